@@ -16,11 +16,12 @@ from agents.errors import TextualCallError
 from agents.loop.effects import find_gate
 from agents.loop.executor_graph import AgentGraph, StepContext, build_executor_graph, read_output
 from agents.loop.langgraph_internals import choose_durability
+from agents.loop.reply_problems import find_unmade_call
 from agents.loop.tool_arguments import build_tools, has_async_only_tool, list_parameters
 from agents.models.chat_options import Sampling
 from agents.models.model_call import Model, answer_text
 from agents.models.transport_retry import TransportRetry
-from agents.parsing.textual_calls import TELLINGS, find_textual_call
+from agents.parsing.textual_calls import TELLINGS
 from agents.reply_types import JsonSchema
 from agents.sync import Call, Conversation, awaited, blocking, run_sync
 
@@ -152,19 +153,19 @@ class ExecutionAgent(BaseAgent):
         for _ in range(TELLINGS + 1):
             reply = yield from self._call(request, schema, sampling)
             text = answer_text(reply)
-            call = self._find_call(reply, text, schema)
+            call = self._find_call(reply, schema)
             if not call:
                 return text
             shown = AIMessage(text or call)
             request = [*request, shown, HumanMessage(prompts.tell_textual_call(call))]
         raise TextualCallError(call)
 
-    def _find_call(self, reply: BaseMessage, text: str, schema: JsonSchema | None) -> str:
+    def _find_call(self, reply: BaseMessage, schema: JsonSchema | None) -> str:
         """Finds a call in a reply that was to be an answer; a schema may be filled in as a call."""
         called = reply.tool_calls if isinstance(reply, AIMessage) and schema is None else []
         if called and not reply.text:
             return called[0]["name"]
-        return find_textual_call(text, list_parameters(self.tools)) or ""
+        return find_unmade_call(reply, list_parameters(self.tools)) or ""
 
     def _converse(
         self, messages: Sequence[BaseMessage], schema: JsonSchema | None, sampling: Sampling | None

@@ -129,11 +129,16 @@ def correction_turn(feedback: str) -> str:
 
 
 def tell_textual_call(call: str) -> str:
-    """Tells a model that it wrote a tool call as text."""
+    """Tells a model that its reply has a tool call in another place than its tool calls."""
     return (
         f"You wrote the tool call {call} as text, so it was not made. Call tools only with the tool calls "
         "of your interface; if you need no tool, reply with the result in words."
     )
+
+
+def tell_cut_off() -> str:
+    """Tells a model that its reply has no end."""
+    return "Your reply was cut off at its limit of tokens. Write a shorter one that is complete."
 
 
 @_read_none

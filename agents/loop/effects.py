@@ -231,11 +231,15 @@ def add_effects(output: Output, effects: Mapping[str, Effect]) -> Output:
 
 
 class ReplyMark(TypedDict):
-    """The model that gave a reply, the id of the execution that got it, and when, as ISO 8601 in UTC."""
+    """The model that gave a reply, the id of the execution that got it, and when, as ISO 8601 in UTC.
+
+    ``unmade`` names a call that the reply has in another place than its calls.
+    """
 
     model: str
     execution: str
     replied_at: str
+    unmade: NotRequired[str]
 
 
 def mark_reply(reply: AIMessage, messages: Sequence[BaseMessage], mark: ReplyMark) -> AIMessage:

@@ -17,7 +17,7 @@ from langchain.agents.middleware import (
 )
 from langchain.agents.middleware.types import OmitFromInput
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
-from langchain_core.tools import ToolException
+from langchain_core.tools import BaseTool, ToolException
 from langgraph.errors import GraphInterrupt
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import Runtime
@@ -54,6 +54,7 @@ from agents.loop.effects import (
 )
 from agents.loop.langgraph_internals import find_late_durability, read_config
 from agents.loop.read_back import add_read_back
+from agents.loop.reply_problems import find_unmade_call, tell_reply
 from agents.loop.single_agent import build_single_gate
 from agents.loop.tool_answers import (
     answer_error,
@@ -61,7 +62,10 @@ from agents.loop.tool_answers import (
     name_error,
     raise_outer,
     read_answer,
+    read_invalid_call,
+    write_calls,
 )
+from agents.loop.tool_arguments import list_parameters
 from agents.models.identity import name_called
 from agents.models.whole_replies import check_replies
 from agents.reply_types import EffectOutcome
@@ -94,7 +98,8 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
 
     Outside of an orchestrator, the process stands for the execution, a question has the form of LangChain's
     ``HumanInTheLoopMiddleware`` and takes its decisions, and ``state["effects"]`` has the effects by the ids
-    of their calls. After ``interrupt_before`` a call is asked about although it was not begun.
+    of their calls. After ``interrupt_before`` a call is asked about although it was not begun. A reply that
+    is cut off is told to the model, and one that the provider blocked is an error.
 
     Args:
         acting_tools: Names of tools that act, or ``ActingTool`` by name. Default: those of the orchestrator,
@@ -140,9 +145,26 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
     def decide_calls(
         self, state: EffectsState, reply: AIMessage, calls: Sequence[ToolCall]
     ) -> dict[str, Any] | None:
-        """Returns the decisions about the open calls of a reply, with the answers to those not made."""
-        if not calls:
-            return None
+        """Returns the decisions about the open calls of a reply, with the answers to those not made.
+
+        A reply that is no answer is told to the model, and so are broken calls.
+
+        Raises:
+            TextualCallError: The model writes its calls as text, also after it was told so.
+        """
+        if not (reply.tool_calls or reply.invalid_tool_calls):
+            return tell_reply(state["messages"])
+        told = self._tell_invalid(state, reply)
+        update = self._decide_open(state, reply, calls) if calls else {}
+        if not told:
+            return update or None
+        # Without a call that can be made, the agent would end here.
+        jump = {} if reply.tool_calls else {"jump_to": "model"}
+        return {**update, **jump, "messages": [*told, *update.get("messages", [])]}
+
+    def _decide_open(
+        self, state: EffectsState, reply: AIMessage, calls: Sequence[ToolCall]
+    ) -> dict[str, Any]:
         gate, effects, messages = self._find_gate(), dict[str, Effect](), list[ToolMessage]()
         for call, decision in [*self._decide(state, reply, calls)]:
             use, key = self._describe_tool(call), str(call["id"])
@@ -181,6 +203,14 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
                 made.append(call)
             yield call, decision
 
+    def _tell_invalid(self, state: EffectsState, reply: AIMessage) -> list[ToolMessage]:
+        gate, told, (_, answered) = self._find_gate(), list[ToolMessage](), find_last_reply(state["messages"])
+        for call, text in map(read_invalid_call, reply.invalid_tool_calls):
+            if call["id"] not in answered:
+                gate.note_call(call, build_effect(call, Withheld(text, None), gate.execution), text)
+                told.append(build_answer(call, text))
+        return told
+
     def wrap_model_call(self, request: ModelRequest[Any], handler: Handler) -> ModelResponse[Any]:
         """Marks the reply with this execution and the time, which is the time of questions about it."""
         prepared = self.prepare_request(request)
@@ -194,13 +224,22 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
     def prepare_request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         """Returns the request of a reply."""
         self._note_history(request.state)
-        return request.override(model=check_replies(request.model))
+        names = [tool.name for tool in request.tools if isinstance(tool, BaseTool)]
+        messages = [
+            write_calls(message, names) if isinstance(message, AIMessage) else message
+            for message in request.messages
+        ]
+        return request.override(model=check_replies(request.model), messages=messages)
 
     def _mark(
         self, request: ModelRequest[Any], model: str, response: ModelResponse[Any]
     ) -> ModelResponse[Any]:
         gate, last = self._find_gate(), response.result[-1]
         mark = ReplyMark(model=model, execution=gate.execution, replied_at=gate.clock().isoformat())
+        replies = [each for each in request.messages if isinstance(each, AIMessage)]
+        made = {call["name"] for reply in replies for call in reply.tool_calls}
+        if (unmade := find_unmade_call(last, list_parameters(request.tools), made)) is not None:
+            mark["unmade"] = unmade
         # A reply with a structured output has an answer behind it, whose id is that of the call.
         marked = [
             mark_reply(each, request.messages if each is last else (), mark)

@@ -14,7 +14,6 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import (
     AIMessage,
     BaseMessage,
-    HumanMessage,
     SystemMessage,
     ToolCall,
     ToolMessage,
@@ -25,9 +24,8 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
-from agents import prompts
-from agents.errors import ModelSetupError, TextualCallError, ToolLoopError
-from agents.loop.effects import Effect, Output, Withheld, build_effect, find_gate, find_last_reply
+from agents.errors import ModelSetupError, ToolLoopError
+from agents.loop.effects import Effect, Output, find_gate
 from agents.loop.effects_middleware import AsyncHandler, EffectsMiddleware, EffectsState, Handler
 from agents.loop.langgraph_internals import find_storage_problem, has_outer_graph, has_saver
 from agents.loop.tool_answers import (
@@ -36,15 +34,12 @@ from agents.loop.tool_answers import (
     describe_unstored,
     read_answer,
     read_broken_reply,
-    read_invalid_call,
     write_answer,
-    write_calls,
 )
-from agents.loop.tool_arguments import IDEMPOTENCY_KEY, ToolArguments, read_arguments
+from agents.loop.tool_arguments import IDEMPOTENCY_KEY
 from agents.models.chat_options import Sampling
 from agents.models.model_call import Model, answer_text, make_sendable, read_provider, retry_call
 from agents.models.transport_retry import TransportRetry
-from agents.parsing.textual_calls import TELLINGS, find_textual_call
 from agents.sync import Call, Conversation, arun_conversation, run_conversation
 
 _IMAGES_IN_ANSWERS: Final = frozenset({"anthropic", "aws", "google_genai", "google_vertexai"})
@@ -69,20 +64,16 @@ class StepContext:
 
 
 class ExecutorMiddleware(EffectsMiddleware):
-    """Tells the model of errors and broken calls, and bounds the rounds of calls.
+    """Tells the model of errors, and bounds the rounds of calls.
 
     Args:
         max_rounds: Maximum number of rounds of calls.
-        arguments: How each tool reads its arguments, by its name.
         caller: Calls the model; None if ``ModelCallMiddleware`` does.
     """
 
-    def __init__(
-        self, max_rounds: int, arguments: dict[str, ToolArguments], caller: ModelCallMiddleware | None
-    ) -> None:
+    def __init__(self, max_rounds: int, caller: ModelCallMiddleware | None) -> None:
         super().__init__()
         self._max_rounds = max_rounds
-        self._arguments = arguments
         self._caller = caller
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: Handler) -> ModelResponse[Any]:
@@ -100,22 +91,14 @@ class ExecutorMiddleware(EffectsMiddleware):
     def decide_calls(
         self, state: EffectsState, reply: AIMessage, calls: Sequence[ToolCall]
     ) -> dict[str, Any] | None:
-        """Answers broken calls, and decides about the others.
+        """Bounds the rounds of calls.
 
         Raises:
             ToolLoopError: The model called tools in more rounds than allowed.
-            TextualCallError: The model writes its calls as text, also after it was told so.
         """
-        if not (reply.tool_calls or reply.invalid_tool_calls):
-            return self._tell_textual(state["messages"])
-        self._check_rounds(state)
-        told = self._tell_invalid(state, reply)
-        update = super().decide_calls(state, reply, calls) or {}
-        if not told:
-            return update
-        # Without a call that can be made, the agent would end here.
-        jump = {} if reply.tool_calls else {"jump_to": "model"}
-        return {**update, **jump, "messages": [*told, *update.get("messages", [])]}
+        if reply.tool_calls or reply.invalid_tool_calls:
+            self._check_rounds(state)
+        return super().decide_calls(state, reply, calls)
 
     def prepare_request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         """Gives the system prompt and the model of the step."""
@@ -171,27 +154,6 @@ class ExecutorMiddleware(EffectsMiddleware):
         if rounds > self._max_rounds:
             raise ToolLoopError(self._max_rounds)
 
-    def _tell_textual(self, messages: Sequence[BaseMessage]) -> dict[str, Any] | None:
-        """Tells the model of a call in the text of its last reply, a few times."""
-        replies = [message for message in messages if isinstance(message, AIMessage)]
-        made = {call["name"] for reply in replies for call in reply.tool_calls}
-        tools = {name: each.names for name, each in self._arguments.items()}
-        calls = [find_textual_call(answer_text(reply), tools, made) for reply in replies]
-        told = sum(call is not None for call in calls[:-1])
-        if (call := calls[-1]) is None:
-            return None
-        if told >= TELLINGS:
-            raise TextualCallError(call)
-        return {"jump_to": "model", "messages": [HumanMessage(prompts.tell_textual_call(call))]}
-
-    def _tell_invalid(self, state: EffectsState, reply: AIMessage) -> list[ToolMessage]:
-        gate, told, (_, answered) = self._find_gate(), list[ToolMessage](), find_last_reply(state["messages"])
-        for call, text in map(read_invalid_call, reply.invalid_tool_calls):
-            if call["id"] not in answered:
-                gate.note_call(call, build_effect(call, Withheld(text, None), gate.execution), text)
-                told.append(build_answer(call, text))
-        return told
-
 
 class ModelCallMiddleware(AgentMiddleware[Any, Any, Any]):
     """Calls the model: with retries after transient errors, with the sampling of the step.
@@ -200,13 +162,11 @@ class ModelCallMiddleware(AgentMiddleware[Any, Any, Any]):
 
     Args:
         retry: The retries.
-        arguments: How each tool reads its arguments, by its name.
     """
 
-    def __init__(self, retry: TransportRetry, arguments: Mapping[str, ToolArguments]) -> None:
+    def __init__(self, retry: TransportRetry) -> None:
         super().__init__()
         self._retry = retry
-        self._arguments = arguments
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: Handler) -> ModelResponse[Any]:
         """Calls the model.
@@ -226,7 +186,12 @@ class ModelCallMiddleware(AgentMiddleware[Any, Any, Any]):
     ) -> Conversation[ModelResponse[Any]]:
         def ask(model: BaseChatModel) -> Conversation[ModelResponse[Any]]:
             with_images = read_provider(model) in _IMAGES_IN_ANSWERS
-            messages = [self._write(message, with_images=with_images) for message in request.messages]
+            messages = [
+                write_answer(message, with_images=with_images)
+                if isinstance(message, ToolMessage)
+                else message
+                for message in request.messages
+            ]
             sent = request.override(model=model, messages=cast("list[Any]", make_sendable(messages)))
             call: partial[Any] = partial(handler, sent)
             try:
@@ -239,12 +204,6 @@ class ModelCallMiddleware(AgentMiddleware[Any, Any, Any]):
             return replace(response, result=[*others, self._adopt(sent, reply)])
 
         return retry_call(request.model, self._retry, _read_context(request.runtime).sampling, ask)
-
-    def _write(self, message: BaseMessage, *, with_images: bool) -> BaseMessage:
-        if isinstance(message, ToolMessage):
-            return write_answer(message, with_images=with_images)
-        has_calls = isinstance(message, AIMessage) and (message.tool_calls or message.invalid_tool_calls)
-        return write_calls(cast("AIMessage", message), self._arguments) if has_calls else message
 
     def _adopt(self, request: ModelRequest[Any], reply: BaseMessage) -> Any:  # noqa: ANN401 - as LangChain's
         """Returns a reply with an id of its own: LangGraph replaces a message by one with the same id."""
@@ -284,13 +243,12 @@ def build_executor_graph(
     if not isinstance(llm, BaseChatModel):
         raise ModelSetupError(f"llm is a {type(llm).__name__}; with tools, give a LangChain chat model")
     _check_tool_calls(llm, tools)
-    arguments = read_arguments(tools)
-    caller = ModelCallMiddleware(retry, arguments)
+    caller = ModelCallMiddleware(retry)
     # Each middleware costs a step of LangSmith's tracing: without any of the caller, one does all.
     around = (
-        [ExecutorMiddleware(max_rounds, arguments, None), *middleware, caller]
+        [ExecutorMiddleware(max_rounds, None), *middleware, caller]
         if middleware
-        else [ExecutorMiddleware(max_rounds, arguments, caller)]
+        else [ExecutorMiddleware(max_rounds, caller)]
     )
     graph = create_agent(llm, [*tools], middleware=around, context_schema=StepContext)
     return cast("AgentGraph", graph)

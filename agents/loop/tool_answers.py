@@ -86,6 +86,8 @@ def write_calls(reply: AIMessage, names: Collection[str]) -> AIMessage:
         reply: The reply.
         names: The names of the tools.
     """
+    if not (reply.tool_calls or reply.invalid_tool_calls):
+        return reply
     broken = [read_invalid_call(each)[0] for each in reply.invalid_tool_calls]
     calls = [
         call if call["name"] in names else {**call, "name": _UNSENDABLE.sub("_", call["name"])[:64]}

@@ -16,8 +16,8 @@ from agents.errors import TextualCallError
 from agents.loop.effects import find_gate
 from agents.loop.executor_graph import read_output
 from agents.loop.langgraph_internals import choose_durability
+from agents.loop.reply_problems import find_unmade_call
 from agents.loop.tool_arguments import list_parameters
-from agents.parsing.textual_calls import find_textual_call
 from orchestrator.errors import ConfigurationError
 from orchestrator.runtime.agent_methods import Executor
 
@@ -90,7 +90,8 @@ class GraphExecutor:
         output, replies = read_output(state), [each for each in made if isinstance(each, AIMessage)]
         called = {call["name"] for reply in replies for call in reply.tool_calls}
         # The graph ended with it: nobody is left to tell its model.
-        if (call := find_textual_call(output, list_parameters(self.tools), called)) is not None:
+        tools = list_parameters(self.tools)
+        if replies and (call := find_unmade_call(replies[-1], tools, called)) is not None:
             raise TextualCallError(call)
         return output
 

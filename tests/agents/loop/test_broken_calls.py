@@ -7,6 +7,8 @@ import concurrent.futures
 import json
 
 import pytest
+from langchain.agents import create_agent
+from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -14,10 +16,16 @@ from langgraph.errors import GraphBubbleUp, ParentCommand
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command
 
-from agents import ExecutionAgent, ModelUnavailableError, load_model
+from agents import (
+    EffectsMiddleware,
+    ExecutionAgent,
+    ModelRefusedError,
+    ModelUnavailableError,
+    load_model,
+)
 from agents.errors import TextualCallError
 from agents.testing import ScriptedChatModel
-from tests.fakes.protocol_server import ModelReply, encode, serve_protocol, write_body
+from tests.fakes.protocol_server import ModelReply, encode, serve_protocol, write_body, write_stream
 
 CALL = '<tool_call>{"name": "note", "arguments": {"text": "a"}}</tool_call>'
 
@@ -58,6 +66,71 @@ async def test_a_model_that_keeps_writing_calls_as_text_ends_the_step_with_an_er
 
     with pytest.raises(TextualCallError, match="as text, so that it was not made; give"):
         await execute(agent, awaited)
+
+
+OLD_CALL = {"function_call": {"name": "note", "arguments": '{"text": "a"}'}}
+UNMADE = {
+    "a reason without a call": ModelReply("I note it.", reason="tool_calls"),
+    "an old reason without a call": ModelReply("I note it.", reason="function_call"),
+    "nothing but a reason": ModelReply(reason="tool_calls"),
+    "an old call": ModelReply(reason="function_call", more=OLD_CALL),
+    "an old call beside a text": ModelReply("I noted it.", reason="stop", more=OLD_CALL),
+    "a call as text": ModelReply('functions.note:0{"text": "a"}'),
+}
+BROKEN = {
+    **UNMADE,
+    "no object": ModelReply("I note it.", [("note", "[]")], "tool_calls"),
+    "cut off": ModelReply("It is no", reason="length"),
+}
+
+
+def run_bare(model: BaseChatModel) -> str:
+    """Runs an agent of LangChain's with nothing but EffectsMiddleware."""
+    agent = create_agent(model, [note], middleware=[EffectsMiddleware(acting_tools=[])])
+    return agent.invoke({"messages": [("user", "s")]})["messages"][-1].text
+
+
+WAYS = {
+    "ExecutionAgent": (lambda model: ExecutionAgent(model, [note]).execute_step("s"), UNMADE),
+    "without its tools": (lambda model: ExecutionAgent(model, [note]).synthesize("t", "r"), UNMADE),
+    "create_agent": (run_bare, BROKEN),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("write", [write_body, write_stream])
+def test_a_reply_whose_call_was_not_made_or_that_is_cut_off_is_told_and_is_no_answer(subtests, way, write):
+    run, replies = WAYS[way]
+    for label, reply in replies.items():
+        left = [encode(write("openai", each)) for each in (reply, ModelReply("done"))]
+        with subtests.test(label), serve_protocol(lambda _, left=left: left.pop(0)) as server:
+            assert run(server.model("openai", streaming=write is write_stream)) == "done"
+            assert server.bodies[1]["messages"][-1]["role"] in ("user", "tool")
+
+
+def test_a_bare_agent_ends_with_an_error_if_telling_does_not_help(subtests):
+    for reply, error, words in [
+        (UNMADE["a reason without a call"], TextualCallError, "so that it was not made"),
+        (BROKEN["cut off"], ModelUnavailableError, "length.*more tokens"),
+        (ModelReply("It is no", reason="content_filter"), ModelRefusedError, "content_filter"),
+        (ModelReply(more={"refusal": "I may not"}), ModelRefusedError, "I may not"),
+    ]:
+        body = encode(write_body("openai", reply))
+        with (
+            subtests.test(words),
+            serve_protocol(lambda _, body=body: body) as server,
+            pytest.raises(error, match=words),
+        ):
+            run_bare(server.model("openai"))
+
+
+def test_a_broken_call_is_sent_back_by_a_bare_agent_in_a_form_that_anthropic_takes():
+    half = ModelReply("", [("note", {"text": "a"})], "length")
+    left = [encode(write_body("anthropic", each)) for each in (half, ModelReply("done"))]
+    with serve_protocol(lambda _: left.pop(0)) as server:
+        assert run_bare(server.model("anthropic")) == "done"
+        [called], [told] = [message["content"] for message in server.bodies[1]["messages"][-2:]]
+    assert (called["type"], told["type"], called["id"]) == ("tool_use", "tool_result", told["tool_use_id"])
 
 
 def test_a_call_as_text_is_no_final_answer():
