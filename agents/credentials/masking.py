@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from agents.credentials import secret_places, tokens
+from agents.credentials import generated, secret_places, tokens
 from agents.credentials.detector import Family, search_text
 from agents.credentials.spans import merge_spans, replace_spans
 
 PLACES: Final = Family(*secret_places.DETECTORS)
-_FAMILIES: Final = (Family(*tokens.DETECTORS), PLACES)
+_FAMILIES: Final = (Family(*tokens.DETECTORS), PLACES, Family(*generated.DETECTORS))
 # A placeholder such as "x" is no secret, and masking it would make the text unreadable.
 _SHORTEST: Final = 4
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
 
+from agents.credentials.masking import mask_error
 from agents.errors import ModelSetupError, ModelSpecError
 from agents.models.chat_options import HTTP_DEFAULTS, build_chat_model, explain_settings, read_field_names
 from agents.models.embedded import build_embedded, check_weights
@@ -165,6 +166,6 @@ def _init_model(provider: str, name: str, options: Mapping[str, Any]) -> BaseCha
     except ValidationError as error:
         raise explain_settings(error, provider) from None
     except Exception as error:  # each provider's library has its own for a missing key
-        reason = " ".join(str(error).split())[:300] or type(error).__name__
+        reason = " ".join(mask_error(error).split())[:300] or type(error).__name__
         raise ModelSetupError(f"{provider}:{name} cannot be built: {reason}") from error
     return model

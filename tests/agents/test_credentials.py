@@ -4,6 +4,8 @@ from agents.credentials.masking import mask_keys
 
 LETTERS = "aB3dE5gH7jK9mN1pQ3sT5vW7xY9zA1cD3eF5gH7j"
 
+HEX = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
+
 LEAKS = {
     "a key with a known prefix": (f"401: hf_{LETTERS[:34]} is not valid", LETTERS[:34]),
     "a key of a cloud": ("AKIA" + "Q2W3E4R5T6Y7U5I2 has no rights", "Q2W3E4R5"),
@@ -15,6 +17,20 @@ LEAKS = {
         "Incorrect API key provided: 9f8e7d6c5b4a39281706", "9f8e7d6c5b4a",
     ),
     "a query": (f"GET /v1?key={LETTERS[:20]} failed", LETTERS[:20]),
+    "a key of no known form, in quotes": (f"invalid token '{LETTERS[:32]}'", LETTERS[:32]),
+    "a key in hexadecimal digits after its name": ("Invalid API key " + HEX, HEX),
+    "a field with a vague name": (f"key={LETTERS[:24]}", LETTERS[:24]),
+    "hexadecimal digits after a vague name": (f'the key "{HEX}" is not known', HEX),
+    "a key that nothing announces": (f"{LETTERS[:24]} was refused", LETTERS[:24]),
+    "a key with a prefix of an unknown vendor": (f"acme_live_{LETTERS[:24]} has expired", LETTERS[:24]),
+    "a key with hyphens": ("(vBa8-hZ6tWqP3xN0rK5mJ2cF_9dL)", "hZ6tWqP3xN0rK5mJ2cF_9dL"),
+    "a URL signed for S3": (f"https://s3.test/k?X-Amz-Expires=3600&X-Amz-Signature={HEX}{HEX} failed", HEX),
+    "a URL signed for Google's store": (f"https://storage.test/b/o?X-Goog-Signature={HEX * 8}", HEX),
+    "a URL signed for Azure's store": (f"https://a.blob.test/c/b?sv=2022&sig={LETTERS[:40]}%3D", LETTERS),
+    "a URL signed for CloudFront": (f"https://c.test/x?Signature={LETTERS}__&Key-Pair-Id=K1", LETTERS),
+    "a signed URL in JSON": (f'{{"url": "https://h/p?x=1\\u0026signature={HEX}"}}', HEX),
+    "a signed URL on a page": (f"<a href='https://h/p?x=1&amp;sig={LETTERS[:20]}'>", LETTERS[:20]),
+    "a query alone": (f"?X-Amz-Signature={HEX}", HEX),
     "a command": ("mysql -u root -phunter22x failed", "hunter22x"),
 }  # fmt: skip
 
@@ -34,6 +50,22 @@ def test_an_error_without_a_credential_stays_as_it_is(subtests):
         "API key provided: none",
         "the key user_id is not in the table",
         "see https://docs.example.com:8080/errors#code-401",
+        "no run 7f4e6a52-5f0c-4f2c-9a37-0c1d2e3f4a5b",
+        f"the image sha256:{HEX}{HEX} is not there",
+        f"the hash sha256-{LETTERS}cdE= differs",
+        f'etag "{HEX}"',
+        f"trace {HEX}",
+        "(request id: req_011CSHoEeqs5C35K2UUqR7Fy)",
+        f"x-request-id: {LETTERS[:22]}",
+        f'{{"requestId": "{LETTERS[:22]}"}}',
+        f"no message chatcmpl-{LETTERS[:29]}",
+        f"call_{LETTERS[:24]} has no answer",
+        "order ORD-2024-000123 is closed, parcel 1Z999AA10123456784",
+        "no model meta-llama/Llama-3.3-70B-Instruct-Turbo-FP8",
+        "getUserByIdV2WithRolesAndPermissions3 is not defined",
+        "the key user_id is not in the table",
+        "https://h/p?page=2&sort=asc&token_count=4096",
+        "signature=invalid",
     ]:
         with subtests.test(text=text):
             assert mask_keys(text) == text
