@@ -1,4 +1,4 @@
-"""Reads plain values, and contracts, from files in YAML or JSON: no tags, aliases, dates, repeated fields."""
+"""Reads plain values, and contracts, from files in YAML or JSON, without dates and repeated fields."""
 
 from __future__ import annotations
 
@@ -17,27 +17,13 @@ from evaluation.values import as_object
 
 _NUMBER: Final = r"-?(?:0|[1-9][0-9]*)"
 _FRACTION: Final = rf"{_NUMBER}(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"
-_NO_NUMBER: Final = re.compile(r"[-+]?\.(?:nan|inf)", re.IGNORECASE)
 _DIGITS: Final = [*"-0123456789"]
-_UNICODE_BREAK: Final = re.compile("[\x85\u2028\u2029]")
 _STRING: Final = "tag:yaml.org,2002:str"
 
 
 class _Loader(yaml.SafeLoader):
     # YAML 1.1 would read the word "no" as false, 12:30 as a number and 2026-01-01 as a date.
     yaml_implicit_resolvers = {}  # noqa: RUF012 - as the base class declares it
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        """Compose one value. An alias repeats a value, so that a few of them can make a text endless."""
-        event = self.peek_event()  # type: ignore[no-untyped-call]
-        if getattr(event, "anchor", None) is not None:
-            raise _refuse("an anchor or alias (& or *) is not accepted; write the value out", event)
-        if getattr(event, "tag", None) is not None:
-            raise _refuse("a tag (!) is not accepted; leave it out", event)
-        if isinstance(event, yaml.ScalarEvent) and event.style is None and _NO_NUMBER.fullmatch(event.value):
-            raise _refuse(f"{event.value} is no number of JSON; give a number, or a text in quotes", event)
-        node: yaml.Node | None = super().compose_node(parent, index)
-        return node
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, object]:
         """Build an object; refuse one that has a field twice, because YAML would drop the first silently."""
@@ -54,13 +40,6 @@ class _Loader(yaml.SafeLoader):
 class _Dumper(yaml.SafeDumper):
     """Quotes what either version of YAML would not read as text."""
 
-    def represent_str(self, data: str) -> yaml.ScalarNode:
-        """Write a text; one with a line break of Unicode with escapes, because a reader would fold it."""
-        style = '"' if _UNICODE_BREAK.search(data) else None
-        return self.represent_scalar(_STRING, data, style)
-
-
-_Dumper.add_representer(str, _Dumper.represent_str)
 
 for _tag, _pattern, _first in (
     ("bool", "(?:true|false)$", ["t", "f"]),

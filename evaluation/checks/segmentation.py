@@ -1,7 +1,7 @@
 """Splits texts of any language into their parts, and searches phrases, patterns and numbers in them.
 
 What is required has to stand there for every reader. What is forbidden is also found behind look-alikes,
-invisible characters, text from right to left, and markup inside of words.
+invisible characters and markup inside of words.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import regex
 
 from evaluation.checks.language import guess_language
 from evaluation.patterns import matches_pattern
-from evaluation.texts.disguises import STROKE, STROKES, read_disguised, read_rendered, spell_strokes
+from evaluation.texts.disguises import read_disguised, read_rendered
 from evaluation.texts.normal import (
     normalize_for_search,
     normalize_lines,
@@ -39,8 +39,6 @@ _SIGNS: Final = regex.compile(r"[\p{P}\s]*+")
 _JOINT: Final = regex.compile(rf"(?<={WORD_CHARACTER})['’‑-](?={WORD_CHARACTER})")
 _UNKNOWN_LETTER: Final = regex.compile(rf"[[{_UNKNOWN}]&&\p{{L}}]", regex.V1)
 _WRITTEN_TOGETHER: Final = regex.compile(rf"[{_NO_SPACES}{_UNKNOWN}]")
-_LITERAL: Final = 50
-"""Most characters that a pattern searches as one literal."""
 _LONGEST_PART: Final = 2_000
 """Most characters of a paragraph that are cut into sentences at once."""
 CONTENT: Final = r"[\p{L}\p{N}\p{So}\p{Sc}]"
@@ -117,19 +115,15 @@ def count_characters(text: str) -> int:
 
 
 @lru_cache(1024)
-def compile_phrase(
-    text: str, *, whole_words: bool, within_numbers: bool = True, strokes: bool = False
-) -> regex.Pattern[str]:
+def compile_phrase(text: str, *, whole_words: bool, within_numbers: bool = True) -> regex.Pattern[str]:
     """Compile a search for ``text`` in which any white space matches any other.
 
     Args:
         text: The phrase.
         whole_words: Whether it starts and ends at word boundaries, except in scripts without spaces.
         within_numbers: Whether a number is also found within another one: 12 in 12.5 or 1,200.
-        strokes: Whether look-alikes of the letters I and l and the digit 1 match each of these.
     """
-    escape = _escape_strokes if strokes else _escape_in_parts
-    body = r"\s+".join(map(escape, text.split()))
+    body = r"\s+".join(map(regex.escape, text.split()))
     first, last = text.strip()[0], text.strip()[-1]
     before = rf"(?<!{WORD_CHARACTER})" if whole_words and _needs_boundary(first) else ""
     after = rf"(?!{WORD_CHARACTER})" if whole_words and _needs_boundary(last) else ""
@@ -137,17 +131,6 @@ def compile_phrase(
         before += r"(?<!\d)(?<!\d[.,^])" if first.isdigit() else ""
         after += r"(?![.,^]?\d)" if last.isdigit() else ""
     return regex.compile(f"{before}{body}{after}")
-
-
-def _escape_in_parts(word: str) -> str:
-    # The first search for a literal of thousands of equal letters would take half a minute.
-    starts = range(0, len(word), _LITERAL)
-    parts = [regex.escape(word[start : start + _LITERAL]) for start in starts]
-    return parts[0] if len(parts) == 1 else "".join(f"(?>{part})" for part in parts)
-
-
-def _escape_strokes(word: str) -> str:
-    return "".join(f"[{regex.escape(c)}{STROKE}]" if c in STROKES else regex.escape(c) for c in word)
 
 
 def _needs_boundary(character: str) -> bool:
@@ -233,7 +216,7 @@ def has_pattern(text: str, pattern: str) -> bool | None:
 def shows_pattern(text: str, pattern: str) -> bool | None:
     """Return whether a forbidden pattern matches a text or a disguise; None if the text is too long."""
     forms = dict.fromkeys(form for reading in _list_readings(text) for form in _list_forms(reading))
-    return any_true({matches_pattern(pattern, each) for form in forms for each in spell_strokes(form)})
+    return any_true({matches_pattern(pattern, each) for each in forms})
 
 
 _PART_OF_NUMBER: Final = regex.compile(
@@ -255,8 +238,7 @@ def has_number(text: str, number: float, tolerance: float) -> bool:
 
 def shows_number(text: str, number: float, tolerance: float) -> bool:
     """Return whether a text or a disguise of it states a forbidden number."""
-    readings = (each for reading in _list_readings(text) for each in spell_strokes(unify_signs(reading)))
-    return any(_states_number(each, number, tolerance) for each in readings)
+    return any(_states_number(unify_signs(each), number, tolerance) for each in _list_readings(text))
 
 
 def _states_number(text: str, number: float, tolerance: float) -> bool:
@@ -292,16 +274,13 @@ def _find_phrase(
         # Normalising removes invisible characters, so a phrase of one of them has no normal form.
         return regex.finditer(regex.escape(phrase), text)
     reading = normalize_for_search(text, ignore_case=ignore_case, unify=unify)
-    pattern = compile_phrase(
-        normal, whole_words=whole_words, within_numbers=within_numbers, strokes=STROKE in reading
-    )
+    pattern = compile_phrase(normal, whole_words=whole_words, within_numbers=within_numbers)
     return pattern.finditer(reading)
 
 
 def _list_readings(text: str) -> Iterator[str]:
-    for reading in dict.fromkeys((text, read_rendered(text))):
-        yield reading
-        yield from read_disguised(reading)
+    shown = (text, read_rendered(text))
+    yield from dict.fromkeys((*shown, *map(read_disguised, shown)))
 
 
 def _list_forms(text: str) -> list[str]:

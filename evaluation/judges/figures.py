@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import math
-import os
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -280,7 +278,7 @@ def save_trust(trust: JudgeTrust) -> Path:
     """Stores the figures of a judge for this user, in place of earlier ones, and returns the file.
 
     Raises:
-        OSError: The file cannot be written. An earlier file is unchanged.
+        OSError: The file cannot be written.
     """
     stored = _FiguresFile[JudgeTrust](set_version=get_set_version(), figures=trust)
     return _write_file(get_trust_folder() / _name_file(trust.name), stored)
@@ -310,14 +308,7 @@ def _name_file(name: str) -> str:
 
 def _write_file(file: Path, content: BaseModel) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=f"{file.name}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(f"{content.model_dump_json(indent=2)}\n")
-        Path(temporary).replace(file)  # whole also for a reader at the same time
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    file.write_text(f"{content.model_dump_json(indent=2)}\n", encoding="utf-8")
     return file
 
 

@@ -10,7 +10,7 @@ import html
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
@@ -19,17 +19,9 @@ import regex
 
 from evaluation.texts.normal import normalize_lines, remove_loose_marks
 
-_OVERRIDE: Final = re.compile("\u202e([^\u202c\u202d\u2066-\u2069\n]*)")
-"""Matches text that is shown from right to left."""
-_BLANKS: Final = re.compile("[\u115f\u1160\u2800\u3164\uffa0]")
-"""Matches letters and symbols that look like a blank."""
 _WORD: Final = re.compile(r"\w+")
-STROKE: Final = "\ue000"
-"""Stands for a look-alike of the letters I and l and the digit 1, which look alike themselves."""
-STROKES: Final = "1Iil|"
-_BARE_STROKES: Final = frozenset("1Il|")
-_DOTLESS: Final = frozenset("\u0131\u0269\u026a\u04cf")
-"""Small letters without a dot that Unicode puts beside the letter i."""
+_STROKES: Final = frozenset("1Il|")
+"""They look alike themselves."""
 _CACHED: Final = 65_536
 _CACHED_TEXTS: Final = 8
 """The texts of one run, which each of its rules reads again."""
@@ -45,21 +37,14 @@ _WITHIN_WORD: Final = regex.compile(
 
 
 @lru_cache(_CACHED_TEXTS)
-def read_disguised(text: str) -> tuple[str, ...]:
-    """List the readings of a text that differ from the text as it is; line breaks stay.
+def read_disguised(text: str) -> str:
+    """Return a text as it looks; line breaks stay.
 
     Invisible characters are removed, and look-alikes of Latin letters (Unicode TS 39) are replaced in words
-    that look Latin. Blank letters are read as nothing and as a blank.
+    that look Latin.
     """
     if text.isascii():
-        return (plain,) if (plain := normalize_lines(text)) != text else ()
-    shown = _OVERRIDE.sub(lambda match: match[1][::-1], text)
-    blank = [_BLANKS.sub(" ", shown)] if _BLANKS.search(shown) else []
-    readings = (_replace_lookalikes(each) for each in (shown, *blank))
-    return tuple(each for each in dict.fromkeys(readings) if each != text)
-
-
-def _replace_lookalikes(text: str) -> str:
+        return normalize_lines(text)
     # Before and after NFKC, which turns some look-alikes into other letters.
     plain = remove_loose_marks(normalize_lines(_WORD.sub(_read_word, text)))
     return _WORD.sub(_read_word, plain)
@@ -69,24 +54,18 @@ def _read_word(match: re.Match[str]) -> str:
     word = match[0]
     if word.isascii():
         return word
-    if any(map(str.isascii, word)):
-        return "".join(_find_lookalike(char) or _find_small_capital(char) or char for char in word)
     latin = "".join(_find_lookalike(char) or char for char in word)
     # A word with letters like no Latin one, such as an ordinary Russian word, does not look Latin.
-    return latin if latin.replace(STROKE, "l").isascii() else word
-
-
-def _find_small_capital(char: str) -> str | None:
-    """Return the letter whose small capital ``char`` looks like, as Cyrillic ones do."""
-    letter = _find_lookalike(char.upper()) if char.islower() and len(char.upper()) == 1 else None
-    return None if letter is None else letter.lower()
+    return latin if latin.isascii() or any(map(str.isascii, word)) else word
 
 
 @lru_cache(_CACHED)
 def _find_lookalike(char: str) -> str | None:
     """Return the ASCII character that ``char`` looks like; None if there is none."""
     plain = _read_lookalikes().get(char)
-    return STROKE if plain in _BARE_STROKES or (plain == "i" and char in _DOTLESS) else plain
+    if plain not in _STROKES:
+        return plain
+    return "I" if char.isupper() else "1" if char.isnumeric() else "l"
 
 
 @cache
@@ -94,14 +73,6 @@ def _read_lookalikes() -> Mapping[str, str]:
     """Read the characters that Unicode TS 39 (``confusables.txt``) puts beside one of ASCII."""
     groups = json.loads(Path(__file__).with_name("lookalikes.json").read_text(encoding="utf-8"))
     return {char: plain for plain, alike in groups.items() for char in alike}
-
-
-def spell_strokes(reading: str) -> Iterator[str]:
-    """Yield a reading with each letter that its strokes may stand for."""
-    if STROKE not in reading:
-        yield reading
-    else:
-        yield from (reading.replace(STROKE, char) for char in STROKES)
 
 
 @lru_cache(_CACHED_TEXTS)
@@ -132,7 +103,6 @@ def fold_tool_name(name: str) -> str:
 @lru_cache(_CACHED_NAMES)
 def _list_forms(name: str) -> tuple[frozenset[str], frozenset[str]]:
     """List the folded readings of a name, and those without the name of a server or a package before it."""
-    spelled = (each for reading in read_disguised(name) for each in spell_strokes(reading))
-    readings = [unicodedata.normalize("NFKC", name), *spelled]
+    readings = [unicodedata.normalize("NFKC", name), read_disguised(name)]
     bare = [_PREFIX.sub("", each, count=1) for each in readings]
     return frozenset(map(fold_tool_name, readings)), frozenset(map(fold_tool_name, bare))

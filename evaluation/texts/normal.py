@@ -41,9 +41,6 @@ _LOOSE_MARKS: Final = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0
 _DIGIT: Final = re.compile(r"\d")
 _LINE_END: Final = re.compile("[\r\v\f\x85\u2028\u2029]")
 _CONTROL: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f]")
-_MAYBE_MARKS: Final = re.compile("(?:[^\\w\x00-\u02ff]|[\uff9e\uff9f]){30}")
-"""Matches 30 characters in a row that may be combining marks: the bound of stream-safe text (UAX 15)."""
-_JOINER: Final = "\u034f"
 _CACHED_TEXTS: Final = 32
 """The texts of one run in their readings, which each of its checks reads again."""
 _ASCII_SIGNS: Final = str.maketrans(
@@ -110,7 +107,7 @@ def unify_line_ends(text: str) -> str:
 def fold_letters(text: str) -> str:
     """Return a text case-folded, in which an accent written as a mark of its own is part of its letter."""
     folded = text.casefold()
-    return folded if folded.isascii() else unicodedata.normalize("NFC", _MAYBE_MARKS.sub(_break_run, folded))
+    return folded if folded.isascii() else unicodedata.normalize("NFC", folded)
 
 
 def unify_signs(text: str) -> str:
@@ -142,16 +139,7 @@ def _remove_controls(text: str) -> str:
 
 
 def _normalize_unicode(text: str) -> str:
-    # Sorting a run of marks takes the square of its length, so endless runs are broken up.
-    return unicodedata.normalize("NFKC", _MAYBE_MARKS.sub(_break_run, _INVISIBLE.sub("", text)))
-
-
-def _break_run(match: re.Match[str]) -> str:
-    return f"{match[0]}{_JOINER}" if all(map(_is_mark, match[0])) else match[0]
-
-
-def _is_mark(char: str) -> bool:
-    return unicodedata.combining(unicodedata.normalize("NFKD", char)[0]) != 0
+    return unicodedata.normalize("NFKC", _INVISIBLE.sub("", text))
 
 
 _UNSPACED: Final = (

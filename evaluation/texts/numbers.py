@@ -60,6 +60,7 @@ _DATE: Final = re.compile(
     r"(?<![\d./-])(?:(\d{4})([./-])\d{1,2}\2\d{1,2}|\d{1,2}([./-])\d{1,2}\3(\d{4}))(?![\d/-])"
 )
 _SEPARATOR: Final = re.compile(rf"([.,'’٫٬，．{_SPACES}])")
+_PERCENT: Final = "%％٪"
 _POINTS: Final = frozenset(".,٫，．")
 _FULL_STOPS: Final = frozenset(".．")
 _GROUPED: Final = re.compile(r"[1-9]\d?(?:\s\d\d)*\s\d{3}|[1-9]\d{0,2}(?:\s\d{3})+")
@@ -69,17 +70,21 @@ _EXACT: Final = Context(prec=3 * _MAX_LENGTH, traps=[])
 
 
 def read_values(text: str) -> Iterator[Decimal]:
-    """Yield the values of all numbers in digits, in each of their common readings.
+    """Yield the values of all numbers in digits, in each of their likely readings.
 
-    1,786 is 1786 and 1.786; 1.786,50, 1'786.50 and 1 786.5 are 1786.5; 25 % is 25 and 0.25; 2½ is 2.5.
-    42 million, 42k, $42m, 42_000 and 42 x 10^6 are one number each, 1/4 is 0.25, minus 42 is -42, and of a
-    date (2026-11-05, 05.11.2026) only the year counts, of a time (12:42) nothing. A digit in a word (GPT4) is
-    no number, and a hyphen after a word is no minus.
+    1,786 is 1786, and 1.786 is 1786 and 1.786; 1.786,50, 1'786.50 and 1 786.5 are 1786.5; 25 % is 25 and
+    0.25; 2½ is 2.5. 42 million, 42k, $42m, 42_000 and 42 x 10^6 are one number each, 1/4 is 0.25, minus 42 is
+    -42, and of a date (2026-11-05, 05.11.2026) only the year counts, of a time (12:42) nothing. A digit in a
+    word (GPT4) is no number, and a hyphen after a word is no minus.
     """
     plain = _JOINED.sub("", _TIME.sub("", _DATE.sub(r"\1\4", text)))
     plain = _POWER_OF_TEN.sub(_write_exponent, write_minus(plain))
     written = write_powers(_RATIO.sub(_write_quotient, write_fractions(plain)))
-    return map(Decimal, chain.from_iterable(map(_read_number, _NUMBER.finditer(written))))
+    for (_, end), numbers in read_amounts(written):
+        for value in chain.from_iterable(numbers):
+            yield value
+            if written[end - 1] in _PERCENT:
+                yield value.scaleb(-2)
 
 
 def is_near(value: Decimal, number: float, tolerance: float) -> bool:
@@ -126,8 +131,7 @@ def _write_decimal(match: re.Match[str]) -> str:
 def read_amounts(text: str) -> Iterator[tuple[tuple[int, int], list[list[Decimal]]]]:
     """Yield the span and the numbers at each place with digits; each number with its likely readings.
 
-    Stricter than ``read_values``: 1,786 is 1786, 12 345 is 12345, and 1.2.3 is three numbers. Only 1.786 has
-    two readings.
+    1,786 is 1786, 12 345 is 12345, and 1.2.3 is three numbers. Only 1.786 has two readings.
     """
     for match in _NUMBER.finditer(text):
         before = _find_sign(match)
@@ -155,33 +159,6 @@ def _find_sign(match: re.Match[str]) -> re.Match[str] | None:
     return None if before is None or before["word"] or end - start > _MAX_LENGTH else before
 
 
-def _read_number(match: re.Match[str]) -> Iterator[str]:
-    """Yield all common readings of a number; none if it is a part of a word."""
-    before = _find_sign(match)
-    if before is None:
-        return
-    digits, exponent, percent = match.groups(default="")
-    sign = "-" if before["minus"] else ""
-    for reading in _digit_readings(digits):
-        # In ".1.5", the first point belongs to the text.
-        point = "." if before["point"] and "." not in reading else ""
-        yield f"{sign}{point}{reading}{exponent}"
-        if percent:
-            yield f"{sign}{point}{reading}e{int(exponent[1:] or 0) - 2}"
-
-
-def _digit_readings(digits: str) -> list[str]:
-    """Read a run of digits and separators: as groups, with a decimal point, else part by part."""
-    parts = _SEPARATOR.split(digits if digits.isascii() else _ascii_digits(digits))
-    if len(parts) == 1:
-        return parts
-    grouped = _read_grouped(parts)
-    # 42,000 are 42 thousand, but 1,786 and 42.000 may have decimals.
-    decimal = None if grouped and parts[1] == "," and parts[-1][-1] == "0" else _read_decimal(parts)
-    readings = [reading for reading in (grouped, decimal) if reading is not None]
-    return [*readings, *_read_parts(digits, readings)]
-
-
 def _ascii_digits(digits: str) -> str:
     return "".join(str(unicodedata.decimal(char, char)) for char in digits)
 
@@ -200,14 +177,6 @@ def _read_decimal(parts: list[str]) -> str | None:
     if point not in _POINTS or point in before[1::2] or integer is None:
         return None
     return f"{integer or 0}.{fraction}"
-
-
-def _read_parts(digits: str, readings: list[str]) -> list[str]:
-    """Read numbers separated by blanks one by one, and a number without any reading by its parts."""
-    pieces = digits.split()
-    if len(pieces) > 1:
-        return [reading for piece in pieces for reading in _digit_readings(piece)]
-    return [] if readings else [part for part in _SEPARATOR.split(digits)[::2] if part]
 
 
 _WITH_DIGIT: Final = re.compile(r"(?<!\S)[^\s\d]*\d\S*")

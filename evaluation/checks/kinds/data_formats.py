@@ -90,7 +90,7 @@ class JsonSchema(BaseCheck):
         return CheckOutcome(negate(wrong), problem or "the JSON fulfils the schema")
 
     def _observe_forbidden(self, context: CheckContext) -> CheckOutcome:
-        texts = (context.raw, *read_disguised(context.raw))
+        texts = dict.fromkeys((context.raw, read_disguised(context.raw)))
         present = any_true({self._has_match(text) for text in texts})
         return CheckOutcome(negate(present), f"the text has {'such' if present else 'no such'} JSON")
 

@@ -117,15 +117,6 @@ def test_a_keyword_is_covered_as_a_whole_word_with_its_symbols(subtests):
             assert (find_missing_keywords(output, [keyword]) == []) is covered
 
 
-def test_endless_combining_marks_are_broken_up_before_they_are_sorted(subtests):
-    for marks in ["\u0300\u0327", "\u0f71\u0f72\u0f74", "\u0344\u0323", "\uff9e\u0300"]:
-        with subtests.test(marks=marks):
-            # Normalisation sorts each run in quadratic time.
-            (word,) = split_words("a" + marks * 50_000)
-
-            assert max(len(run) for run in word.split("\u034f")) <= 100
-
-
 @given(st.text(alphabet="\ud800\udfffab é\x00"))
 def test_half_surrogate_pairs_are_read_like_any_character(text):
     assert normalized_exact_match(text, text)
