@@ -232,7 +232,7 @@ _CHECKED: Final[Mapping[str, tuple[Callable[..., object], frozenset[str]]]] = {
 
 
 def _check_result(result: ChatResult, *, must_end: bool) -> ChatResult:
-    """Returns the result, with a call under way at the limit of tokens as an invalid one.
+    """Returns the result; a call is invalid that has a key twice, or is under way at the limit of tokens.
 
     Raises:
         NoReplyError: There is no reply.
@@ -245,25 +245,28 @@ def _check_result(result: ChatResult, *, must_end: bool) -> ChatResult:
         reason = _require_end(report, must_end=must_end)
         _require_size(len(generation.text), generation.text)
         reply = generation.message
-        blocks = reply.content if isinstance(reply.content, list) else []
-        # Anthropic gives what there is of the last block, with its JSON completed.
-        is_last = bool(blocks) and isinstance(blocks[-1], dict) and blocks[-1].get("type") == "tool_use"
-        if (
-            isinstance(reply, AIMessage)
-            and reply.tool_calls
-            and is_last
-            and reason
-            and is_token_limit(reason)
-        ):
-            *whole, cut = reply.tool_calls
-            reply.tool_calls = whole
-            reply.invalid_tool_calls = [_build_invalid(cut)]
+        if isinstance(reply, AIMessage) and reply.tool_calls:
+            read = [_check_call(call, reply, reason) for call in reply.tool_calls]
+            invalid = [each for each in read if each["type"] == "invalid_tool_call"]
+            reply.tool_calls = [each for each in read if each["type"] == "tool_call"]
+            reply.invalid_tool_calls = [*reply.invalid_tool_calls, *invalid]
     return result
 
 
-def _build_invalid(call: ToolCall) -> InvalidToolCall:
-    error = "the reply reached its limit of tokens before the call was written to its end"
-    return invalid_tool_call(name=call["name"], args=json.dumps(call["args"]), id=call["id"], error=error)
+def _check_call(call: ToolCall, reply: AIMessage, reason: str | None) -> ToolCall | InvalidToolCall:
+    blocks = [each for each in reply.content if isinstance(each, dict)]
+    raw = [{**each["function"], **each} for each in reply.additional_kwargs.get("tool_calls") or ()]
+    texts = {each.get("call_id", each.get("id")): each.get("arguments") for each in (*blocks, *raw)}
+    text = texts.get(call["id"])
+    # Anthropic gives what there is of the last block, with its JSON completed.
+    is_last = call is reply.tool_calls[-1] and blocks and blocks[-1].get("type") == "tool_use"
+    if is_last and reason and is_token_limit(reason):
+        args, error = json.dumps(call["args"]), "the call was under way at the limit of tokens"
+    elif isinstance(text, str) and not is_object(text, may_be_empty=True):
+        args, error = f"{BROKEN}{text}", None
+    else:
+        return call
+    return invalid_tool_call(name=call["name"], args=args, id=call["id"], error=error)
 
 
 def _require_end(report: Mapping[str, object], *, must_end: bool) -> str | None:

@@ -152,6 +152,41 @@ def test_a_key_that_stands_twice_is_told_and_the_call_is_not_made(protocol, stre
             assert "each key once" in json.dumps(server.bodies[-1]["messages"])
 
 
+def write_response(output: Mapping[str, object]) -> bytes:
+    """Writes a body of OpenAI's Responses API."""
+    common = {"id": "r", "object": "response", "created_at": 1, "status": "completed", "model": "m"}
+    more = {"parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "error": None}
+    return encode({**common, **more, "output": [{**output, "status": "completed"}]})
+
+
+def test_a_key_that_stands_twice_is_told_in_the_responses_api_too(subtests):
+    text = {"type": "output_text", "text": "done", "annotations": []}
+    done = {"id": "m", "type": "message", "role": "assistant", "content": [text]}
+    for written, received in [
+        *((each, []) for each in REPEATED),
+        ('{"content": "/a"}', [{"content": "/a"}]),
+    ]:
+        call = {"id": "f", "type": "function_call", "call_id": "c", "name": "note", "arguments": written}
+        replies = [write_response(call), write_response(done)]
+        with subtests.test(written), serve_protocol(lambda _: replies.pop(0)) as server:  # noqa: B023
+            note = Recorded({})
+            model = server.model("openai", use_responses_api=True)
+            assert ExecutionAgent(model, [note.tool]).execute_step("s") == "done"
+            assert note.made == received
+
+
+@pytest.mark.parametrize("protocol", ["openai", "anthropic"])
+def test_an_agent_of_langchains_is_told_of_a_call_that_cannot_be_read(protocol, subtests):
+    for written in [REPEATED[0], '{"content": "/a', "[]"]:
+        with subtests.test(written), serve_protocol(answer_with(protocol, True, written)) as server:
+            note = Recorded({})
+            model = server.model(protocol, streaming=True)
+            agent = create_agent(model, [note.tool], middleware=[EffectsMiddleware()])
+            state = agent.invoke({"messages": "s"})
+            assert (state["messages"][-1].text, note.made) == ("done", [])
+            assert "not valid JSON" in json.dumps(server.bodies[-1])
+
+
 @pytest.mark.parametrize(("protocol", "is_told"), [("openai", True), ("anthropic", False)])
 def test_a_streamed_call_without_arguments_is_made_if_its_protocol_writes_an_empty_object_so(
     protocol, is_told, subtests
