@@ -13,16 +13,15 @@ from multiprocessing.synchronize import Barrier
 
 from orchestrator import ConfigurationError, ResumeError
 from orchestrator.persistence import open_store
-from tests.faults.children import PROCESSES, Place, ended, go_on, killed_at, start
-from tests.faults.killing import Places
+from tests.faults.children import PROCESSES, Place, Places, ended, go_on, killed_at, start
 from tests.faults.story import APPROVE, SHORT, THREAD, build
-from tests.faults.tally import Tally, tallied
+from tests.faults.tally import Harm, find_harm
 
 TAKEN = "taken"
 _WAIT_S = 60.0
 
 
-def answered_twice(places: Places, seed: int) -> Tally:
+def answered_twice(places: Places, seed: int) -> Harm:
     """Answer a question twice; who comes second, as the first one goes on or has, is refused."""
     place = places()
     with open_store(place.store) as store:
@@ -30,10 +29,10 @@ def answered_twice(places: Places, seed: int) -> Tally:
     answer = {**APPROVE, "question": state["question"]["id"]}
     said = _at_once(place, answer, random.Random(seed))
     refused = [one for one in said if one != TAKEN and "\n" not in one]
-    return _judged("one question answered by two processes at once", place, 0, len(refused) != 1)
+    return _find_harm(place, 0, len(refused) != 1)
 
 
-def resumed_twice(places: Places, seed: int) -> Tally:
+def resumed_twice(places: Places, seed: int) -> Harm:
     """Resume a run twice that was killed; who comes second is told, or finds it waiting for a person."""
     place, chance = places(), random.Random(seed)
     child = start(place, SHORT.task)
@@ -41,7 +40,7 @@ def resumed_twice(places: Places, seed: int) -> Tally:
     ended(child, place)
     before = len(place.log.lines())
     said = _at_once(place, None, chance)
-    return _judged("one run resumed by two processes at once", place, before, TAKEN not in said)
+    return _find_harm(place, before, TAKEN not in said)
 
 
 def _at_once(place: Place, answer: Mapping[str, str] | None, chance: random.Random) -> Sequence[str]:
@@ -70,10 +69,9 @@ def _resume(
         raise
 
 
-def _judged(fault: str, place: Place, before: int, wrong: bool) -> Tally:
+def _find_harm(place: Place, before: int, wrong: bool) -> Harm:
     calls = Counter(place.log.lines()[before:])
     with open_store(place.store) as store:
         go_on(build(SHORT, place.log, store.saver), SHORT.task, place.log)
-    tally = tallied(fault, 1, SHORT.task, place)
     twice = sum(times - 1 for line, times in calls.items() if json.loads(line)["what"] != "kept")
-    return tally.having(twice=tally.twice + twice, wrong=tally.wrong + wrong)
+    return find_harm(SHORT.task, place, twice=twice, wrong=wrong)

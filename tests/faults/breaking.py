@@ -17,7 +17,7 @@ from orchestrator.persistence import open_store
 from orchestrator.persistence.sqlite import SqliteRunSaver
 from tests.faults.children import PROCESSES, Place, ended, go_on, killed_at, start
 from tests.faults.story import SHORT, Log, build
-from tests.faults.tally import Tally, tallied
+from tests.faults.tally import Harm, find_harm
 
 
 @dataclass(frozen=True)
@@ -25,14 +25,12 @@ class Fault:
     """What happens to a store.
 
     Attributes:
-        name: For people.
         strike: Lets it happen.
         mend: Undoes it.
         says: A pattern of the error that has to be raised; None where the run just goes on.
         patience_ms: How long a write to SQLite waits meanwhile.
     """
 
-    name: str
     strike: Callable[[], object]
     mend: Callable[[], object]
     says: str | None
@@ -53,7 +51,7 @@ class StrikingLog(Log):
             self.strike()
 
 
-def struck(fault: Fault, place: Place, at: int) -> Tally:
+def struck(fault: Fault, place: Place, at: int) -> Harm:
     """Break a store at a call in the middle of a run, mend it and go on, without opening a file again."""
     with open_store(place.store) as store:
         if isinstance(store.saver, SqliteRunSaver):
@@ -65,10 +63,10 @@ def struck(fault: Fault, place: Place, at: int) -> Tally:
         if isinstance(store.saver, SqliteRunSaver):
             go_on(orchestrator, SHORT.task, log)
     _opened(place)
-    return _judged(fault, place, said, untouched=True)
+    return _find_harm(fault, place, said)
 
 
-def found(fault: Fault, place: Place) -> Tally:
+def found(fault: Fault, place: Place) -> Harm:
     """Break the store of a run that was cut off, try to go on, mend it, and go on."""
     child = start(place, SHORT.task)
     killed_at(child, place.log, 20, 0)
@@ -81,7 +79,7 @@ def found(fault: Fault, place: Place) -> Tally:
     untouched = Path(place.store).read_bytes() == before
     fault.mend()
     _opened(place)
-    return _judged(fault, place, said, untouched=untouched)
+    return _find_harm(fault, place, said, untouched=untouched)
 
 
 def _opened(place: Place) -> None:
@@ -97,10 +95,9 @@ def _said(tell: Callable[[], object]) -> str | None:
     return None
 
 
-def _judged(fault: Fault, place: Place, said: str | None, *, untouched: bool) -> Tally:
+def _find_harm(fault: Fault, place: Place, said: str | None, *, untouched: bool = True) -> Harm:
     clear = said is None if fault.says is None else re.search(fault.says, said or "") is not None
-    tally = tallied(fault.name, 1, SHORT.task, place)
-    return tally.having(wrong=tally.wrong + (not clear) + (not untouched))
+    return find_harm(SHORT.task, place, wrong=not (clear and untouched))
 
 
 @dataclass
@@ -142,7 +139,7 @@ def corrupt(place: Place, how: Callable[[bytes], bytes]) -> Fault:
         shutil.copyfile(file, copy)
         file.write_bytes(how(file.read_bytes()))
 
-    return Fault("corrupt file", strike, lambda: shutil.copyfile(copy, file), re.escape(str(file)))
+    return Fault(strike, lambda: shutil.copyfile(copy, file), re.escape(str(file)))
 
 
 PAGE = 4096

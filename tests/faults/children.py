@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Protocol
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -50,6 +51,12 @@ class Place:
     @property
     def error(self) -> Path:
         return self.folder / "error"
+
+
+class Places(Protocol):
+    """Makes empty places."""
+
+    def __call__(self) -> Place: ...
 
 
 class MortalSaver(ThreadedSaver[str]):

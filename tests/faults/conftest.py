@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
 
-from tests.faults.killing import Places, sqlite_places
+from tests.faults.children import Place, Places
 from tests.faults.servers import Disk, NoDiskError, Postgres, disk_at, postgres_in
 
 
 @pytest.fixture
 def places(tmp_path: Path) -> Places:
     """Places in SQLite."""
-    return sqlite_places(tmp_path)
+    numbers = count()
+
+    def place() -> Place:
+        own = tmp_path / f"run{next(numbers)}"
+        own.mkdir()
+        return Place(str(own / "runs.sqlite"), own)
+
+    return place
 
 
 @pytest.fixture(scope="session")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 from langgraph.checkpoint.memory import InMemorySaver
 
@@ -22,58 +21,33 @@ _ORDER = ("commit", "execute", "assess", "evaluate", "supervise")
 Line = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Tally:
-    """How a fault went.
+class Harm(NamedTuple):
+    """What a fault did to a run.
 
     Attributes:
-        fault: What happened.
-        tried: How often.
         lost: Executions of the undisturbed run that are missing or other than they were.
         twice: Executions that are there twice, and calls for what was kept already.
-        wrong: Runs that ended otherwise than the undisturbed one, or did not say clearly what failed.
+        wrong: Whether the run ended otherwise than the undisturbed one, or did not say clearly what failed.
     """
 
-    fault: str
-    tried: int = 0
-    lost: int = 0
-    twice: int = 0
-    wrong: int = 0
-
-    @property
-    def harm(self) -> tuple[int, int, int]:
-        return self.lost, self.twice, self.wrong
-
-    def __add__(self, other: Tally) -> Tally:
-        return Tally(
-            self.fault,
-            self.tried + other.tried,
-            self.lost + other.lost,
-            self.twice + other.twice,
-            self.wrong + other.wrong,
-        )
-
-    def having(self, **changes: int) -> Tally:
-        return replace(self, **changes)
+    lost: int
+    twice: int
+    wrong: bool
 
 
-def tallied(fault: str, tried: int, story: str, place: Place) -> Tally:
-    """Compare the run that is kept at a place with one that was not disturbed."""
+NONE = Harm(0, 0, False)
+
+
+def find_harm(story: str, place: Place, *, twice: int = 0, wrong: bool = False) -> Harm:
+    """Compare the run that is kept at a place with one that was not disturbed; add what was seen before."""
     with open_store(place.store) as store:
-        orchestrator = build(STORIES[story], place.log, store.saver)
-        state = orchestrator.graph.get_state(CONFIG).values
+        state = build(STORIES[story], place.log, store.saver).graph.get_state(CONFIG).values
     whole = undisturbed(story)
     found, wanted = _records(state), _records(whole)
     lost = sum(found.get(key) != record for key, record in wanted.items())
-    double = len(state["results"]) + len(state["synthesis"]) - len(found)
-    same = _rest(state) == _rest(whole)
-    return Tally(
-        fault,
-        tried,
-        lost,
-        double + done_again([json.loads(line) for line in place.log.lines()]),
-        int(not same),
-    )
+    twice += len(state["results"]) + len(state["synthesis"]) - len(found)
+    twice += done_again([json.loads(line) for line in place.log.lines()])
+    return Harm(lost, twice, wrong or _rest(state) != _rest(whole))
 
 
 @cache

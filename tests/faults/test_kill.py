@@ -5,69 +5,58 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
-from tests.faults.killing import killed_at_writes, killed_by_chance
+from tests.faults.children import ended, killed_at, start
+from tests.faults.tally import NONE, find_harm
 
-pytestmark = pytest.mark.faults
-
-
-def every_nth_write(sample: int) -> pytest.MarkDecorator:
-    """Kill at each write, and in the sample at one of ``sample`` writes."""
-    return pytest.mark.parametrize("every", [1, pytest.param(sample, marks=pytest.mark.sample)])
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(1800)]
 
 
-@pytest.mark.parametrize(("seed", "kills"), [(0, 25), (1, 25), (2, 25), (3, 25)])
-def test_runs_killed_at_random_moments_lose_nothing_and_do_nothing_twice(places, seed, kills):
-    tally = killed_by_chance("SIGKILL", places, "long", seed, kills)
-
-    assert tally.harm == (0, 0, 0)
-
-
-@every_nth_write(sample=30)
-def test_a_run_killed_before_or_after_its_writes_loses_nothing_and_does_nothing_twice(places, every):
-    tally = killed_at_writes("SIGKILL", places, "short", every)
-
-    assert (tally.tried > 180 / every, tally.harm) == (True, (0, 0, 0))
+@pytest.fixture(params=["sqlite", "postgres"])
+def make_place(request):
+    """Makes empty places in either kind of store."""
+    sqlite = request.param == "sqlite"
+    return request.getfixturevalue("places") if sqlite else request.getfixturevalue("postgres").place
 
 
-@pytest.mark.timeout(1800)
-def test_a_run_of_fifty_steps_killed_around_its_writes_loses_nothing_and_does_nothing_twice(places):
-    tally = killed_at_writes("SIGKILL", places, "long", every=1)
-
-    assert (tally.tried > 1000, tally.harm) == (True, (0, 0, 0))
-
-
-@every_nth_write(sample=9)
-def test_a_run_killed_around_the_writes_of_its_answer_loses_nothing(places, every):
-    tally = killed_at_writes("SIGKILL", places, "answer", every)
-
-    assert (tally.tried > 20 / every, tally.harm) == (True, (0, 0, 0))
+def kill_at_writes(place, story, every):
+    """Kill a run before and after every n-th write until it has ended; a node ends in two writes."""
+    kills = 0
+    while not ended(start(place, story, every), place):
+        kills += 1
+    return kills
 
 
-@every_nth_write(sample=9)
-def test_a_run_in_postgres_killed_around_the_writes_of_its_answer_loses_nothing(postgres, every):
-    tally = killed_at_writes("SIGKILL", postgres.place, "answer", every)
-
-    assert (tally.tried > 20 / every, tally.harm) == (True, (0, 0, 0))
-
-
-def test_runs_in_postgres_killed_at_random_moments_lose_nothing_and_do_nothing_twice(postgres):
-    tally = killed_by_chance("SIGKILL", postgres.place, "long", 0, 15)
-
-    assert tally.harm == (0, 0, 0)
-
-
-@pytest.mark.timeout(900)
-@every_nth_write(sample=30)
-def test_a_run_in_postgres_killed_around_its_writes_loses_nothing_and_does_nothing_twice(postgres, every):
-    tally = killed_at_writes("SIGKILL", postgres.place, "short", every)
-
-    assert (tally.tried > 150 / every, tally.harm) == (True, (0, 0, 0))
+@pytest.mark.parametrize("seed", range(4))
+def test_runs_killed_at_random_moments_lose_nothing_and_do_nothing_twice(make_place, seed):
+    chance, kills = random.Random(seed), 0
+    while kills < 15:
+        place, is_over = make_place(), False
+        while not is_over:
+            child = start(place, "long")
+            killed_at(child, place.log, chance.randrange(30), chance.random() * 0.05)
+            is_over = ended(child, place)
+            kills += not is_over
+        assert find_harm("long", place) == NONE
 
 
-@pytest.mark.timeout(1800)
-def test_a_run_of_fifty_steps_in_postgres_killed_around_its_writes_loses_nothing(postgres):
-    tally = killed_at_writes("SIGKILL", postgres.place, "long", every=3)
+@pytest.mark.parametrize(
+    ("story", "every", "writes"),
+    [
+        pytest.param("short", 30, 150, marks=pytest.mark.sample),
+        ("short", 1, 150),
+        pytest.param("answer", 9, 20, marks=pytest.mark.sample),
+        ("answer", 1, 20),
+        ("long", 3, 900),
+    ],
+)
+def test_a_run_killed_before_or_after_its_writes_loses_nothing_and_does_nothing_twice(
+    make_place, story, every, writes
+):
+    place = make_place()
 
-    assert (tally.tried > 300, tally.harm) == (True, (0, 0, 0))
+    assert kill_at_writes(place, story, every) > writes / every
+    assert find_harm(story, place) == NONE

@@ -4,51 +4,61 @@ from __future__ import annotations
 
 import pytest
 
-from tests.faults import cases
-from tests.faults.breaking import CORRUPTIONS
+from tests.faults.breaking import CORRUPTIONS, Fault, Lock, corrupt, found, struck
+from tests.faults.tally import NONE
 
-NONE = (0, 0, 0)
 pytestmark = pytest.mark.faults
+LOST = "postgres.* (?:was lost|failed)|\\A\\Z"
+"""The sentence of a run whose connection was cut; between two accesses, nothing is said."""
+# Calls of agents, of forty: in the row, when it is planned again, in parallel, at the end.
+at_moments = pytest.mark.parametrize("at", [pytest.param(1, marks=pytest.mark.sample), 12, 25, 35])
 
 
-def at_moments(first, *others):
-    """Strike at each moment; the first one belongs to the sample."""
-    return pytest.mark.parametrize("at", [pytest.param(first, marks=pytest.mark.sample), *others])
+def do_nothing():
+    """Mends what mends itself."""
 
 
-@at_moments(*cases.MOMENTS)
+@at_moments
 def test_a_file_that_is_locked_for_a_while_is_waited_for(places, at):
-    assert cases.locked_for_a_while(places, at).harm == NONE
+    place = places()
+
+    assert struck(Fault(Lock(place.store).take_for_a_while, do_nothing, None), place, at) == NONE
 
 
-@at_moments(*cases.MOMENTS)
+@at_moments
 def test_a_file_that_stays_locked_is_an_error_after_which_the_run_goes_on(places, at):
-    assert cases.locked(places, at).harm == NONE
+    place = places()
+    lock, says = Lock(place.store), f"{place.store} failed \\(database is locked"
+
+    assert struck(Fault(lock.take, lock.let_go, says, patience_ms=300), place, at) == NONE
 
 
-@at_moments(*cases.MOMENTS)
+@at_moments
 def test_a_full_disk_is_an_error_after_which_the_run_goes_on(disk, at):
-    assert cases.full(disk, at).harm == NONE
+    place = disk.place()
+    says = f"{place.store} failed \\(database or disk is full"
+
+    assert struck(Fault(disk.fill, disk.empty, says), place, at) == NONE
 
 
 def test_a_read_only_file_is_an_error_that_changes_nothing(disk):
-    assert cases.read_only(disk).harm == NONE
+    place = disk.place()
+    says = f"{place.store} cannot be used as a store"
+
+    assert found(Fault(disk.protect, disk.unprotect, says), place) == NONE
 
 
 @pytest.mark.parametrize("how", CORRUPTIONS)
 def test_a_corrupt_file_is_an_error_that_changes_nothing(places, how):
-    assert cases.corrupted(places, how).harm == NONE
+    place = places()
+
+    assert found(corrupt(place, CORRUPTIONS[how]), place) == NONE
 
 
-@at_moments(*cases.MOMENTS[1:3])
-def test_a_database_that_is_stopped_is_an_error_after_which_the_run_goes_on(postgres, at):
-    assert cases.stopped(postgres, at).harm == NONE
+@at_moments
+@pytest.mark.parametrize("how", ["stop", "crash", "cut"])
+def test_a_database_that_is_gone_is_an_error_after_which_the_run_goes_on(postgres, how, at):
+    is_cut = how == "cut"
+    mend, says = (do_nothing, LOST) if is_cut else (postgres.start, "postgres.* failed")
 
-
-def test_a_database_that_crashes_is_an_error_after_which_the_run_goes_on(postgres):
-    assert cases.crashed(postgres, cases.MOMENTS[2]).harm == NONE
-
-
-@at_moments(*cases.MOMENTS)
-def test_a_connection_that_is_cut_is_an_error_after_which_the_run_goes_on(postgres, at):
-    assert cases.cut(postgres, at).harm == NONE
+    assert struck(Fault(getattr(postgres, how), mend, says), postgres.place(), at) == NONE
