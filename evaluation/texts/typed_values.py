@@ -42,7 +42,9 @@ def _list_values(text: str) -> Iterator[TypedValue]:
             TypedValue(f"identifier {match[1].lower()}", match[0]) for match in pattern.finditer(text)
         )
     found = chain(find_numeric_dates(text), find_named_dates(text))
-    days = (day for _, readings in found for day in readings)
+    days = [day for _, readings in found for day in readings if isinstance(day, Day) and day.day]
+    yield from (TypedValue("date", f"{day.month:02}-{day.day:02}") for day in days)
+    # A year is often left out, so a date with one is a further value.
     yield from (
-        TypedValue("date", f"{day.month:02}-{day.day:02}") for day in days if isinstance(day, Day) and day.day
+        TypedValue("date with a year", f"{day.year}-{day.month:02}-{day.day:02}") for day in days if day.year
     )

@@ -114,6 +114,18 @@ def test_another_target_or_value_is_a_defect(subtests):
             assert ("other_value", "defect") in levels(f"{TASK} Fix src/a.py.", call, answer)
 
 
+def test_a_date_in_another_year_is_a_defect():
+    def booked(start):
+        return ("create_event", {"start": start}, {"event_id": "ev_1", "start": start})
+
+    task, told = "Book a call on 2026-05-05 at 09:00.", "The call is booked for 2026-05-05 at 09:00."
+
+    assert ("other_value", "defect") in levels(task, booked("2025-05-05T09:00:00+08:00"), told)
+    assert levels(task, booked("2026-05-05T09:00:00+08:00"), told) == set()
+    # Without a year, a date may be of any.
+    assert levels("Book a call on May 5.", booked("2026-05-05T09:00:00"), "It is booked for May 5.") == set()
+
+
 def test_an_identifier_from_nowhere_beside_known_ones_is_a_defect():
     found = ("find_contact", {"name": "Ada"}, {"record_id": "rec_1184"})
     told = ("update_contact", {"record_id": "rec_1185"}, {"ok": True})
