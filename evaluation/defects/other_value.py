@@ -106,7 +106,8 @@ def _find_contradicted(evidence: Evidence, turn: EvidenceTurn) -> Iterator[Defec
             for value, call in passed
             if value.family == wanted.family and value not in {*asked, *_list_read(evidence, call)} - said
         ]
-        if others and not (wanted.family.startswith("date") and _has_other_zone(turn, [call for _, call in others])):
+        is_date = wanted.family.startswith("date")
+        if others and not (is_date and _has_other_zone(turn, [call for _, call in others])):
             other, call = min(others, key=lambda each: each[1].place)
             seen = f"{call.name} was called with {other.value}, and no acting call with {wanted.value}"
             yield DefectFinding(_RULE, "defect", claimed, seen, turn.place, call.place)
