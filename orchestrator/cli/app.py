@@ -37,8 +37,8 @@ COMMANDS: Final = {
 SHARED_MODULES: Final = {
     **dict.fromkeys(("run", "resume", "fork"), "run_commands"),
     **dict.fromkeys(("runs", "show", "delete", "prune"), "store_commands"),
-    **dict.fromkeys(("submit", "worker", "queue"), "queue_commands"),
-    **dict.fromkeys(("serve", "mcp"), "server_commands"),
+    **dict.fromkeys(("submit", "worker", "queue", "serve", "mcp"), "server_commands"),
+    **dict.fromkeys(("compare", "tune"), "study_commands"),
 }
 """The modules of several commands; any other command NAME is in the module ``NAME_command``."""
 

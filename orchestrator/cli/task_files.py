@@ -90,7 +90,7 @@ def read_stated_contracts(file: Path | None) -> tuple[JsonObject | None, Mapping
         if "cases" in as_object(read_values(file)):
             return None, _index_contracts(read_case_set(file), file)
         contract = read_contract_file(file)
-        check_names({(): contract}, file)
+        check_names({"": contract}, file)
     except (ValueError, OSError) as error:
         raise _refuse_file(str(file), error) from None
     fields: JsonObject = contract.model_dump(mode="json", exclude_unset=True)

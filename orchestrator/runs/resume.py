@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal, cast
@@ -10,8 +10,6 @@ from typing import Final, Literal, cast
 from langgraph.constants import START
 from langgraph.types import Command, Interrupt, PregelTask, StateSnapshot
 
-from evaluation import ContractError
-from evaluation.contract.requirements import Contract
 from orchestrator.errors import ResumeError
 from orchestrator.planning.parallel import Rejudging, apply_update, find_rejudging
 from orchestrator.retry.verdict_updates import build_failure
@@ -23,13 +21,12 @@ from orchestrator.state.graph_state import (
     NOTHING_UNDERWAY,
     SYNTHESIS,
     UNDERWAY,
-    Declared,
     OrchestratorState,
     StateUpdate,
     blank_state,
 )
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import Json, Question
+from orchestrator.state.records import Question
 from orchestrator.state.stored_form import (
     convert_read_errors,
     schema_problem,
@@ -77,7 +74,7 @@ def decide_resumption(
         max_retries: For a run that has no plan yet.
 
     Raises:
-        ResumeError: There is nothing to resume, a stored contract is unknown, or the answer is not accepted.
+        ResumeError: There is nothing to resume, or the answer is not accepted.
         BrokenRunError: The thread does not hold the state of a run.
     """
     with convert_read_errors(thread_id):
@@ -133,22 +130,7 @@ def _resumable_state(thread_id: str, snapshot: StateSnapshot, max_retries: int) 
             f"thread {format_repr(thread_id, 80)} has ended as {str(values['status'])!r}; "
             "start a new run, on this thread or on another"
         )
-    try:
-        for contract in _list_contracts(state["declared"]):
-            Contract.read(contract or {})
-    except ContractError as problem:
-        raise ResumeError(
-            f"thread {format_repr(thread_id, 80)} has a contract that this version cannot read ({problem}); "
-            "resume it with the version that began it, or start a new run"
-        ) from None
     return state
-
-
-def _list_contracts(declared: Declared) -> Iterator[dict[str, Json] | None]:
-    """Yields the contracts that a run has stored: of its plan, and those that were derived from its task."""
-    yield from declared["contracts"] or ()
-    if derived := declared.get("derived"):
-        yield from (each["contract"] for each in (derived["output"], *derived["steps"]) if each is not None)
 
 
 def state_from_values(thread_id: str, values: Mapping[str, object], max_retries: int) -> OrchestratorState:

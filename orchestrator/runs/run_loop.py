@@ -19,9 +19,9 @@ from langgraph.types import Durability, Interrupt, Overwrite, StreamMode
 from agents.sync import iterate_blocking
 from orchestrator.errors import ResumeError, ThreadBusyError
 from orchestrator.retry.verdict_updates import build_failure
+from orchestrator.runs.history import index_run
 from orchestrator.runs.launch import GraphInput, Launch, Launcher, Start
 from orchestrator.runs.resume import PLANNER, find_open_question, join_cancelled, list_cancelled
-from orchestrator.runs.run_index import index_run
 from orchestrator.runs.run_saver import lock_thread, mark_thread
 from orchestrator.runtime.events import (
     Event,

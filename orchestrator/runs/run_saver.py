@@ -35,7 +35,7 @@ _CREATE_INDEX: Final = """
     SELECT DISTINCT thread_id, 'new' FROM checkpoints WHERE checkpoint_ns = ''
     ON CONFLICT DO NOTHING;
 """
-"""Statements of SQLite and PostgreSQL; see ``run_index.py``."""
+"""Statements of SQLite and PostgreSQL; see ``history.py``."""
 _MARK: Final = """
     INSERT INTO orchestrator_runs (thread_id, mark) VALUES (?, ?)
     ON CONFLICT (thread_id) DO UPDATE SET mark = excluded.mark

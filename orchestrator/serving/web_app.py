@@ -19,7 +19,7 @@ from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import Store
 from orchestrator.service.executions import RunBuilder, RunSessions
 from orchestrator.service.run_service import RunService
-from orchestrator.serving import pages, run_api
+from orchestrator.serving import routes
 from orchestrator.serving.request_guard import RequestGuard, ServerOptions
 from orchestrator.serving.responses import FOLDER, KNOWN_ERRORS, answer_error
 
@@ -47,7 +47,7 @@ def build_app(store: Store, builder: RunBuilder, options: ServerOptions | None =
     )
     app.state.service = RunService(store.history, builder, RunSessions(builder))
     app.state.store, app.state.options = store, chosen
-    for router in (pages.router, run_api.router):
+    for router in (routes.pages, routes.programs):
         app.include_router(router)
     styles: list[str | tuple[str, str]] = [("evaluation", "reporting/static")]  # of the reports
     app.mount("/static", StaticFiles(directory=FOLDER / "static", packages=styles))

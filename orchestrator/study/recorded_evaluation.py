@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -14,13 +13,13 @@ from evaluation import ContractError, EvaluationContract, EvaluationReport, eval
 from evaluation.cases.case_files import CaseSet
 from evaluation.cases.case_result import CaseResult, describe_run
 from evaluation.cases.stored_evaluation import EvaluationEnd, EvaluationHeader, append_results
-from evaluation.cases.value_files import compose_yaml, find_line
 from evaluation.contract.intake import UnreadableCase
 from evaluation.contract.requirements import Contract, Origin
 from evaluation.measures.metric_table import find_threshold_problems
 from evaluation.recordings.default_contract import hold_own_audit
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import ReadRun
+from evaluation.sensitive.scanner import shorten
 from evaluation.validation import limit_problems
 from evaluation.values import JsonObject, as_object
 from orchestrator.judging.contract_choice import find_unknown_check
@@ -258,18 +257,13 @@ class Source:
         return [by_key[key] for key in self.keys if key in by_key] if self.keys else [*results]
 
 
-Place: TypeAlias = tuple[str | int, ...]
-_FIELD: Final = re.compile(r"(\w+)(?:\.(\w+)|\[([0-9]+)\])?")
-"""The field, and the name or the position in it, with which a problem begins."""
-
-
 def check_cases(cases: CaseSet, file: Path) -> None:
     """Checks the contracts of the cases; raises as ``check_names`` does."""
-    contracts = {("cases", place, "contract"): case.contract for place, case in enumerate(cases.cases)}
-    check_names({place: each for place, each in contracts.items() if not isinstance(each, str)}, file)
+    stated = {f"the case {shorten(case.title, 80)!r}: ": case.contract for case in cases.cases}
+    check_names({where: each for where, each in stated.items() if not isinstance(each, str)}, file)
 
 
-def check_names(contracts: Mapping[Place, EvaluationContract], file: Path) -> None:
+def check_names(contracts: Mapping[str, EvaluationContract], file: Path) -> None:
     """Checks that each metric of a threshold, and each check by name, exists.
 
     Args:
@@ -277,24 +271,18 @@ def check_names(contracts: Mapping[Place, EvaluationContract], file: Path) -> No
         file: The file.
 
     Raises:
-        ContractError: One does not; a sentence for each, with the file, the line, and the nearest name.
+        ContractError: One does not; a sentence for each, with the file, the case, and the nearest name.
     """
-    problems = [(place, each) for place, contract in contracts.items() for each in _list_problems(contract)]
-    if not problems:
-        return
-    root = compose_yaml(file.read_text("utf-8-sig"))
-    lines = [find_line(root, (*place, *_read_place(problem))) for place, problem in problems]
-    sentences = [f"{file.name}:{line}: {each}" for line, (_, each) in zip(lines, problems, strict=True)]
-    raise ContractError("; ".join(limit_problems(sentences)))
+    problems = [
+        f"{file.name}: {where}{problem}"
+        for where, contract in contracts.items()
+        for problem in _list_problems(contract)
+    ]
+    if problems:
+        raise ContractError("; ".join(limit_problems(problems)))
 
 
 def _list_problems(contract: EvaluationContract) -> Iterator[str]:
     yield from find_threshold_problems(contract)
     if (unknown := find_unknown_check(Contract.of(contract), ())) is not None:
         yield unknown
-
-
-def _read_place(problem: str) -> Iterator[str | int]:
-    if (match := _FIELD.match(problem)) is not None:
-        yield match[1]
-        yield from [match[2]] if match[2] else [int(match[3])] if match[3] else []

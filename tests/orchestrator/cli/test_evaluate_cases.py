@@ -148,7 +148,7 @@ def test_an_execution_that_fails_is_a_failed_case_and_the_others_go_on(subtests,
         ("broken", "RuntimeError: the till is empty"),
         ("skipped", "Skipped: no till"),
         ("cancelled", "CancelledError"),
-        ("nothing", "a run is given as a NoneType; give a text, an agent_run, or a state"),
+        ("nothing", "a run is given as a NoneType; give a text, messages, an agent_run, or a state"),
     ]:
         with subtests.test(target=target):
             asked = cli(
@@ -528,7 +528,7 @@ def test_a_file_that_cannot_be_written_is_named_and_the_others_are_written(cli, 
     assert 'name="a"' in (tmp_path / "r.xml").read_text()
 
 
-def test_an_unknown_metric_or_check_is_named_with_its_line_before_anything_is_executed(
+def test_an_unknown_metric_or_check_is_named_with_its_case_before_anything_is_executed(
     subtests, cli, cases, tmp_path
 ):
     for contract, sentence in [
@@ -540,6 +540,6 @@ def test_an_unknown_metric_or_check_is_named_with_its_line_before_anything_is_ex
             asked = cli("evaluate", cases(f"- task: y\n- task: x\n  contract: {contract}", "counted"))
 
             assert asked.exit_code == 2
-            assert asked.stderr.startswith("orchestrator: cases.yaml:7: ")
+            assert asked.stderr.startswith("orchestrator: cases.yaml: the case 'x': ")
             assert sentence in asked.stderr
             assert not (tmp_path / "executions").exists()

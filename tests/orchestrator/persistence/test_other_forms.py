@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator import BrokenRunError, LangGraphOrchestrator, OrchestratorError, ResumeError
+from orchestrator import BrokenRunError, LangGraphOrchestrator, OrchestratorError
 from orchestrator.persistence import open_store
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.interruption import interrupt_run
@@ -132,29 +132,3 @@ def test_a_state_of_another_form_is_refused_with_its_field(files, tmp_path, path
         store.history.show(THREAD)
 
     assert error.match(f"thread 'thread' holds a state that is broken .*{problem}.*restore it, or delete")
-
-
-def rename_in_writes(file, old, new):
-    """Replace a text of a store by another one of the same length."""
-    with closing(sqlite3.connect(file)) as connection, connection:
-        for row, data in [*connection.execute("SELECT rowid, value FROM writes")]:
-            connection.execute("UPDATE writes SET value = ? WHERE rowid = ?", (data.replace(old, new), row))
-
-
-def test_a_stored_contract_with_a_check_that_this_version_lacks_is_refused_in_one_sentence(tmp_path):
-    file = tmp_path / "runs"
-    with open_store(file) as store:
-        interrupt_run(
-            lambda executor: build(store.saver, executor, contract="from_task"),
-            "Write at most 9 words",
-            THREAD,
-            "b",
-        )
-    rename_in_writes(file, b"word_count", b"haiku_form")
-
-    with open_store(file) as store, pytest.raises(ResumeError) as caught:
-        build(store.saver, contract="from_task").resume(THREAD)
-    assert str(caught.value) == (
-        "thread 'thread' has a contract that this version cannot read (checks[0].check: no check has this "
-        "name; the reference lists all names); resume it with the version that began it, or start a new run"
-    )

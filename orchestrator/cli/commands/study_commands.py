@@ -1,4 +1,4 @@
-"""``orchestrator compare``."""
+"""``orchestrator compare`` and ``tune``: many runs of cases."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from statistics import fmean
 from typing import Annotated, Final
 
 import typer
+from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from evaluation import read_case_set
 from evaluation.cases.case_files import CaseSet
@@ -24,10 +26,12 @@ from orchestrator import persistence
 from orchestrator.cli import consoles, options
 from orchestrator.cli.process_exit import BAD_INPUT
 from orchestrator.cli.result_source import check_outputs, name_file
-from orchestrator.errors import ConfigurationError
+from orchestrator.errors import ConfigurationError, RunFailedError
 from orchestrator.study.case_runs import CaseRunner, build_case_source
 from orchestrator.study.recorded_evaluation import RecordedEvaluation, check_cases
 from orchestrator.study.targets import build_arms, describe_unanswered
+from orchestrator.study.tune import Trial
+from orchestrator.study.tune import tune as tune_study
 
 _OPTION: Final = re.compile(r"\w+=")
 
@@ -214,3 +218,42 @@ def _print(results: Sequence[CaseResult], *, as_json: bool) -> None:
     console.print(draw_arms(results, figures))
     for line in [*list_differences(differences), *list_changed_cases(differences)]:
         console.print(line, markup=False, soft_wrap=True)
+
+
+def tune(
+    spec: Annotated[str, typer.Argument(metavar="SPEC")],
+    *,
+    folder: Annotated[Path, typer.Option(metavar="PATH")] = Path("."),
+) -> None:
+    """Search for the retry policy that pays on your tasks.
+
+    The policy is checked on tasks that the search did not see. An interrupted search goes on where it was if
+    you give the same command again.
+
+    Exit status: 0, 1 if a model failed, 2 for bad input, 130 after Ctrl-C.
+
+    Args:
+        spec: YAML file: tasks, space and budget.
+        folder: Where the folder of the study is kept: its runs, report and policy.
+    """
+    progress = consoles.build_console(stderr=True)
+    with consoles.print_logs_on(progress), consoles.report_bad_input(RunFailedError):
+        result = tune_study(spec, folder=folder, on_trial=lambda trials: _print_trial(progress, trials))
+        policy = folder / result.spec.name / "policy.yaml"
+        policy.write_text(result.policy.to_yaml(), encoding="utf-8")
+    lines = [result.sentence]
+    lines += [f"{each.name}, held out: success {_format_success(each)}" for each in result.held_out or ()]
+    consoles.build_console().print(
+        Text(consoles.clean("\n".join([*lines, f"policy: {policy}"]))), soft_wrap=True
+    )
+
+
+def _print_trial(console: Console, trials: Sequence[Trial]) -> None:
+    trial = trials[-1]
+    line = f"policy {len(trials)}: {trial.name}: success {_format_success(trial)}"
+    console.print(Text(consoles.one_line(line)), soft_wrap=True)
+
+
+def _format_success(trial: Trial) -> str:
+    low, high = trial.interval or (0.0, 1.0)
+    return f"{trial.success:.3f} ({low:.3f} to {high:.3f}) on {len(trial.states)} tasks"

@@ -1,4 +1,4 @@
-"""The runs for programs: start, list, follow, answer, continue and end them."""
+"""The pages for people, with what their forms do, and the runs as JSON for programs."""
 
 from __future__ import annotations
 
@@ -6,34 +6,27 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias, get_args
 from urllib.parse import unquote
 from uuid import NAMESPACE_OID, uuid5
 
-from fastapi import APIRouter, Depends, Header, Query
+from fastapi import APIRouter, Depends, Form, Header, Query
 from fastapi.sse import EventSourceResponse, ServerSentEvent
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
 
 from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import History, RunSummary
 from orchestrator.service.executions import Name, NewRun
 from orchestrator.service.run_service import GivenAnswer
-from orchestrator.service.run_view import OpenQuestion, list_questions
-from orchestrator.serving.responses import RESPONSES, Service, run_address
-from orchestrator.state.graph_state import StoredStatus
+from orchestrator.service.run_view import MOST_QUESTIONS, OpenQuestion, build_run_view, list_questions
+from orchestrator.serving.responses import RESPONSES, Service, build_address, render, run_address
+from orchestrator.state.graph_state import STATUSES, StoredStatus
 from orchestrator.state.records import Basis
 
-
-def _blank_as_none(value: object) -> object:
-    """Reads the empty field of a form as no filter."""
-    return None if value == "" else value
-
-
-_Blank = BeforeValidator(_blank_as_none)
-_BlankStatus = BeforeValidator(_blank_as_none, json_schema_input_type=StoredStatus | Literal[""] | None)
-_BlankBasis = BeforeValidator(_blank_as_none, json_schema_input_type=Basis | Literal[""] | None)
-_Text = Annotated[str | None, Field(max_length=500), _Blank]
+_Text = Annotated[str | None, Field(max_length=500)]
 
 
 class RunQuery(BaseModel):
@@ -49,11 +42,17 @@ class RunQuery(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    status: Annotated[StoredStatus | None, _BlankStatus] = None
-    basis: Annotated[Basis | None, _BlankBasis] = None
+    status: StoredStatus | None = None
+    basis: Basis | None = None
     text: _Text = None
     cursor: _Text = None
     limit: Annotated[int, Field(ge=1, le=200)] = 25
+
+    @model_validator(mode="before")
+    @classmethod
+    def _leave_out_blank(cls, fields: dict[str, object]) -> dict[str, object]:
+        """Reads the empty field of a form as no filter."""
+        return {name: value for name, value in fields.items() if value != ""}
 
 
 class RunPage(BaseModel):
@@ -74,9 +73,139 @@ def list_page(history: History, query: RunQuery) -> RunPage:
     return RunPage(runs=runs, next=runs.next)
 
 
+_REFRESHED: Final = (*("end", "Planned", "StepExecuted", "StepJudged", "RunPaused", "RunFinished"),)
+"""The events that load the page of a run again."""
+_Thread = Annotated[str, Form(min_length=1)]
+pages = APIRouter(include_in_schema=False)
+
+
+class AnswerForm(GivenAnswer):
+    """The form of an answer."""
+
+    thread_id: str
+
+
+class StartForm(BaseModel):
+    """The form of a new run."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    task: str
+    thread_id: str = ""
+    approve: bool = False
+    review: bool = False
+
+
+@pages.get("/")
+def show_inbox(request: Request, service: Service) -> Response:
+    """Shows the open questions."""
+    questions = list_questions(service.history, service.builder)
+    values = {"questions": questions, "most": MOST_QUESTIONS}
+    return render(request, "inbox.html", values)
+
+
+@pages.get("/runs")
+def show_runs(request: Request, service: Service, query: Annotated[RunQuery, Query()]) -> Response:
+    """Lists the runs."""
+    listed = list_page(service.history, query)
+    chosen = query.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
+    values = {
+        "query": query,
+        "listed": listed,
+        "here": build_address("/runs", chosen),
+        "first_address": build_address("/runs", {**chosen, "cursor": ""}),
+        "next_address": build_address("/runs", {**chosen, "cursor": listed.next}),
+        "json_address": build_address("/api/runs", chosen),
+        "statuses": STATUSES,
+        "bases": get_args(Basis),
+    }
+    return render(request, "runs.html", values)
+
+
+@pages.get("/run")
+def show_run(request: Request, service: Service, thread_id: str) -> Response:
+    """Shows a run."""
+    run = service.show(thread_id)
+    can_resume = run.summary.can_resume and run.summary.question is None
+    problem = service.builder.find_problem(thread_id) if can_resume else None
+    values = {
+        "view": build_run_view(run),
+        "refreshed": _REFRESHED,
+        "can_change": not request.app.state.options.read_only,
+        "resume_problem": problem,
+    }
+    return render(request, "run.html", values)
+
+
+@pages.post("/answer")
+async def answer(request: Request, service: Service, form: Annotated[AnswerForm, Form()]) -> Response:
+    """Answers a question."""
+    await service.answer(form.thread_id, form)
+    return _go_to(request, run_address(form.thread_id))
+
+
+@pages.get("/start")
+def show_start(request: Request, service: Service) -> Response:
+    """Shows the form of a new run."""
+    return render(request, "start.html", {"has_tools": service.builder.has_tools})
+
+
+@pages.post("/start")
+async def start(request: Request, service: Service, form: Annotated[StartForm, Form()]) -> Response:
+    """Starts a run."""
+    run = NewRun(
+        task=form.task,
+        thread_id=form.thread_id or None,
+        acting_tools=["all:approve"] if form.approve else None,
+        supervise="human" if form.review else None,
+    )
+    return _go_to(request, run_address(await service.start(run)))
+
+
+@pages.post("/run/resume")
+async def resume(request: Request, service: Service, thread_id: _Thread) -> Response:
+    """Resumes a run."""
+    await service.resume(thread_id)
+    return _go_to(request, run_address(thread_id))
+
+
+@pages.post("/run/cancel")
+async def cancel(request: Request, service: Service, thread_id: _Thread) -> Response:
+    """Ends a run."""
+    await service.cancel(thread_id, "")
+    return _go_to(request, run_address(thread_id))
+
+
+@pages.post("/run/fork")
+async def fork(
+    request: Request,
+    service: Service,
+    thread_id: _Thread,
+    step: Annotated[int, Form(ge=1, lt=2**31)],
+    new_thread_id: Annotated[str, Form(max_length=200)] = "",
+) -> Response:
+    """Forks a run."""
+    name = await service.fork(thread_id, step, new_thread_id or None)
+    return _go_to(request, run_address(name))
+
+
+@pages.post("/run/delete")
+async def delete(request: Request, service: Service, thread_id: _Thread) -> Response:
+    """Deletes a run."""
+    await service.delete(thread_id)
+    return _go_to(request, "/runs")
+
+
+def _go_to(request: Request, address: str) -> Response:
+    """Sends the browser to a page; htmx follows a header of its own."""
+    if request.headers.get("hx-request"):
+        return Response(status_code=204, headers={"HX-Redirect": address})
+    return RedirectResponse(address, 303)
+
+
 Thread: TypeAlias = Annotated[str, AfterValidator(unquote)]
 """The name of a run in a path; the guard leaves it encoded."""
-router = APIRouter(prefix="/api", tags=["runs"], responses=RESPONSES)
+programs = APIRouter(prefix="/api", tags=["runs"], responses=RESPONSES)
 
 
 class StartedRun(BaseModel):
@@ -103,13 +232,13 @@ class Cancellation(BaseModel):
     cancelled_by: Annotated[str, Field(max_length=200)] = ""
 
 
-@router.get("/runs")
+@programs.get("/runs")
 def list_runs(service: Service, query: Annotated[RunQuery, Query()]) -> RunPage:
     """List runs, a page at a time; `next` is the `cursor` of the following page."""
     return list_page(service.history, query)
 
 
-@router.post("/runs", status_code=201)
+@programs.post("/runs", status_code=201)
 async def start_run(
     service: Service,
     run: NewRun,
@@ -132,7 +261,7 @@ def _name_by_key(run: NewRun, key: str | None) -> NewRun:
     return run.model_copy(update={"thread_id": str(uuid5(NAMESPACE_OID, key))})
 
 
-@router.get("/questions")
+@programs.get("/questions")
 def read_questions(service: Service) -> Sequence[dict[str, Any]]:
     """List the open questions of all runs, the oldest first."""
     return [_plain_question(each) for each in list_questions(service.history, service.builder)]
@@ -143,7 +272,7 @@ async def _find_existing(service: Service, thread_id: Thread) -> str:
     return thread_id
 
 
-@router.get("/runs/{thread_id}/events", response_class=EventSourceResponse)
+@programs.get("/runs/{thread_id}/events", response_class=EventSourceResponse)
 async def follow_run(
     service: Service, thread_id: Annotated[str, Depends(_find_existing)]
 ) -> AsyncIterator[ServerSentEvent]:
@@ -155,14 +284,14 @@ async def follow_run(
             yield ServerSentEvent(raw_data=text, event=event.name, id=event.key)
 
 
-@router.post("/runs/{thread_id}/answers", status_code=202)
+@programs.post("/runs/{thread_id}/answers", status_code=202)
 async def answer_question(service: Service, thread_id: Thread, answer: GivenAnswer) -> StartedRun:
     """Answer the open question of a run; of two answers, the second gets the status 409."""
     await service.answer(thread_id, answer)
     return _describe_started(thread_id)
 
 
-@router.post("/runs/{thread_id}/resume", status_code=202)
+@programs.post("/runs/{thread_id}/resume", status_code=202)
 async def resume_run(service: Service, thread_id: Thread) -> StartedRun:
     """Resume a run that was interrupted, or judge again one that could not be judged."""
     await run_in_threadpool(service.find, thread_id)
@@ -170,27 +299,27 @@ async def resume_run(service: Service, thread_id: Thread) -> StartedRun:
     return _describe_started(thread_id)
 
 
-@router.post("/runs/{thread_id}/fork", status_code=201)
+@programs.post("/runs/{thread_id}/fork", status_code=201)
 async def fork_run(service: Service, thread_id: Thread, fork: Fork) -> StartedRun:
     """Copy a run up to a step to a new run, and continue there."""
     name = await service.fork(thread_id, fork.step, fork.new_thread_id)
     return _describe_started(name)
 
 
-@router.post("/runs/{thread_id}/cancel", status_code=202)
+@programs.post("/runs/{thread_id}/cancel", status_code=202)
 async def cancel_run(service: Service, thread_id: Thread, by: Cancellation | None = None) -> StartedRun:
     """End a run for good, as failed."""
     await service.cancel(thread_id, "" if by is None else by.cancelled_by)
     return _describe_started(thread_id)
 
 
-@router.delete("/runs/{thread_id}", status_code=204)
+@programs.delete("/runs/{thread_id}", status_code=204)
 async def delete_run(service: Service, thread_id: Thread) -> None:
     """Delete a run that is not being run."""
     await service.delete(thread_id)
 
 
-@router.get("/runs/{thread_id}")
+@programs.get("/runs/{thread_id}")
 def read_run(service: Service, thread_id: Thread) -> dict[str, Any]:
     """Show a run with its whole state."""
     run = service.show(thread_id)
