@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping
+from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Final
 
+from langchain_core.exceptions import ModelConnectionError
 from langchain_core.messages import AIMessage
 
 from agents.models.chat_options import unbind_model
@@ -22,8 +24,72 @@ else:
 
 BROKEN: Final = "]"
 """Before arguments that are no JSON object, so that LangChain does not complete them."""
+_TAIL: Final = 100_000
+"""Number of bytes in which the last event of a stream is looked for."""
 _REASONING: Final = ("reasoning_content", "reasoning")
 """Names of the thoughts in the messages of servers; one that wants them back has no other name for them."""
+
+
+class _View:
+    """An object of OpenAI's client with other methods."""
+
+    def __init__(self, own: Any) -> None:  # noqa: ANN401 - the library's
+        self._own = own
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        return getattr(self._own, name)
+
+
+class _Response(_View):
+    """The response of a stream; the client reads it to its end only if ``[DONE]`` does not come.
+
+    Some servers write a reason in each piece, so that the reason beside a text does not show the end.
+    """
+
+    def iter_bytes(self) -> Iterator[bytes]:
+        tail = b""
+        for part in self._own.iter_bytes():
+            tail = (tail + part)[-_TAIL:]
+            yield part
+        _require_empty(tail)
+
+    async def aiter_bytes(self) -> AsyncIterator[bytes]:
+        tail = b""
+        async for part in self._own.aiter_bytes():
+            tail = (tail + part)[-_TAIL:]
+            yield part
+        _require_empty(tail)
+
+
+def _require_empty(tail: bytes) -> None:
+    """Raises if the last event of a stream is cut off, or has a text or a call."""
+    events = [line[len(b"data:") :].strip() for line in tail.splitlines() if line.startswith(b"data:")]
+    event = events[-1].decode(errors="replace") if events else ""
+    body = load_json(event)
+    choices = body.get("choices") if isinstance(body, Mapping) else None
+    parts = [each for each in choices if isinstance(each, Mapping)] if isinstance(choices, list) else []
+    deltas = [each["delta"] for each in parts if isinstance(each.get("delta"), Mapping)]
+    is_cut = body is None and event.startswith("{")
+    if is_cut or any(each.get("content") or each.get("tool_calls") for each in deltas):
+        raise ModelConnectionError("the reply ended before the server said that it was done")
+
+
+class _Completions(_View):
+    """The completions of OpenAI's client, whose streams end as the protocol says."""
+
+    def create(self, **payload: object) -> Any:  # noqa: ANN401
+        answer = self._own.create(**payload)
+        return _await_stream(answer) if isawaitable(answer) else _watch_stream(answer)
+
+
+async def _await_stream(answer: Awaitable[object]) -> object:
+    return _watch_stream(await answer)
+
+
+def _watch_stream(answer: Any) -> object:  # noqa: ANN401
+    if hasattr(answer, "response"):  # a stream
+        answer.response = _Response(answer.response)
+    return answer
 
 
 class OpenAIReplies(Base):
@@ -32,6 +98,16 @@ class OpenAIReplies(Base):
     An answer without a reply is an error with the words of the server, usage is requested from streams, and
     the thoughts of a reply with calls are sent back.
     """
+
+    @property
+    def client(self) -> Any:  # type: ignore[override]  # noqa: ANN401
+        """The client, with streams that have an end."""
+        return _Completions(vars(self)["client"])
+
+    @property
+    def async_client(self) -> Any:  # type: ignore[override]  # noqa: ANN401
+        """Like ``client``, without blocking the event loop."""
+        return _Completions(vars(self)["async_client"])
 
     def _create_chat_result(
         self, response: dict[str, Any] | openai.BaseModel, generation_info: dict[str, Any] | None = None
