@@ -35,7 +35,7 @@ from orchestrator.judging.conversation import (
 from orchestrator.judging.executor_tools import ExecutorTools
 from orchestrator.state.plain_values import plain_json
 from orchestrator.state.records import Json, Requirement, ToolCallRecord
-from orchestrator.task_contracts.source import validate_contract
+from orchestrator.task_contracts import validate_contract
 
 OnFailure: TypeAlias = Literal["return", "raise", "ask"]
 Handler: TypeAlias = Callable[[ModelRequest[Any]], ModelResponse[Any]]

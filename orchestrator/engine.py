@@ -32,7 +32,7 @@ from orchestrator.runtime.events import Hook, check_hooks
 from orchestrator.runtime.graph_executor import AnyGraph, read_executor
 from orchestrator.settings import RunSettings, Settings
 from orchestrator.supervision.modes import Supervisor
-from orchestrator.task_contracts.source import (
+from orchestrator.task_contracts import (
     ContractSource,
     StepContract,
     read_contracts,

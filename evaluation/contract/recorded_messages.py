@@ -17,8 +17,14 @@ from evaluation.importers.imported_message import (
     format_text,
     is_visible,
 )
-from evaluation.importers.known_formats import Conversation, RecordedCall, read_conversation
-from evaluation.importers.run_end import ends_run, ends_with_question, read_last_answer
+from evaluation.importers.known_formats import (
+    Conversation,
+    RecordedCall,
+    ends_run,
+    ends_with_question,
+    read_conversation,
+    read_last_answer,
+)
 from evaluation.sensitive.scanner import shorten
 from evaluation.values import JsonObject, Severity, as_list
 

@@ -13,8 +13,7 @@ from typing import Final, Literal
 from agents.parsing.outcomes import read_outcome, states_error
 from agents.parsing.tool_names import guess_kind, split_name
 from evaluation.defects.verb_families import list_families
-from evaluation.importers.known_formats import Conversation, read_conversation
-from evaluation.importers.run_end import ends_run
+from evaluation.importers.known_formats import Conversation, ends_run, read_conversation
 from evaluation.texts.json_texts import parse_json
 from evaluation.texts.visible import read_source, read_visible
 from evaluation.values import JsonObject, as_list

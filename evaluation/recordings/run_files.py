@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeAlias
 
 from evaluation.contract.intake import UnreadableCase
+from evaluation.contract.run_state import run_from_state
 from evaluation.errors import ContractError
 from evaluation.recordings.formats import (
     adk_evalset,
@@ -17,14 +18,37 @@ from evaluation.recordings.formats import (
     langchain_trace,
     model_exchange,
     otel_spans,
-    own_runs,
 )
 from evaluation.recordings.recorded_run import RecordedRun, RunFormat
 from evaluation.validation import parse_json
+from evaluation.values import JsonObject, as_object
+
+
+def _is_case(value: object) -> bool:
+    return isinstance(value, dict) and "agent_run" in value
+
+
+def _read_case(value: JsonObject) -> Iterator[RecordedRun]:
+    yield RecordedRun(value)
+
+
+def _is_state(value: object) -> bool:
+    """Returns whether a value is a state, or the document of ``orchestrator show --json`` around it."""
+    state = value.get("state", value) if isinstance(value, dict) else None
+    return isinstance(state, dict) and {"plan", "results", "status"} <= state.keys()
+
+
+def _read_state(value: JsonObject) -> Iterator[RecordedRun]:
+    yield RecordedRun({"agent_run": run_from_state(value)})
+
+
+_CASE: Final = RunFormat("case with agent_run", _is_case, _read_case)
+_STATE: Final = RunFormat("state of a run of plan-execute-monitor", _is_state, _read_state)
+
 
 _FORMATS: Final[Sequence[RunFormat]] = (
-    own_runs.CASE,
-    own_runs.STATE,
+    _CASE,
+    _STATE,
     atif.ATIF,
     otel_spans.SPANS,
     conversations.TAU_BENCH,
@@ -139,3 +163,26 @@ def _parse(data: bytes, where: str) -> object:
         return parse_json(data)
     except ValueError as error:
         return UnreadableCase(where, str(error))
+
+
+_OF_FILE: Final = ("fake_judge_response",)
+"""Fields with which a file would answer for a judge."""
+_WEAKENING: Final = ("credentials", "personal_data", "defects")
+"""Settings of the audit that a file may not choose for itself."""
+
+
+def hold_own_audit(case: JsonObject) -> tuple[dict[str, object], list[str]]:
+    """Returns a case of a file under the audit that every recorded run has.
+
+    Args:
+        case: The run, and the contract that its file states, if any.
+
+    Returns:
+        The case, and the names of the fields of the file that do not count.
+    """
+    audit = as_object(case.get("audit"))
+    ignored = [name for name in _OF_FILE if name in case]
+    ignored += [f"audit.{name}" for name in _WEAKENING if name in audit]
+    rules = {name: value for name, value in audit.items() if name not in _WEAKENING}
+    kept = {name: value for name, value in case.items() if name not in _OF_FILE}
+    return {**kept, "audit": {**rules, "defects": "fail"}}, ignored

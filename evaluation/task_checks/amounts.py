@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from evaluation.task_checks.abstention import Fields, Finding
-from evaluation.task_checks.demands import OUTPUT
+from evaluation.task_checks.demands import OUTPUT, Fields, Finding
 from evaluation.task_checks.reading import NUMBERS, QUOTED
 
 NUMBER: Final = rf"(?:\d{{1,3}}(?:,\d{{3}})+|\d+|{'|'.join(sorted(NUMBERS, key=len, reverse=True))})"

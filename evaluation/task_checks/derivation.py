@@ -13,9 +13,17 @@ from evaluation.checks import Check, read_checks
 from evaluation.checks.check_model import join_quoted
 from evaluation.checks.kinds.counts import CountCheck
 from evaluation.errors import ContractError
-from evaluation.task_checks.abstention import Fields, Finding, abstain, settle
 from evaluation.task_checks.amounts import NUMBER, find_amounts, find_bans, read_times
-from evaluation.task_checks.demands import OUTPUT, Sentence, is_demand, split_sentences
+from evaluation.task_checks.demands import (
+    OUTPUT,
+    Fields,
+    Finding,
+    Sentence,
+    abstain,
+    is_demand,
+    settle,
+    split_sentences,
+)
 from evaluation.task_checks.forms import find_forms
 from evaluation.task_checks.reading import LONGEST, QUOTED, Reading, any_of, read_task
 

@@ -68,7 +68,7 @@ from orchestrator.state.records import SupervisionMode
 from orchestrator.state.stored_form import SCHEMA, SCHEMA_VERSION
 from orchestrator.supervision.modes import MODES, Modes
 from orchestrator.supervision.phases import Phases, choose_phases
-from orchestrator.task_contracts.source import TaskContracts
+from orchestrator.task_contracts import TaskContracts
 
 V = TypeVar("V", int, float, str)
 _PLAIN_METHODS: Final = (

@@ -34,7 +34,7 @@ from orchestrator.state.graph_state import (
 from orchestrator.state.records import SupervisionMode
 from orchestrator.state.usage import NO_USAGE
 from orchestrator.supervision.modes import Modes
-from orchestrator.task_contracts.source import TaskContracts
+from orchestrator.task_contracts import TaskContracts
 
 
 def planner_node(

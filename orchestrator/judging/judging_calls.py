@@ -19,7 +19,7 @@ from evaluation import CheckContext, CheckOutcome, JudgeError, JudgeRequest
 from evaluation.checks.custom import FunctionCheck
 from evaluation.checks.kinds.tools import ProbeCheck
 from evaluation.judges.judge_call import aask_judge
-from evaluation.judges.judge_prompts import describe_evidence
+from evaluation.judges.model_judge import describe_evidence
 from evaluation.plugins import AnyJudge
 from orchestrator.judging.contract_choice import is_plain
 from orchestrator.runtime.agent_methods import AgentMethod

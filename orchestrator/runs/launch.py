@@ -35,7 +35,7 @@ from orchestrator.state.graph_state import (
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Json
 from orchestrator.state.stored_form import STARTED, convert_read_errors
-from orchestrator.task_contracts.source import find_case_problem, with_contract
+from orchestrator.task_contracts import find_case_problem, with_contract
 
 GraphInput: TypeAlias = RunInput | Command[str] | Literal["wait"] | None
 """The input of a new run; an answer; nothing to do before there is an answer; or None to go on."""

@@ -36,7 +36,7 @@ from orchestrator.study.recorded_evaluation import (
     read_contract,
 )
 from orchestrator.study.targets import Target, build_target, execute_case, read_output, run_case
-from orchestrator.task_contracts.source import derive_contract, read_case
+from orchestrator.task_contracts import derive_contract, read_case
 
 if TYPE_CHECKING:
     from evaluation.judges.model_judge import RubricJudge  # LangChain is slow to import

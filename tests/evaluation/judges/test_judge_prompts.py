@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evaluation.contract.contract import Criterion, Rubric, Scale
 from evaluation.judges.judge_call import LEGAL_SURVEY
-from evaluation.judges.judge_prompts import answer_schema, judge_prompt
+from evaluation.judges.model_judge import answer_schema, judge_prompt
 from tests.evaluation.judges.asking import RUBRIC, request
 
 SCHEMA = answer_schema(RUBRIC)

@@ -1,7 +1,6 @@
 """Where the figures of a judge are kept, and that a damaged or a hostile file is no measurement."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -84,20 +83,6 @@ def test_a_damaged_file_is_no_measurement_and_is_logged(content, caplog):
 
     assert find_trust(JUDGE) is None
     assert "cannot be read" in caplog.text
-
-
-def test_an_earlier_file_is_unchanged_if_writing_fails(monkeypatch, folder):
-    save_trust(perfect())
-
-    def fail(*_):
-        raise OSError("no space")
-
-    monkeypatch.setattr(Path, "replace", fail)
-    with pytest.raises(OSError, match="no space"):
-        save_trust(compute_trust(JUDGE, []))
-
-    assert find_trust(JUDGE) == perfect()
-    assert len(list(folder.iterdir())) == 1
 
 
 def test_damaged_figures_of_the_user_do_not_hide_the_shipped_ones(monkeypatch, tmp_path):

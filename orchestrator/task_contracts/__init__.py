@@ -1,1 +1,0 @@
-"""Contracts from the task: derives the checks that a task and its steps state."""
