@@ -14,7 +14,7 @@ from langchain_core.runnables import Runnable, RunnableBinding
 from pydantic import BaseModel, ValidationError
 
 from agents.errors import AgentError, ModelSetupError, ModelSpecError
-from agents.models.server_answers import find_status, read_answer
+from agents.models.server_answers import read_fault
 
 if TYPE_CHECKING:
     from langchain_core.language_models import LanguageModelInput
@@ -136,9 +136,8 @@ def remove_refused(sampling: Sampling, error: BaseException) -> Sampling | None:
     Returns:
         The sampling; None if the error is not about these settings.
     """
-    answer = read_answer(error)
-    words = f"{error} {answer.words if answer else ''}"
-    is_refusal = find_status(error) in _REFUSING and _ABOUT_NUMBERS.search(words) is not None
+    fault = read_fault(error)
+    is_refusal = fault.status in _REFUSING and _ABOUT_NUMBERS.search(fault.text) is not None
     accepted = replace(sampling, temperature=None, seed=None)
     return accepted if is_refusal and accepted != sampling else None
 

@@ -19,10 +19,10 @@ from agents.models.chat_options import (
     stop_streaming,
     unbind_model,
 )
+from agents.models.server_answers import read_fault
 from agents.models.server_errors import (
     accepts_schema,
     convert_errors,
-    is_schema_refusal,
     remember_schema_refusal,
 )
 from agents.models.transport_retry import TransportRetry
@@ -77,7 +77,7 @@ def call_model(
         try:
             return (yield from _invoke(structured or checked, sent))
         except Exception as error:
-            if structured is None or not is_schema_refusal(error):
+            if structured is None or not read_fault(error).may_refuse_schema:
                 raise
         reply = yield from _invoke(checked, sent)
         # Only after a reply is it certain that the schema was the reason.

@@ -13,8 +13,7 @@ import httpx2
 import jsonschema_rs
 
 from agents.models.chat_options import build_chat_model, unbind_model
-from agents.models.server_answers import find_status, iter_causes
-from agents.models.transport_retry import is_client_error
+from agents.models.server_answers import is_client_error, iter_causes, read_fault
 from agents.parsing.loose_json import load_json
 
 if TYPE_CHECKING:
@@ -201,7 +200,7 @@ def _explain_unreachable(llm: object | None, error: BaseException) -> str | None
 
 def _explain_missing(llm: object | None, error: BaseException) -> str | None:
     # By name, since importing the client is slow.
-    if type(error).__name__ != "ResponseError" or find_status(error) != HTTPStatus.NOT_FOUND:
+    if type(error).__name__ != "ResponseError" or read_fault(error).status != HTTPStatus.NOT_FOUND:
         return None
     name = next(iter(_NO_MODEL.findall(str(error))), None)
     if name is None:

@@ -1,4 +1,4 @@
-"""Reads the answer of a model's server from the error that a client library raised for it."""
+"""Reads the fault of a model's server from the error of a call: one type for every client library."""
 
 from __future__ import annotations
 
@@ -12,22 +12,16 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Final
 
+from langchain_core.exceptions import ContextOverflowError, ModelError
 from pydantic import ValidationError
 
-from agents.credentials.masking import mask_keys
+from agents.credentials.masking import mask_keys, read_error
+from agents.parsing.loose_json import find_containers
 
 _CODES: Final = ("status_code", "status", "code", "http_code", "type")
 _WORDS: Final = (
-    "message",
-    "msg",
-    "detail",
-    "error",
-    "reason",
-    "description",
-    "error_description",
-    "title",
-    "raw",
-)
+    "message", "msg", "detail", "error", "reason", "description", "error_description", "title", "raw",
+)  # fmt: skip
 """Names of the texts that a server writes for a person to read."""
 _PERMANENT: Final = re.compile(
     r"invalid|auth|permission|forbidden|denied|not_?found|unsupported|context_length|too_large|quota|billing"
@@ -35,6 +29,30 @@ _PERMANENT: Final = re.compile(
     re.IGNORECASE,
 )
 """Kinds of errors that the same request has again."""
+_TRANSIENT: Final = frozenset({408, 425, 429}) | frozenset(range(500, 600))
+# LangChain's messages for an empty reply; the exception is a plain ValueError.
+_NO_REPLY: Final = ("No data received from Ollama stream", "No generation")
+_PROMPT: Final = r"\b(?:context|prompts?|inputs?|messages?(?![\[.])|tokens?)\b"
+_EXCESS: Final = (
+    r"(?:\b(?:exceed|overflow)|\btoo (?:long|large|many|big)\b"
+    r"|\b(?:longer|larger|max|maximum|limit|reduce)\b|<=)"
+)
+_OVERFLOW: Final = re.compile(
+    rf"context_(?:length|window)_exceeded|{_PROMPT}.{{0,80}}?{_EXCESS}|{_EXCESS}.{{0,60}}?{_PROMPT}",
+    re.IGNORECASE | re.DOTALL,
+)
+"""The words of servers for a prompt that does not fit: one for the prompt, near one for too much."""
+_MEASURED: Final = re.compile(r"\b(?:context|prompts?|inputs?)\b|context_", re.IGNORECASE)
+_TOO_LONG: Final = (
+    None, HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNPROCESSABLE_ENTITY,
+    HTTPStatus.INTERNAL_SERVER_ERROR,
+)  # fmt: skip
+_REFUSING: Final = frozenset(
+    {HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.NOT_IMPLEMENTED}
+)
+_FILTERED: Final = re.compile(
+    r"content.?filter | content.?management.?policy | ResponsibleAIPolicy", re.IGNORECASE | re.VERBOSE
+)
 _MARKUP: Final = re.compile(r"<(script|style)\b.*?</\1\s*>|<!--.*?-->|<[^>]*>", re.IGNORECASE | re.DOTALL)
 
 
@@ -49,8 +67,10 @@ class NoReplyError(Exception):
     def __init__(self, body: object, problem: Exception | None = None) -> None:
         body = body if isinstance(body, str | list | Mapping) else json.dumps(body, default=str)
         reason = "" if problem is None else f" ({type(problem).__name__}: {problem!s:.200})"
-        text = f"the answer has no reply: {json.dumps(body, default=str):.200}{reason}"
-        super().__init__(mask_keys(read_words(body) or text))
+        text = f"the answer has no reply: {json.dumps(body, default=str):.200}"
+        if problem is not None and body == "":
+            text = "the client library cannot write the request, or cannot read the answer"
+        super().__init__(mask_keys(read_words(body) or f"{text}{reason}"))
         self.body = body
 
 
@@ -88,37 +108,93 @@ def _find_part(error: Exception) -> object:
 
 
 @dataclass(frozen=True, slots=True)
-class ServerAnswer:
-    """The answer of a server that is no reply of a model.
+class ServerFault:
+    """What the error of a call says of the model's server.
 
     Attributes:
+        error: The error.
         status: The status, also one that stands in the body of a success; None if there is none.
-        body: The decoded JSON, or another text.
+        body: The answer of the server, decoded JSON or another text; None if no server answered.
         words: The words for a person; empty if there are none.
         codes: The codes of the error, such as ``context_length_exceeded``; empty if there are none.
     """
 
-    status: int | None
-    body: object
-    words: str
+    error: BaseException
+    status: int | None = None
+    body: object = None
+    words: str = ""
     codes: tuple[str, ...] = ()
 
     @property
-    def is_success(self) -> bool:
-        """Whether the answer has no status of an error."""
-        return self.status is None or self.status < HTTPStatus.BAD_REQUEST
+    def is_answered(self) -> bool:
+        """Whether a server answered."""
+        return self.status is not None or self.body is not None
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the answer has the status of an error."""
+        return self.status is not None and self.status >= HTTPStatus.BAD_REQUEST
+
+    @property
+    def is_page(self) -> bool:
+        """Whether the server answered with success and with a text."""
+        return not self.is_refused and isinstance(self.body, str) and self.body != ""
+
+    @property
+    def text(self) -> str:
+        """The texts of the error and of the answer."""
+        return " ".join((read_error(self.error), self.words, *self.codes))
+
+    @property
+    def is_transient(self) -> bool:
+        """Whether the same call may succeed if it is repeated."""
+        if self.is_refused:
+            return self.status in _TRANSIENT
+        # Gateways send JSON without a reply for a passing error.
+        is_empty = isinstance(self.body, list) or (
+            isinstance(self.body, Mapping) and not self.body.get("choices")
+        )
+        return is_empty or any(map(_is_cut_off, iter_causes(self.error)))
+
+    @property
+    def is_overflow(self) -> bool:
+        """Whether the server refused a prompt because it does not fit the context."""
+        if any(isinstance(cause, ContextOverflowError) for cause in iter_causes(self.error)):
+            return True
+        is_text = self.status is None and isinstance(self.body, str)
+        if not self.is_answered or is_text or self.status not in _TOO_LONG:
+            return False
+        # A refused max_tokens is a setting, unless it is added to the prompt.
+        is_setting = "max_" in self.text and _MEASURED.search(self.text) is None
+        return _OVERFLOW.search(self.text) is not None and not is_setting
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether the provider's content filter blocked the request."""
+        return self.status in _REFUSING and _FILTERED.search(self.text) is not None
+
+    @property
+    def may_refuse_schema(self) -> bool:
+        """Whether the server may have refused a request because of its schema.
+
+        Its words do not tell, since every server has its own. Only the same request without the schema can.
+        """
+        return self.status in _REFUSING and not self.is_filtered and not self.is_overflow
 
 
-def read_answer(error: BaseException) -> ServerAnswer | None:
-    """Returns the answer that an error was raised for; None if no server answered."""
-    answers = [answer for cause in _list_causes(error) if (answer := _read_cause(cause)) is not None]
-    return next((answer for answer in answers if not answer.is_success), next(iter(answers), None))
+def read_fault(error: BaseException) -> ServerFault:
+    """Reads the answer that an error was raised for, or that one of its causes was raised for."""
+    faults = [fault for cause in _list_causes(error) if (fault := _read_cause(error, cause)).is_answered]
+    return next((fault for fault in faults if fault.is_refused), next(iter(faults), ServerFault(error)))
 
 
-def has_no_reply(answer: ServerAnswer) -> bool:
-    """Checks whether a success is JSON without a reply, as gateways send for a passing error."""
-    body = answer.body
-    return isinstance(body, list) or (isinstance(body, Mapping) and not body.get("choices"))
+def is_client_error(error: BaseException, *names: str) -> bool:
+    """Checks whether an error has one of these classes of httpx or httpx2.
+
+    Each client library uses one of the two, and the classes of one are not those of the other.
+    """
+    kinds = ((each.__module__.partition(".")[0], each.__name__) for each in type(error).__mro__)
+    return any(package in ("httpx", "httpx2") and name in names for package, name in kinds)
 
 
 def iter_causes(error: BaseException) -> Iterator[BaseException]:
@@ -129,12 +205,6 @@ def iter_causes(error: BaseException) -> Iterator[BaseException]:
         yield current
         seen.add(id(current))
         current = current.__cause__
-
-
-def find_status(error: BaseException) -> int | None:
-    """Returns the status of the answer that an error was raised for; None if there is none."""
-    answer = read_answer(error)
-    return None if answer is None else answer.status
 
 
 def read_retry_after(error: BaseException | None) -> float | None:
@@ -159,6 +229,23 @@ def _list_causes(error: BaseException) -> list[BaseException]:
     return [*causes, *(cause.__context__ for cause in causes if cause.__context__)]
 
 
+def _is_cut_off(error: BaseException) -> bool:
+    """Checks whether a connection was lost, or a reply is empty, cut off, or broken off with an error."""
+    if isinstance(error, ModelError) and error.is_retryable:
+        return True
+    if isinstance(error, UnicodeDecodeError):
+        return error.reason == "unexpected end of data"
+    if isinstance(error, json.JSONDecodeError):
+        return not error.doc.strip() or None in find_containers(error.doc)
+    if isinstance(error, ValueError):
+        return read_error(error).startswith(_NO_REPLY)
+    if isinstance(error, ConnectionError | TimeoutError):
+        return True
+    # Ollama's client has no status for a server that fails after the reply has begun.
+    is_broken = type(error).__name__ == "ResponseError" and getattr(error, "status_code", None) == -1
+    return is_broken or is_client_error(error, "TransportError", "DecodingError")
+
+
 def _read_wait(value: str | None, unit: float) -> float | None:
     if value is None:
         return None
@@ -170,18 +257,16 @@ def _read_wait(value: str | None, unit: float) -> float | None:
         return None
 
 
-def _read_cause(error: BaseException) -> ServerAnswer | None:
-    response = getattr(error, "response", None)
-    given = (getattr(error, "status_code", None), getattr(response, "status_code", None))
+def _read_cause(error: BaseException, cause: BaseException) -> ServerFault:
+    response = getattr(cause, "response", None)
+    given = (getattr(cause, "status_code", None), getattr(response, "status_code", None))
     # Ollama's client has the status -1 for an error within a stream.
     status = next((each for each in given if isinstance(each, int) and each >= HTTPStatus.CONTINUE), None)
-    body = _read_body(error)
-    if status is None and body is None:
-        return None
+    body = _read_body(cause)
     codes = _read_codes(body)
     if status is None or status < HTTPStatus.BAD_REQUEST:
         status = _find_status(codes) or status
-    return ServerAnswer(status, body, read_words(body), codes)
+    return ServerFault(error, status, body, read_words(body), codes)
 
 
 def _read_body(error: BaseException) -> object:

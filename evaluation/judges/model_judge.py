@@ -16,8 +16,7 @@ from agents.base import DEFAULT_RETRY
 from agents.credentials.masking import mask_error, read_error
 from agents.models.identity import identify_judge, name_called, read_secrets
 from agents.models.model_call import call_model, reply_text
-from agents.models.server_answers import iter_causes
-from agents.models.server_errors import is_content_filtered
+from agents.models.server_answers import iter_causes, read_fault
 from agents.models.transport_retry import TransportRetry
 from agents.parsing.end_reasons import find_message_cut_off, is_blocked, is_token_limit
 from agents.parsing.loose_json import find_document, is_quoted
@@ -192,7 +191,7 @@ def judge_errors(llm: object) -> Iterator[None]:
     except JudgeError:
         raise
     except Exception as error:
-        if any(map(is_content_filtered, iter_causes(error))):
+        if read_fault(error).is_filtered:
             raise JudgeError("the provider blocked the request or its reply", "blocked") from None
         secrets = read_secrets(llm)
         # The cause is dropped as well: a traceback would show its text.
