@@ -6,7 +6,7 @@ invisible characters and markup inside of words.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache, partial
@@ -206,17 +206,17 @@ def count_phrase(text: str, phrase: str, *, whole_words: bool) -> Iterator[int]:
         yield sum(1 for _ in matches)
 
 
-def has_pattern(text: str, pattern: str) -> bool | None:
-    """Return whether a required pattern matches a text, also in normal form; None if the text is too long."""
+def has_pattern(text: str, pattern: str) -> bool:
+    """Return whether a required pattern matches a text, also in normal form."""
     stated = read_stated(text, pattern)
     forms = {stated, *_list_forms(part_numbers(stated))[1:]}
-    return any_true({matches_pattern(pattern, form) for form in forms})
+    return any(matches_pattern(pattern, form) for form in forms)
 
 
-def shows_pattern(text: str, pattern: str) -> bool | None:
-    """Return whether a forbidden pattern matches a text or a disguise; None if the text is too long."""
+def shows_pattern(text: str, pattern: str) -> bool:
+    """Return whether a forbidden pattern matches a text or a disguise."""
     forms = dict.fromkeys(form for reading in _list_readings(text) for form in _list_forms(reading))
-    return any_true({matches_pattern(pattern, each) for each in forms})
+    return any(matches_pattern(pattern, each) for each in forms)
 
 
 _PART_OF_NUMBER: Final = regex.compile(
@@ -249,19 +249,6 @@ def _states_number(text: str, number: float, tolerance: float) -> bool:
 @lru_cache(_CACHED_TEXTS)
 def _read_values(text: str) -> tuple[Decimal, ...]:
     return tuple(dict.fromkeys((*read_values(text), *read_worded_numbers(text))))
-
-
-def any_true(answers: Collection[bool | None]) -> bool | None:
-    """Return True if any answer is, else None if any is unknown."""
-    # One text that matches decides, even if another one is too long to search.
-    if True in answers:
-        return True
-    return None if None in answers else False
-
-
-def negate(answer: bool | None) -> bool | None:
-    """Return the opposite of an answer; None stays."""
-    return None if answer is None else not answer
 
 
 def _find_phrase(

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from evaluation.errors import ContractError
-from evaluation.patterns import check_schema, find_schema_problem, matches_schema
+from evaluation.patterns import check_schema, find_schema_problem
 
 
 def test_a_schema_that_cannot_be_used_is_refused_with_the_reason(subtests):
@@ -23,13 +23,8 @@ def test_a_schema_that_cannot_be_used_is_refused_with_the_reason(subtests):
         ({"$ref": "other.json"}, "cannot be used"),
         ({"$schema": "http://example.com/draft"}, "cannot be used"),
         ({"minimum": float("inf")}, "cannot be written as JSON"),
-        ({"$ref": "https://json-schema.org/draft/2020-12/schema"}, "whose target cannot be found"),
-        ({"$defs": {"a": {"$anchor": "a"}}, "$ref": "#a"}, "whose target cannot be found"),
-        ({"properties": {"a": {"$id": "https://example.com/a"}}}, "with an [$]id of its own"),
-        (
-            {"$schema": "http://json-schema.org/draft-06/schema#", "$dynamicRef": "#name"},
-            r"\$ref whose target cannot be found",
-        ),
+        ({"$ref": "#/$defs/missing"}, "cannot be used"),
+        ({"name": "string"}, "no keyword of JSON Schema"),
     ]:
         with subtests.test(schema=schema):
             with pytest.raises(ContractError, match=problem) as refused:
@@ -79,51 +74,7 @@ def test_formats_are_checked():
 
 
 def test_a_value_with_half_a_surrogate_pair_cannot_be_read():
-    assert (
-        find_schema_problem({"type": "string"}, "\ud800")
-        == "the value cannot be read as JSON, or is too large for the JSON Schema"
-    )
-
-
-def nested_definitions(levels, keyword="anyOf"):
-    """Definitions of which each refers twice to the next."""
-    twice = {f"d{level}": {keyword: [{"$ref": f"#/$defs/d{level + 1}"}] * 2} for level in range(levels)}
-    return {"$ref": "#/$defs/d0", "$defs": {**twice, f"d{levels}": {"type": "string"}}}
-
-
-def properties_of_properties(levels):
-    """As ``nested_definitions``, with the next level one property deeper."""
-    twice = {
-        f"d{level}": {"allOf": [{"properties": {"a": {"$ref": f"#/$defs/d{level + 1}"}}}] * 2}
-        for level in range(levels)
-    }
-    return {"$ref": "#/$defs/d0", "$defs": {**twice, f"d{levels}": {"type": "string"}}}
-
-
-def test_definitions_that_multiply_are_refused_at_once(subtests):
-    for build in [nested_definitions, properties_of_properties]:
-        for levels in [18, 24, 100]:
-            with subtests.test(build=build, levels=levels):
-                started = time.perf_counter()
-                with pytest.raises(ContractError, match=r"takes .* steps to check one value|nested too deep"):
-                    check_schema(build(levels))
-
-                assert time.perf_counter() - started < 2.0
-
-
-def test_a_few_levels_of_definitions_are_accepted(subtests):
-    for levels in [1, 5, 10]:
-        with subtests.test(levels=levels):
-            assert matches_schema(nested_definitions(levels), "text") is True
-            assert find_schema_problem(nested_definitions(levels), 5) == '"#/$defs/d0/anyOf" is not fulfilled'
-
-
-def test_a_definition_that_many_properties_share_is_accepted():
-    address = {"properties": {name: {"type": "string"} for name in "abcdefgh"}}
-    orders = {f"order_{number}": {"$ref": "#/$defs/order"} for number in range(500)}
-    order = {"properties": {"from": {"$ref": "#/$defs/address"}, "to": {"$ref": "#/$defs/address"}}}
-
-    check_schema({"properties": orders, "$defs": {"order": order, "address": address}})
+    assert find_schema_problem({"type": "string"}, "\ud800") == "the value cannot be read as JSON"
 
 
 def nest(levels, leaf=None):
@@ -167,14 +118,6 @@ def test_large_values_take_little_time(subtests):
             find_schema_problem(schema, value)
 
             assert time.perf_counter() - started < 5.0
-
-
-def test_a_text_too_long_for_a_large_pattern_has_no_answer():
-    schema = {"pattern": "[ab]*a[ab]{900}c"}
-
-    assert matches_schema(schema, "ab" * 600_000) is None
-    assert "too large" in find_schema_problem(schema, "ab" * 600_000)
-    assert matches_schema(schema, "ab" * 1_000) is False
 
 
 def test_the_place_of_a_problem_in_a_deep_value_is_not_searched_for():

@@ -5,11 +5,7 @@ from pydantic import ValidationError
 
 from evaluation.contract.contract import EvaluationContract
 from evaluation.errors import ContractError
-from evaluation.patterns import (
-    MAX_STEPS,
-    check_pattern,
-    matches_pattern,
-)
+from evaluation.patterns import check_pattern, matches_pattern
 from evaluation.sensitive.scanner import quote_text
 
 UNSUPPORTED = [
@@ -59,10 +55,6 @@ def test_a_pattern_is_looked_for_anywhere(subtests):
 
 def test_a_pattern_that_would_blow_up_by_backtracking_is_answered():
     assert matches_pattern("(x+x+)+y", "x" * 1_000_000) is False
-
-
-def test_a_text_too_long_for_a_large_pattern_has_no_answer():
-    assert matches_pattern("[ab]*a[ab]{900}c", "ab" * (MAX_STEPS // 900)) is None
 
 
 def test_a_quotation_is_bounded_and_on_one_line():

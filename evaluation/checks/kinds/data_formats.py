@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from itertools import islice, takewhile
 from typing import Annotated, ClassVar, Final, Literal, Self
 
@@ -10,7 +10,6 @@ import regex
 from pydantic import Field, model_validator
 
 from evaluation.checks.check_model import BaseCheck, CheckContext, CheckOutcome, Text, join_quoted
-from evaluation.checks.segmentation import any_true, negate
 from evaluation.findings import CheckKind
 from evaluation.patterns import AnySchema, find_schema_problem, matches_schema
 from evaluation.texts.disguises import read_disguised
@@ -85,20 +84,20 @@ class JsonSchema(BaseCheck):
                 False, f"the text is {'not only' if self.alone else 'no'} JSON{context.unseen_note}"
             )
         # One value that fits does not outweigh another one that says something else.
-        wrong = any_true({negate(matches_schema(self.json_schema, value)) for value in values})
+        wrong = _any_true({_negate(matches_schema(self.json_schema, value)) for value in values})
         problem = next(filter(None, (find_schema_problem(self.json_schema, value) for value in values)), None)
-        return CheckOutcome(negate(wrong), problem or "the JSON fulfils the schema")
+        return CheckOutcome(_negate(wrong), problem or "the JSON fulfils the schema")
 
     def _observe_forbidden(self, context: CheckContext) -> CheckOutcome:
         texts = dict.fromkeys((context.raw, read_disguised(context.raw)))
-        present = any_true({self._has_match(text) for text in texts})
-        return CheckOutcome(negate(present), f"the text has {'such' if present else 'no such'} JSON")
+        present = _any_true({self._has_match(text) for text in texts})
+        return CheckOutcome(_negate(present), f"the text has {'such' if present else 'no such'} JSON")
 
     def _has_match(self, text: str) -> bool | None:
         further = read_json_in_prose(text)
         values = [*read_json_values(text), *(further or ())]
         answers = {matches_schema(self.json_schema, value) for value in values}
-        return any_true({*answers, None} if further is None else answers)
+        return _any_true({*answers, None} if further is None else answers)
 
     def _describe(self) -> str:
         if not self.matches:
@@ -143,6 +142,19 @@ class Table(BaseCheck):
         columns = "" if self.columns is None else f" with {self.columns} columns"
         rows = "" if self.rows is None else f" with {self.rows} rows below the header"
         return f"write a Markdown table{columns}{rows}"
+
+
+def _any_true(answers: Collection[bool | None]) -> bool | None:
+    """Return True if any answer is, else None if any is unknown."""
+    # One value that matches decides, even if another one cannot be read.
+    if True in answers:
+        return True
+    return None if None in answers else False
+
+
+def _negate(answer: bool | None) -> bool | None:
+    """Return the opposite of an answer; None stays."""
+    return None if answer is None else not answer
 
 
 def _remove_fence(text: str) -> str:
