@@ -74,11 +74,8 @@ class NoReplyError(Exception):
         self.body = body
 
 
-_UNREADABLE: Final = (
-    TypeError, AttributeError, LookupError, AssertionError, RecursionError, UnicodeDecodeError,
-    ValidationError,
-)  # fmt: skip
-"""What client libraries raise while they read an answer of another form; requests have other errors."""
+_UNREADABLE: Final = (TypeError, ValueError, AttributeError, LookupError, AssertionError, RecursionError)
+"""What client libraries raise while they read an answer of another form."""
 
 
 @contextmanager
@@ -88,10 +85,9 @@ def read_answers(body: object = None) -> Iterator[None]:
     Args:
         body: The answer; None if only the library has it, which may also fail to write the request.
     """
-    kinds: tuple[type[Exception], ...] = _UNREADABLE if body is None else (*_UNREADABLE, ValueError)
     try:
         yield
-    except kinds as error:
+    except _UNREADABLE as error:
         raise NoReplyError(_find_part(error) if body is None else body, error) from error
 
 
@@ -99,8 +95,8 @@ def _find_part(error: Exception) -> object:
     """Returns the answer that a library could not read, or a part of it; an empty text if it is not known."""
     if (body := _read_response(getattr(error, "response", None))) is not None:
         return body
-    if isinstance(error, UnicodeDecodeError):
-        return error.object.decode(errors="replace")
+    if isinstance(error, UnicodeDecodeError | json.JSONDecodeError):
+        return error.doc if isinstance(error, json.JSONDecodeError) else error.object.decode(errors="replace")
     if isinstance(error, ValidationError):
         return error.errors(include_url=False, include_context=False)[0]["input"]
     part = error.obj if isinstance(error, AttributeError) else ""
