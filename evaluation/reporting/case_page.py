@@ -7,16 +7,22 @@ import gzip
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from evaluation.cases.case_result import CaseResult
-from evaluation.reporting.action_pairs import pair_actions
+from evaluation.contract.run import ExpectedAction, TrajectoryRules
+from evaluation.measures.trajectory.expected_steps import Selection, select_compared
+from evaluation.measures.trajectory.match_result import MODES_WITHOUT_EXTRAS, pair_closest
+from evaluation.measures.trajectory.matching import StepPairs
+from evaluation.nodes.prepare_evaluation import prepare_evaluation
+from evaluation.plugins import Plugins
+from evaluation.report.state import read_demands
 from evaluation.reporting.summaries import rank_problems, summarize_arms
 from evaluation.texts.normal import show_hidden
 from evaluation.values import JsonObject
@@ -93,3 +99,69 @@ def _read_static(name: str) -> Markup:
 def _hash_script(script: str) -> str:
     digest = hashlib.sha256(script.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+_MOST_COMPARED: Final = 100_000
+"""Most pairs of a step and an action that are compared."""
+
+
+class _Pair(NamedTuple):
+    """The positions of an expected step and of its action, and the places in which the two differ."""
+
+    step: int
+    action: int
+    differences: Sequence[str] = ()
+
+
+def pair_actions(result: CaseResult) -> JsonObject:
+    """Return the actions of a result, the expected ones, and which belong together.
+
+    Returns:
+        ``steps``: for each expected step its alternatives; ``actions``: the fields of each observed action
+        that have a value; ``pairs``: positions of a step and an action, and the JSON Pointers of the
+        arguments that differ; ``compared_steps`` and ``compared_actions``: the
+        positions that the contract compares; ``extras_fail``: whether an action that is not expected fails.
+    """
+    state = prepare_evaluation({**result.expected, "agent_run": result.agent_run}, Plugins())
+    contract, actions = read_demands(state).rules, state["actual_trajectory"]
+    rules, steps = contract.trajectory, contract.expected_trajectory or []
+    selection = select_compared(actions, steps, rules)
+    compared_steps, compared_actions = (
+        _find_places(steps, selection.steps),
+        _find_places(actions, selection.actions),
+    )
+    return {
+        "steps": [_describe_step(step) for step in steps],
+        "actions": [
+            {name: value for name, value in action.items() if value is not None} for action in actions
+        ],
+        "pairs": [
+            (compared_steps[pair.step], compared_actions[pair.action], pair.differences)
+            for pair in _list_pairs(selection, rules)
+        ],
+        "extras_fail": state["trajectory_match_mode"] in MODES_WITHOUT_EXTRAS or not selection.steps,
+        "compared_steps": compared_steps,
+        "compared_actions": compared_actions,
+    }
+
+
+def _describe_step(step: ExpectedAction) -> JsonObject:
+    return {"alternatives": [each.model_dump(mode="json", exclude_unset=True) for each in step.patterns]}
+
+
+def _find_places(items: Sequence[object], selected: Iterable[object]) -> list[int]:
+    """Return the positions of the selected items."""
+    kept = {id(item) for item in selected}
+    return [index for index, item in enumerate(items) if id(item) in kept]
+
+
+def _list_pairs(selection: Selection, rules: TrajectoryRules) -> Iterator[_Pair]:
+    steps, actions = selection.steps, selection.actions
+    if len(steps) * len(actions) > _MOST_COMPARED:
+        return
+    assigned = StepPairs.of(steps, actions, rules).assigned
+    yield from (_Pair(step, action) for step, action in assigned.items())
+    open_steps = {index: each for index, each in enumerate(steps) if index not in assigned}
+    unused = {index: each for index, each in enumerate(actions) if index not in assigned.values()}
+    for step, action, differences in pair_closest(open_steps, unused, rules):
+        yield _Pair(step, action, [each.path for each in differences])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -9,7 +10,9 @@ from typing import Final
 from xml.etree.ElementTree import Element, ElementTree, SubElement
 
 from evaluation.cases.case_result import UNVERIFIED, CaseResult
+from evaluation.sensitive.scanner import shorten
 from evaluation.texts.normal import remove_unseen
+from evaluation.values import as_list, as_object
 
 _SUITE: Final = "evaluation"
 
@@ -63,3 +66,34 @@ def _count(words: Iterable[str]) -> str:
 def clean_line(text: str) -> str:
     """Returns a text on one line, without what a terminal obeys or hides."""
     return " ".join(_to_xml(text).split())
+
+
+_MOST_CALLS: Final = 20
+_LONGEST_CALL: Final = 70
+_LONGEST_TEXT: Final = 400
+
+
+def describe_failure(result: CaseResult) -> str:
+    """Returns the status and the reasons, the calls of a result with its run, and the answer, in lines."""
+    run = result.agent_run
+    first, *others = map(_shorten_line, result.reasons or ("",))
+    calls = [
+        f"{number}. {_format_call(call)}" for number, call in enumerate(as_list(run.get("tool_calls")), 1)
+    ]
+    more = [f"and {left} more"] if (left := len(calls) - _MOST_CALLS) > 0 else []
+    answer = run.get("final_output")
+    told = "no answer" if answer is None else f"answer: {_shorten_line(str(answer))}"
+    lines = [*others, *calls[:_MOST_CALLS], *more, told]
+    return "\n  ".join([f"{result.status}: {first}", *lines])
+
+
+def _shorten_line(text: str, limit: int = _LONGEST_TEXT) -> str:
+    return shorten(clean_line(text), limit)
+
+
+def _format_call(call: object) -> str:
+    fields = as_object(call) or {"name": call}
+    args = as_object(fields.get("args")).items()
+    written = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in args)
+    error = f" -> {fields['error']}" if fields.get("error") else ""
+    return _shorten_line(f"{fields.get('name')}({written}){error}", _LONGEST_CALL)

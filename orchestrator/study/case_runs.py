@@ -22,7 +22,7 @@ from evaluation.contract.intake import UnreadableCase
 from evaluation.contract.requirements import Origin
 from evaluation.plugins import PluginOptions
 from evaluation.recordings.recorded_run import RecordedRun
-from evaluation.reporting.action_pairs import describe_failure
+from evaluation.reporting.result_files import describe_failure
 from evaluation.values import JsonObject
 from orchestrator.errors import ConfigurationError
 from orchestrator.state.records import Requirement
@@ -232,8 +232,7 @@ def assert_evaluation(
         The report of an accepted run.
 
     Raises:
-        AssertionError: The run is not accepted. The text has the reasons, the expected calls beside the
-            actual ones, and the answer.
+        AssertionError: The run is not accepted. The text has the reasons, the calls, and the answer.
         ContractError: The contract is wrong.
         TypeError: The run is none of these.
     """

@@ -1,16 +1,7 @@
 """A result that is not accepted, as the text of a failed test."""
 
 from evaluation.cases.case_result import CaseResult
-from evaluation.reporting.action_pairs import describe_failure
-
-EXPECTED = [
-    {"name": "find_book", "args": {"title": "emma"}},
-    {"name": "reserve", "args": {"book": 7}},
-]
-CALLS = [
-    {"name": "find_book", "args": {"title": "persuasion"}},
-    {"name": "delete_account", "args": {}},
-]
+from evaluation.reporting.result_files import describe_failure
 
 
 def build_result(**fields):
@@ -19,31 +10,19 @@ def build_result(**fields):
     )
 
 
-def test_expected_and_actual_calls_stand_side_by_side():
-    run = {"final_output": "Reserved.", "tool_calls": CALLS}
-    expected = {"expected_trajectory": EXPECTED, "trajectory_match_mode": "exact"}
+def test_reasons_calls_and_answer_are_listed():
+    calls = [{"name": "find_book", "args": {"title": "emma"}}, {"name": "pay", "error": "no funds"}, "look"]
+    run = {"final_output": "Reserved.", "tool_calls": calls}
 
-    text = describe_failure(build_result(agent_run=run, expected=expected, reasons=("a", "b")))
-
-    assert text.splitlines() == [
+    assert describe_failure(build_result(agent_run=run, reasons=("a", "b"))).splitlines() == [
         "failed: a",
         "  b",
-        "    expected call            actual call",
-        '  ! find_book(title="emma")  1. find_book(title="persuasion")',
-        "  - reserve(book=7)",
-        "  +                          2. delete_account()",
+        '  1. find_book(title="emma")',
+        "  2. pay() -> no funds",
+        "  3. look()",
         "  answer: Reserved.",
     ]
-
-
-def test_calls_are_listed_if_no_trajectory_is_expected():
-    run = {"tool_calls": [{"name": "pay", "args": {}, "error": "no funds"}]}
-
-    assert describe_failure(build_result(agent_run=run)).splitlines()[1:] == [
-        "      actual call",
-        "      1. pay() -> no funds",
-        "  no answer",
-    ]
+    assert describe_failure(build_result()).splitlines()[1:] == ["  no answer"]
 
 
 def test_twenty_calls_are_shown_and_the_others_counted():
@@ -72,6 +51,6 @@ def test_a_long_text_of_the_run_is_one_short_line_that_no_terminal_obeys(subtest
 
             text = describe_failure(build_result(agent_run=run, reasons=(bad if field == "reason" else "a",)))
 
-            assert len(text.splitlines()) == 4
+            assert len(text.splitlines()) == 3
             assert len(text) < 700
             assert not {"\x1b", "\u202e", "\x00"} & set(text)

@@ -70,9 +70,7 @@ def test_each_run_of_a_case_is_a_test_and_a_failure_is_readable(run):
             "*_ globe _*",
             "failed: State the number 12.5; the text does not state it.",
             "  The actions do not agree*",
-            "    expected call*actual call",
-            '  - find(title="globe")*',
-            "* 1. price_of()",
+            "  1. price_of()",
             "  answer: It costs 99 euros.",
         ]
     )
