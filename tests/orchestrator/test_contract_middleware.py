@@ -105,17 +105,6 @@ def test_a_call_of_a_refused_answer_stays_an_effect_and_is_not_made_again(invoke
     assert state["verdict"]["accepted"]
 
 
-def test_another_request_on_the_thread_may_make_the_same_call_again():
-    shop = Shop()
-    replies = [call("refund", "a"), "12.5", call("refund", "b"), "12.5"]
-    agent = build(replies, shop=shop, saver=InMemorySaver())
-    for _ in range(2):
-        state = agent.invoke(TASK, THREAD, durability="sync")
-
-    assert shop.refunds == ["7", "7"]
-    assert len(state["verdict"]["attempts"]) == 1
-
-
 def test_a_call_that_the_contract_excludes_is_refused_before_it_is_made(invoke):
     shop = Shop()
     contract = {**TOTAL, "trajectory": {"forbidden_tools": ["refund"]}}

@@ -9,7 +9,6 @@ from itertools import product
 import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
-from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
@@ -74,24 +73,6 @@ class Caller:
         return output
 
 
-class Killed(KeyboardInterrupt):
-    """Ends the process of a run, for all that the run sees."""
-
-
-def kill_at(executor, number):
-    """Makes the executor end the process in the execution of this number; the next process goes on."""
-    execute, executions = executor.execute_step, []
-
-    async def execute_or_end(step_description, context=""):
-        executions.append(step_description)
-        if len(executions) == number:
-            raise Killed
-        return execute(step_description, context)
-
-    executor.execute_step = execute_or_end
-    return executor
-
-
 class Writer(Caller):
     """Writes the final answer, too."""
 
@@ -136,16 +117,6 @@ def test_a_refund_of_an_earlier_step_is_seen_with_the_output(subtests):
             ).run("x")
 
             assert (state["status"], made(state)) == ("failed", ["refund"])
-
-
-def test_the_last_step_meets_its_own_contract_and_the_contract_of_the_run():
-    executor = Caller({"one": [(["search"], "good")], "two": [([], "bad"), ([], "good")]})
-    own = contract_of(required_content=[{"text": "good"}], checks=[at_most("search", 0)])
-    options = {"contract": contract_of(must_call=["search"])}
-    state = orchestrate(executor, step_contract=lambda _, index: own if index else None, **options).run("x")
-
-    assert (state["status"], state["evidence"]["actions"]) == ("success", "code")
-    assert [record["status"] for record in state["results"]] == ["validated", "failed", "validated"]
 
 
 def test_a_written_answer_is_judged_by_the_calls_of_the_steps():
@@ -270,7 +241,7 @@ def draw_run(seed):
     policy = RetryPolicy(max_retries=chance.randint(0, 2), max_replans=chance.randint(0, 1))
     own = chance.choice([None, None, contract_of(required_content=[{"text": "good"}])])
     orchestrator = orchestrate(
-        kill_at(kind(script), chance.choice([None, None, 1, 2, 3])),
+        kind(script),
         plan,
         ["again"],
         contract=contract_of(**contract),
@@ -278,12 +249,8 @@ def draw_run(seed):
         checks=[search_before_refund] if "checks" in contract else [],
         synthesis=None if kind is Writer else False,
         retry_policy=policy,
-        checkpointer=InMemorySaver(),
     )
-    try:
-        return orchestrator.run("x", "thread"), contract, False
-    except Killed:
-        return orchestrator.resume("thread"), contract, True
+    return orchestrator.run("x"), contract
 
 
 def judge_recorded(state, contract, output):
@@ -301,7 +268,7 @@ def judge_recorded(state, contract, output):
 def test_the_verdict_of_a_live_run_is_that_of_its_record(seeds):
     seen = []
     for seed in seeds:
-        state, contract, is_resumed = draw_run(seed)
+        state, contract = draw_run(seed)
         last = [*state["results"], *state["synthesis"]][-1]
         recorded = judge_recorded(state, contract, last["result"])
         is_output = bool(state["synthesis"]) or last["step_index"] == len(state["plan"]) - 1
@@ -309,11 +276,11 @@ def test_the_verdict_of_a_live_run_is_that_of_its_record(seeds):
             assert (seed, last["report"]["status"]) == (seed, recorded)
         elif is_output and state["failure"]["kind"] != "attempts_exhausted":
             assert (seed, recorded) != (seed, "passed")
-        seen.append((state["status"], recorded, len(state["results"]) > len(state["plan"]), is_resumed))
+        seen.append((state["status"], recorded, len(state["results"]) > len(state["plan"])))
 
-    # Both verdicts, with and without a refused attempt, resumed or not.
-    assert {(status, *how) for status, _, *how in seen} >= set(
-        product(("success", "failed"), (True, False), (True, False))
+    # Both verdicts, with and without a refused attempt.
+    assert {(status, retried) for status, _, retried in seen} == set(
+        product(("success", "failed"), (True, False))
     )
     assert {recorded for _, recorded, *_ in seen} >= {"passed", "failed", "needs_review"}
 

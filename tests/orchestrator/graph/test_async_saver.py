@@ -6,7 +6,6 @@ import sqlite3
 import threading
 
 import pytest
-from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 
@@ -16,39 +15,6 @@ from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
 
 CONFIG = {"configurable": {"thread_id": "thread"}}
-
-
-class PlainSaver(BaseCheckpointSaver):
-    """The plain half of a saver in memory, as PostgresSaver has only that half.
-
-    Attributes:
-        threads: Those that read or wrote.
-    """
-
-    def __init__(self):
-        super().__init__()
-        self.memory = InMemorySaver()
-        self.threads = set()
-
-    def get_next_version(self, current, channel):
-        return self.memory.get_next_version(current, channel)
-
-    def get_tuple(self, config):
-        self.threads.add(threading.current_thread())
-        return self.memory.get_tuple(config)
-
-    def list(self, config, **options):
-        return self.memory.list(config, **options)
-
-    def put(self, *args):
-        self.threads.add(threading.current_thread())
-        return self.memory.put(*args)
-
-    def put_writes(self, *args):
-        self.memory.put_writes(*args)
-
-    def delete_thread(self, thread_id):
-        self.memory.delete_thread(thread_id)
 
 
 class WatchedSqliteSaver(SqliteSaver):
@@ -67,9 +33,9 @@ class WatchedSqliteSaver(SqliteSaver):
         return super().put(*args)
 
 
-@pytest.fixture(params=[PlainSaver, WatchedSqliteSaver])
-def saver(request):
-    return request.param()
+@pytest.fixture
+def saver():
+    return WatchedSqliteSaver()
 
 
 def build(saver, executor=None):

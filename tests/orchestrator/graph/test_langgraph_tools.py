@@ -19,7 +19,6 @@ from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
 from tests.fakes.runs import build
-from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor
 
 
 def build_approving_agent() -> MonitoringAgent:
@@ -66,18 +65,6 @@ def test_the_evaluation_is_a_subgraph_of_each_monitor(subtests):
             subgraphs = dict(build(synthesis=True).graph.get_subgraphs(recurse=True))
 
             assert set(NODES) <= set(subgraphs[monitor].nodes)
-
-
-def test_a_drawing_with_subgraphs_shows_the_nodes_of_the_evaluation(subtests):
-    for monitor in MONITORS:
-        for supervision in ["none", "llm"]:
-            with subtests.test(monitor=monitor, supervision=supervision):
-                agents = FakePlanner(["one"]), SpeakingExecutor(), FakeMonitor()
-                options = {"supervision": supervision, "supervisor": FakeSupervisor(), "synthesis": True}
-                drawing = LangGraphOrchestrator(*agents, **options).graph.get_graph(xray=True)
-
-                assert {f"{monitor.replace('|', ':')}:{name}" for name in NODES} <= set(drawing.nodes)
-                assert f"subgraph {monitor.rpartition('|')[2]}" in drawing.draw_mermaid()
 
 
 def test_the_graph_can_be_invoked_by_blocking_code(subtests):

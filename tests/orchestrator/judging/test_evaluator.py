@@ -9,12 +9,11 @@ from langchain_core.messages import AIMessage
 
 from agents import ExecutionAgent, MonitoringAgent
 from agents.testing import ScriptedChatModel
-from evaluation import EvaluationContract, JudgeError
+from evaluation import EvaluationContract
 from orchestrator import ConfigurationError, RetryPolicy
 from orchestrator.state.evaluation_report import failed_kinds
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
-from tests.fakes.planner import FakePlanner
 from tests.fakes.runs import build, run
 from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, met
 
@@ -123,12 +122,6 @@ def test_a_contract_that_cannot_be_evaluated_is_our_error_and_says_so():
 # The contract
 
 
-def test_the_contract_of_the_caller_goes_before_that_of_the_planner():
-    planner = FakePlanner([{"step": "one", "contract": ABSENT}])
-
-    assert run(planner=planner, step_contract=DONE)["status"] == "success"
-
-
 def broken_at(step_index, result):
     def contract(step, index):
         if index < step_index:
@@ -159,16 +152,6 @@ def test_a_contract_function_that_gives_no_contract_fails_that_step_with_its_cau
                 assert statuses(state) == ["validated"] * at
 
 
-def test_what_is_no_contract_is_refused_before_anything_runs(subtests):
-    for contract in ["done", 3, [DONE]]:
-        with subtests.test(contract=contract):
-            planner = FakePlanner()
-            with pytest.raises(ConfigurationError, match="its fields as a dict, or a function of a step"):
-                build(planner=planner, step_contract=contract)
-
-            assert planner.tasks == []
-
-
 # A judge in place of the monitor
 
 
@@ -192,15 +175,6 @@ def test_a_judge_is_shown_the_step_and_its_output():
 
     assert (request.input, request.output) == ("one", "one done")
     assert [criterion.name for criterion in request.rubric.criteria] == ["clarity"]
-
-
-def test_a_judge_that_says_it_cannot_judge_leaves_a_step_for_review(subtests):
-    for error in [JudgeError("asleep"), JudgeError("hm", "malformed")]:
-        with subtests.test(error=error):
-            state = run(plan=["one"], judge=FakeJudge(error))
-
-            assert (failure(state), statuses(state)) == ("needs_review", ["needs_review"])
-            assert str(error) in state["failure"]["message"]
 
 
 async def judge_slowly(request):

@@ -8,7 +8,7 @@ import pytest
 
 from evaluation import evaluate
 from evaluation.testing import FailingJudge, ScriptedJudge
-from orchestrator.judging.feedback import MAX_FEEDBACK, feedback_of, findings_of, report_score, warnings_of
+from orchestrator.judging.feedback import MAX_FEEDBACK, feedback_of, findings_of, report_score
 
 OUTPUT = "The quick brown fox jumps over the lazy dog. It rained, and then it stopped."
 CALLS = [
@@ -188,13 +188,6 @@ def test_a_finding_holds_the_severity_and_the_sentence_of_the_alert(subtests):
     ]:
         with subtests.test(contract=contract):
             assert findings_of(report(**contract)) == found
-
-
-def test_what_a_run_passes_with_is_a_warning_and_no_finding():
-    told = report(thresholds={"latency_ms": 100})
-
-    assert (told["status"], findings_of(told)) == ("warning", [])
-    assert warnings_of(told) == ["warning: latency_ms is 250; it must be at most 100."]
 
 
 NO_FILES = {"id": "r", "forbidden_tools": ["read"]}

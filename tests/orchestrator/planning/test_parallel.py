@@ -190,14 +190,6 @@ def test_a_step_out_of_retries_has_the_rest_planned_anew_and_keeps_what_stands()
     assert "right done" in executor.calls[-1].context
 
 
-def test_two_steps_out_of_retries_at_once_are_one_new_plan():
-    planner = FakePlanner(BESIDE, ["rest"])
-    policy = RetryPolicy(max_replans=2)
-    state = run(planner, None, refusing("one", "two"), max_retries=0, retry_policy=policy)
-
-    assert (state["status"], state["retries"]["replans"], len(planner.tasks)) == ("success", 1, 2)
-
-
 # What is spent
 
 

@@ -71,16 +71,6 @@ def test_the_planner_is_told_the_task_what_stands_and_what_failed():
     assert "step 2: refused once, max_retries is 0: no" in told
 
 
-def test_new_plans_are_bound(subtests):
-    for replans in [0, 1, 2]:
-        with subtests.test(replans=replans):
-            planner = FakePlanner(["one"])
-            state = run(planner, monitor=FakeMonitor(refuse()), policy={"max_replans": replans})
-
-            assert (failure(state), len(planner.tasks)) == ("attempts_exhausted", 1 + replans)
-            assert state["retries"]["replans"] == replans
-
-
 def test_a_new_plan_that_is_none_ends_the_run_with_what_was_done(subtests):
     for second, kind in [
         ([], "plan_invalid"),

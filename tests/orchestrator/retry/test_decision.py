@@ -49,16 +49,6 @@ def test_the_first_rule_that_matches_and_is_not_used_up_decides(subtests):
             assert play(MIXED, kinds) == uses
 
 
-def test_a_rule_matches_if_one_of_the_failed_checks_has_its_kind():
-    assert decide(MIXED, [refused("content", "format")]).position == 0
-
-
-def test_an_accepted_output_needs_no_rule():
-    decision = decide(RetryPolicy(), [judged("validated", ())])
-
-    assert (decision.use, decision.rule, decision.is_retry) == ("accept", None, False)
-
-
 def test_a_decision_names_its_rule_its_place_and_its_reason():
     decision = decide(MIXED, [refused("content", "length")])
 

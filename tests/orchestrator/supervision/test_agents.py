@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from types import SimpleNamespace
 
 import pytest
-from langchain_core.messages import AIMessage
 
 from agents.errors import ModelUnavailableError
 from agents.models.transport_retry import TransportRetry
@@ -17,7 +15,6 @@ from orchestrator.supervision.phases import choose_phases
 from orchestrator.supervision.statements import ModelSupervisor, build_assessment, build_commitment
 from tests.fakes.supervised import NOW, a_commitment, a_request
 
-REORIENT = '{"verdict": "reorient", "text": "mend the metre"}'
 CONTINUE = '{"verdict": "continue", "text": "fine"}'
 
 
@@ -53,11 +50,6 @@ async def test_an_unreadable_reply_fails_closed_with_a_warning(caplog):
         assert supervise(["hm", "hm"])["verdict"] == "ask_human"
     assert [record.levelno for record in caplog.records] == [logging.WARNING] * 3
     assert all("reply of 2 characters" in record.getMessage() for record in caplog.records)
-
-
-def test_a_reply_through_a_tool_call_is_read_like_text():
-    call = {"name": "verdict", "args": json.loads(REORIENT), "id": "1"}
-    assert supervise(AIMessage("", tool_calls=[call]))["verdict"] == "reorient"
 
 
 def test_a_verdict_quoted_from_the_request_does_not_count(subtests):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from datetime import UTC, datetime
 
 import pytest
-from langgraph.types import Command
 
 from orchestrator import (
     ConfigurationError,
@@ -21,7 +19,6 @@ from tests.fakes.supervision import (
 from tests.orchestrator.supervision.supervised_runs import (
     APPROVE,
     DENY,
-    THREAD,
     start_human,
     statuses,
     stored_state,
@@ -68,16 +65,6 @@ def test_a_refused_answer_leaves_the_question_open():
     assert stored_state(orchestrator) == before
     assert len(executor.calls) == 1
     assert orchestrator.resume("thread", APPROVE)["results"][0]["status"] == "validated"
-
-
-def test_an_answer_through_the_graph_is_checked_as_well():
-    executor = SpeakingExecutor()
-    orchestrator, _ = start_human(executor)
-    values = asyncio.run(orchestrator.graph.ainvoke(Command(resume="yes"), THREAD))
-    [waiting] = values["__interrupt__"]
-
-    assert "the answer is 'yes'" in waiting.value["problem"]
-    assert len(executor.calls) == 1
 
 
 def test_a_second_answer_that_names_its_question_does_not_answer_the_next():

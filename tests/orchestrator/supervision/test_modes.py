@@ -73,19 +73,6 @@ def test_the_mode_that_a_plan_gives_a_step_beats_the_orchestrators(subtests):
                 assert (state["question"] is not None) is (own == "human")
 
 
-def test_only_the_step_with_a_mode_of_its_own_has_it(subtests):
-    for needs in [None, []]:
-        with subtests.test(needs=needs):
-            plan = [
-                "one",
-                {"step": "two", "supervision": "llm", "needs": needs},
-                {"step": "three", "supervision": None},
-            ]
-            state = run_llm(plan=plan, supervision="none")
-
-            assert (state["status"], modes_of(state)) == ("success", [None, "llm", None])
-
-
 def test_a_plan_with_an_unknown_mode_fails_before_its_first_step(subtests):
     for own in ["LLM", "off", "", True, 3, ["llm"]]:
         with subtests.test(own=own):

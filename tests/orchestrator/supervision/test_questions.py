@@ -12,10 +12,7 @@ from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept
 from tests.fakes.supervision import (
     FakeClock,
-    FakeSupervisor,
     SpeakingExecutor,
-    ask_human,
-    met,
     missed,
 )
 from tests.orchestrator.supervision.supervised_runs import (
@@ -23,7 +20,6 @@ from tests.orchestrator.supervision.supervised_runs import (
     CORRECT,
     DENY,
     DONE,
-    build_human,
     failure_kind,
     start_human,
     statuses,
@@ -101,21 +97,6 @@ ENDS = [
     (DENY, "failed", ["failed"]),
     (CORRECT, "success", ["failed", "validated"]),
 ]
-
-
-def supervised(*verdicts, said=None, **options):
-    executor = SpeakingExecutor(said=said or [missed()])
-    orchestrator = build_human(executor, supervision="llm", supervisor=FakeSupervisor(*verdicts), **options)
-    return executor, orchestrator, orchestrator.run("x", "thread")
-
-
-def test_a_supervisors_question_is_answered(subtests):
-    for answer, status, records in ENDS:
-        with subtests.test(answer=answer, status=status, records=records):
-            _, orchestrator, _ = supervised(ask_human("May I?"), said=[missed(), met()], plan=["one"])
-            state = orchestrator.resume("thread", answer)
-
-            assert (state["status"], statuses(state)) == (status, records)
 
 
 def test_a_step_without_a_verdict_is_a_persons_to_judge_by_choice(subtests):

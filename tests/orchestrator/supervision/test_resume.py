@@ -49,15 +49,6 @@ def test_a_waiting_run_cannot_be_resumed_where_nobody_can_be_asked():
     assert before["status"] == "executing"
 
 
-def test_a_run_that_replaces_one_that_waits_begins_anew():
-    executor = SpeakingExecutor()
-    orchestrator, _ = start_human(executor)
-    state = orchestrator.run("y", "thread", replace=True)
-
-    assert (state["task"], statuses(state), len(executor.calls)) == ("y", ["pending_validation"], 2)
-    assert statuses(orchestrator.resume("thread", APPROVE)) == ["validated", "pending_validation"]
-
-
 def test_the_events_of_a_resumed_run_begin_with_what_it_goes_on_from():
     orchestrator, before = start_human(plan=["one"])
     events = list(orchestrator.stream_resumed("thread", APPROVE))

@@ -81,14 +81,6 @@ def test_a_supervisor_has_a_step_done_again_only_so_often(subtests):
             assert "shorter" in state["failure"]["message"]
 
 
-def test_out_of_attempts_the_human_is_asked_where_there_is_one():
-    executor = SpeakingExecutor(said=[missed()])
-    state = run_llm(FakeSupervisor(reorient("shorter")), executor, checkpointer=InMemorySaver())
-
-    assert state["status"] == "executing"
-    assert "it still wants: shorter" in state["question"]["text"]
-
-
 def test_ask_human_without_one_fails_the_step_with_the_question():
     state = run_llm(FakeSupervisor(ask_human("May I pay?")), SpeakingExecutor(said=[missed()]))
 
