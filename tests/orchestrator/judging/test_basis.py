@@ -5,9 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation import JudgeTrust, evaluate
+from evaluation import EvaluationContract, JudgeTrust, evaluate
 from evaluation.contract.requirements import Contract
 from evaluation.judges.figures import VerdictCounts
+from orchestrator import LangGraphOrchestrator, Result
 from orchestrator.judging.evidence import (
     Evidence,
     describe_basis,
@@ -15,6 +16,10 @@ from orchestrator.judging.evidence import (
     read_evidence,
     record_evidence,
 )
+from tests.fakes.executor import FakeExecutor, SynthesizingExecutor
+from tests.fakes.hook import RecordingHook
+from tests.fakes.monitor import FakeMonitor
+from tests.fakes.planner import FakePlanner
 
 
 def measured(accepted, total=60):
@@ -211,3 +216,73 @@ def test_a_report_without_outcomes_is_no_evidence(subtests):
     for report in [{}, {"metrics": None, "judge": None}, {"judge": {"result": {"passed": None}}}]:
         with subtests.test(report=report):
             assert read_evidence(report, Contract()) == Evidence(accepted=False)
+
+
+MODEL_ALONE = "Answer: not verified (the model's own word)."
+SHORT = EvaluationContract(checks=[{"check": "word_count", "max": 2}], complete=True)
+
+
+def run_two_steps(**options):
+    hook = RecordingHook()
+    options = {"step_contract": SHORT, "hooks": [hook], **options}
+    orchestrator = LangGraphOrchestrator(
+        FakePlanner(["one", "two"]), SynthesizingExecutor(), FakeMonitor(), **options
+    )
+    return orchestrator.run("Name a fruit"), hook.events[-1]
+
+
+def test_an_answer_has_its_own_reason_alone(subtests):
+    for options, basis, reason in [
+        (
+            {
+                "synthesis": True,
+                "contract": EvaluationContract(checks=[{"check": "word_count", "max": 5}], complete=True),
+            },
+            "checked",
+            "Form: 1 check passed. Answer: the contract asks for no more.",
+        ),
+        ({"step_contract": None}, "unverified", MODEL_ALONE),
+        (
+            {"step_contract": lambda _, index: SHORT if index else None, "synthesis": False},
+            "checked",
+            "Form: 1 check passed. Answer: the contract asks for no more.",
+        ),
+    ]:
+        with subtests.test(options=options):
+            state, event = run_two_steps(**options)
+
+            assert (state["basis"], Result(state).basis_reason, event.basis_reason) == (basis, reason, reason)
+
+
+def test_what_an_answer_does_not_say_proves_nothing(subtests):
+    for stated, basis in [
+        ({"forbidden_content": [{"text": "rotten"}]}, "unverified"),
+        ({"forbidden_content": [{"pattern": "rot+en"}]}, "unverified"),
+        ({"forbidden_content": [{"number": 7}]}, "unverified"),
+        ({"forbidden_content": [{"number": 7}], "thresholds": {"forbidden_content": 0}}, "unverified"),
+        ({"expected_trajectory": [], "trajectory": {"acting_tools": ["buy"]}}, "unverified"),
+        ({"checks": [{"check": "excludes", "texts": ["rotten"]}]}, "unverified"),
+        ({"checks": [{"check": "occurrences", "text": "the", "max": 2}]}, "unverified"),
+        ({"checks": [{"check": "occurrences", "text": "apple", "min": 1}]}, "checked"),
+        ({"required_content": [{"pattern": "app.e"}]}, "checked"),
+        ({"required_content": [{"text": "apple"}], "forbidden_content": [{"text": "rotten"}]}, "checked"),
+    ]:
+        with subtests.test(stated=stated):
+            contract = EvaluationContract.model_validate(stated)
+            orchestrator = LangGraphOrchestrator(
+                FakePlanner(["one"]), FakeExecutor("An apple"), FakeMonitor(), contract=contract
+            )
+
+            assert orchestrator.run("Name a fruit")["basis"] == basis
+
+
+def test_the_evidence_stands_in_the_record_the_state_and_the_event():
+    state, event = run_two_steps(contract=EvaluationContract(required_content=[{"text": "answered"}]))
+    parts = {"form": "nothing", "content": "code", "actions": "nothing"}
+
+    assert (state["evidence"], event.evidence, Result(state).evidence) == (parts, parts, parts)
+    assert state["synthesis"][-1]["evidence"] == {
+        "form": {"by": "nothing", "checks": []},
+        "content": {"by": "code", "checks": ["required_content"]},
+        "actions": {"by": "nothing", "checks": []},
+    }

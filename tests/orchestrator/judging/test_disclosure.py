@@ -1,21 +1,27 @@
-"""The feedback to an executor does not quote the expected answer."""
+"""What an executor is told on a retry, without the expected answer."""
 
 from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evaluation import EvaluationContract
 from evaluation.contract.requirements import Contract
 from orchestrator import LangGraphOrchestrator, RetryPolicy
 from orchestrator.judging.feedback import read_expectations
 from orchestrator.retry import FeedbackRule
-from tests.fakes.executor import CorrectingExecutor, FakeExecutor
+from tests.fakes.executor import CorrectingExecutor, ExecutorCall, FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import run
 from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, reorient
 
 TURN = {"strategies": [FeedbackRule(last_output="turn")]}
 
 
-def run(contract, executor, monitor=None, task="What does the lamp cost?", step="Find the price", **options):
+def refused_run(
+    contract, executor, monitor=None, task="What does the lamp cost?", step="Find the price", **options
+):
     agents = FakePlanner([step]), executor, monitor or FakeMonitor()
     contract = EvaluationContract.model_validate(contract)
     return LangGraphOrchestrator(*agents, contract=contract, **options).run(task)
@@ -46,7 +52,7 @@ def test_a_retry_is_not_told_the_answer(subtests):
                 ):
                     fake, rule = executor("9"), FeedbackRule(last_output=last_output)
                     anew = FeedbackRule(after="unverified", last_output=last_output)
-                    state = run(contract, fake, retry_policy=RetryPolicy(strategies=[rule, anew]))
+                    state = refused_run(contract, fake, retry_policy=RetryPolicy(strategies=[rule, anew]))
                     told = " ".join(f"{call.step} {call.feedback} {call.context}" for call in fake.calls[1:])
 
                     assert state["status"] == "failed"
@@ -57,7 +63,7 @@ def test_a_retry_is_not_told_the_answer(subtests):
 
 
 def test_people_see_the_whole_feedback():
-    state = run({"required_content": [{"number": 12.5}]}, CorrectingExecutor("9"))
+    state = refused_run({"required_content": [{"number": 12.5}]}, CorrectingExecutor("9"))
     record = state["results"][0]
 
     assert "12.5" in record["verdict"]["feedback"]
@@ -69,7 +75,7 @@ def test_what_the_task_or_the_step_says_is_quoted(subtests):
     for task, step in [("Say 12.5 euros", "go"), ("go", "Say 12.5 euros")]:
         with subtests.test(task=task):
             executor = CorrectingExecutor("9")
-            run(
+            refused_run(
                 {"required_content": [{"number": 12.5}, {"text": "euros"}]},
                 executor,
                 task=task,
@@ -87,7 +93,7 @@ def test_the_words_of_the_reference_are_masked_in_what_the_monitor_says():
         "Too short. It costs 12.5, that is twelve and a half. Be polite!",
     )
     contract = {"reference_output": "It is 12.5 euros", "subjective_criteria": ["clarity"]}
-    run(contract, executor, FakeMonitor(refuse(words), accept()))
+    refused_run(contract, executor, FakeMonitor(refuse(words), accept()))
 
     assert "costs [not shown], that" in executor.calls[1].feedback
 
@@ -107,7 +113,9 @@ def test_a_supervisor_that_repeats_its_request_does_not_tell_the_answer():
     # No time and no latency in the request has this number.
     executor = SpeakingExecutor("9")
     supervisor = FakeSupervisor(lambda request: reorient(str(request)))
-    run({"required_content": [{"number": 9173.25}]}, executor, supervision="llm", supervisor=supervisor)
+    refused_run(
+        {"required_content": [{"number": 9173.25}]}, executor, supervision="llm", supervisor=supervisor
+    )
 
     assert "[not shown]" in executor.calls[1].step
     assert "9173.25" not in executor.calls[1].step
@@ -128,7 +136,7 @@ def test_expected_words_and_numbers_are_masked(subtests):
 
 def told(checks, **texts):
     executor = CorrectingExecutor("9")
-    run({"checks": checks}, executor, retry_policy=RetryPolicy(**TURN), **texts)
+    refused_run({"checks": checks}, executor, retry_policy=RetryPolicy(**TURN), **texts)
     return executor.calls[1].feedback
 
 
@@ -145,3 +153,57 @@ def test_a_text_that_the_task_states_is_shown(subtests):
             assert told([check], **texts).endswith(
                 '- Include "Moin" and "Tschüss"; "Moin" and "Tschüss" are missing.'
             )
+
+
+def test_an_executor_with_correct_step_gets_objective_output_and_feedback_apart():
+    executor = CorrectingExecutor("draft", "final")
+    run(executor, FakeMonitor(refuse("no rhyme"), accept()), plan=["one"])
+
+    assert executor.calls == [
+        ExecutorCall("one", ""),
+        ExecutorCall("one", "", previous_output="draft", feedback="no rhyme"),
+    ]
+
+
+def test_every_retry_is_told_of_the_output_just_before_it():
+    executor = CorrectingExecutor("a", "b", "c")
+    run(executor, FakeMonitor(refuse("1"), refuse("2"), accept()), plan=["one"])
+
+    assert [(call.previous_output, call.feedback) for call in executor.calls] == [
+        (None, None),
+        ("a", "1"),
+        ("b", "2"),
+    ]
+
+
+def test_the_next_step_is_told_nothing_of_an_earlier_ones_refusal():
+    executor = CorrectingExecutor()
+    run(executor, FakeMonitor(refuse("no rhyme"), accept()), plan=["one", "two"])
+
+    assert executor.calls[2].feedback is None
+    assert "no rhyme" not in executor.calls[2].context
+
+
+@given(draft=st.text(min_size=1), feedback=st.text(min_size=1))
+def test_neither_output_nor_feedback_can_leave_its_fence(draft, feedback):
+    # Of two steps: a blank output of the last one has a feedback of our own.
+    executor = FakeExecutor(draft, "final", "end")
+    run(executor, FakeMonitor(refuse(feedback), accept(), accept()), plan=["one", "two"])
+
+    context = executor.calls[1].context
+    mark = context.split(" ", 1)[0]
+    assert mark not in draft + feedback
+    assert context == (
+        f"{mark} your last output\n{draft}\n{mark} end of your last output\n\n"
+        f"{mark} why it was refused; correct that\n{feedback}\n{mark} end of why it was refused; correct that"
+    )
+
+
+def test_without_feedback_a_retry_is_the_first_call_again(subtests):
+    for kind in [CorrectingExecutor, FakeExecutor]:
+        with subtests.test(kind=kind):
+            executor = kind("draft", "final")
+            policy = RetryPolicy(strategies=[{"use": "resample"}])
+            run(executor, FakeMonitor(refuse("no rhyme"), accept()), plan=["one"], retry_policy=policy)
+
+            assert executor.calls == [ExecutorCall("one", ""), ExecutorCall("one", "")]

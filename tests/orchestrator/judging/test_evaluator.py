@@ -12,7 +12,7 @@ from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
 from orchestrator import ConfigurationError, RetryPolicy
 from orchestrator.state.evaluation_report import failed_kinds
-from tests.fakes.executor import FakeExecutor
+from tests.fakes.executor import CorrectingExecutor, FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.runs import build, run
 from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, met
@@ -289,3 +289,24 @@ def test_an_approval_within_prose_passes_no_step(subtests):
         with subtests.test(replies=replies):
             for monitor in (MonitoringAgent(ScriptedChatModel(list(replies))), WrappingMonitor(*replies)):
                 assert statuses(run(monitor=monitor, plan=["one"])) == [expected]
+
+
+SHORT = {"check": "word_count", "max": 2}
+
+
+def test_the_checks_of_the_only_step_and_of_the_output_are_joined():
+    contract = EvaluationContract(checks=[SHORT])
+    output = EvaluationContract(checks=[{"check": "starts_with", "text": "Rhine"}])
+    state = run(CorrectingExecutor("Elbe", "Rhine"), plan=["one"], step_contract=contract, contract=output)
+
+    first, second = (record["report"]["checks"] for record in state["results"])
+    assert [check["passed"] for check in first] == [True, False]
+    assert [check["passed"] for check in second] == [True, True]
+
+
+def test_a_check_that_cannot_be_decided_is_no_success():
+    contract = EvaluationContract(checks=[{"check": "word_count", "exactly": 3}])
+    state = run(CorrectingExecutor("สวัสดีครับ ผมชื่อสมชาย"), plan=["one"], contract=contract)
+
+    assert state["status"] == "failed"
+    assert {record["status"] for record in state["results"]} == {"needs_review"}

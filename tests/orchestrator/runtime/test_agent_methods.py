@@ -11,8 +11,10 @@ import pytest
 from agents import ExecutionAgent, MonitoringAgent, PlanningAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator
+from tests.fakes.compressor import AsyncFakeCompressor, FakeCompressor, RunCompressor, TaskCompressor
+from tests.fakes.executor import AsyncFakeExecutor, FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept
-from tests.fakes.planner import FakePlanner
+from tests.fakes.planner import AsyncFakePlanner, FakePlanner
 from tests.fakes.runs import run
 
 
@@ -75,3 +77,95 @@ def test_an_agent_in_a_thread_cannot_end_the_process(error):
 
     assert state["failure"]["kind"] == "executor_error"
     assert type(error).__name__ in state["failure"]["message"]
+
+
+def test_a_compressor_is_asked_before_every_later_execution():
+    compressor = FakeCompressor("short")
+    run(plan=["one", "two", "three"], compressor=compressor, task="the task")
+
+    assert compressor.texts == ["Step 1: one\nResult: one done", "short\n\nStep 2: two\nResult: two done"]
+
+
+def test_each_documented_form_is_called(subtests):
+    for compressor, context in [
+        (FakeCompressor("short"), "short"),
+        (AsyncFakeCompressor("short"), "short"),
+        (RunCompressor(), "run"),
+    ]:
+        with subtests.test(compressor=compressor):
+            executor = FakeExecutor()
+            run(executor, plan=["one", "two"], compressor=compressor, task="the task")
+
+            assert executor.calls[1].context == context
+
+
+def test_a_compressor_with_compress_is_told_the_task():
+    compressor = TaskCompressor("short")
+    run(plan=["one", "two"], compressor=compressor, task="the task")
+
+    assert compressor.tasks == ["the task"]
+
+
+def test_an_error_of_the_compressor_ends_the_run_with_the_earlier_results(subtests):
+    for answer, message, error_type in [
+        (ValueError("no room"), "ValueError: no room", "ValueError"),
+        (lambda text: None, "the compressor returned a NoneType; text is wanted", None),
+    ]:
+        with subtests.test(answer=answer):
+            executor = FakeExecutor()
+            state = run(
+                executor, plan=["one", "two", "three"], compressor=FakeCompressor(answer), task="the task"
+            )
+
+            assert len(executor.calls) == len(state["results"]) == 1
+            assert (state["status"], state["context"]) == ("failed", "Step 1: one\nResult: one done")
+            assert state["failure"] == {
+                "kind": "compressor_error",
+                "message": f"step 2: {message}",
+                "step_index": 1,
+                "error_type": error_type,
+            }
+
+
+def test_an_exception_of_the_planner_comes_back_with_its_cause(subtests):
+    for planner in [FakePlanner, AsyncFakePlanner]:
+        with subtests.test(planner=planner):
+            state = run(planner=planner(ValueError("no idea")), task="the task")
+
+            assert (state["status"], state["task"], state["plan"], state["results"]) == (
+                "failed",
+                "the task",
+                [],
+                [],
+            )
+            assert state["failure"] == {
+                "kind": "planner_error",
+                "message": "ValueError: no idea",
+                "step_index": None,
+                "error_type": "ValueError",
+            }
+
+
+def test_an_exception_of_the_executor_keeps_what_was_done_before(subtests):
+    for executor in [FakeExecutor, AsyncFakeExecutor]:
+        with subtests.test(executor=executor):
+            state = run(executor("first", KeyError("missing")), task="the task")
+
+            assert [(record["result"], record["status"]) for record in state["results"]] == [
+                ("first", "validated"),
+                ("", "failed"),
+            ]
+            assert (state["context"], state["current_step_index"]) == ("Step 1: one\nResult: first", 1)
+            assert state["failure"] == {
+                "kind": "executor_error",
+                "message": "step 2: KeyError: 'missing'",
+                "step_index": 1,
+                "error_type": "KeyError",
+            }
+
+
+def test_a_cancelled_error_that_nobody_asked_for_ends_the_run_as_data():
+    """An agent whose own inner task was cancelled has failed; the run was not cancelled."""
+    state = run(AsyncFakeExecutor(asyncio.CancelledError()), task="the task")
+
+    assert (state["status"], state["failure"]["kind"]) == ("failed", "executor_error")
