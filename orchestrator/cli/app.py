@@ -15,32 +15,25 @@ from orchestrator.cli.process_exit import BAD_INPUT, FAILED, INTERRUPTED
 
 PROJECT: Final = "plan-execute-monitor"
 COMMANDS: Final = {
-    "run": "Plan a task, execute it step by step and judge every step.",
-    "resume": "Resume a run after a crash, answer its question, or judge it again.",
-    "fork": "Copy a run up to a step, and continue the copy.",
-    "checks": "Print how a success of a task is checked.",
-    "runs": "List the stored runs, newest first.",
-    "show": "Show the plan, the executions and the result of a run.",
-    "delete": "Delete a run.",
-    "prune": "Delete runs that have ended.",
-    "submit": "Queue a run for workers on any machine.",
-    "worker": "Execute the runs of a queue.",
-    "queue": "Show a queue and its workers, or cancel one of its runs.",
-    "serve": "Show the runs in a browser, and answer their questions there.",
-    "mcp": "Offer runs and evaluations to a client of the Model Context Protocol.",
-    "evaluate": "Evaluate recorded runs of any framework, or cases in files.",
-    "compare": "Compare models on the same cases, or stored evaluations.",
-    "doctor": "Check which models can run, or how far a judge can be trusted.",
-    "tune": "Search for the retry policy that pays on your tasks.",
+    "run": ("run_commands", "Plan a task, execute it step by step and judge every step."),
+    "resume": ("run_commands", "Resume a run after a crash, answer its question, or judge it again."),
+    "fork": ("run_commands", "Copy a run up to a step, and continue the copy."),
+    "checks": ("evaluation_commands", "Print how a success of a task is checked."),
+    "runs": ("store_commands", "List the stored runs, newest first."),
+    "show": ("store_commands", "Show the plan, the executions and the result of a run."),
+    "delete": ("store_commands", "Delete a run."),
+    "prune": ("store_commands", "Delete runs that have ended."),
+    "submit": ("server_commands", "Queue a run for workers on any machine."),
+    "worker": ("server_commands", "Execute the runs of a queue."),
+    "queue": ("server_commands", "Show a queue and its workers, or cancel one of its runs."),
+    "serve": ("server_commands", "Show the runs in a browser, and answer their questions there."),
+    "mcp": ("server_commands", "Offer runs and evaluations to a client of the Model Context Protocol."),
+    "evaluate": ("evaluation_commands", "Evaluate recorded runs of any framework, or cases in files."),
+    "compare": ("study_commands", "Compare models on the same cases, or stored evaluations."),
+    "doctor": ("doctor_command", "Check which models can run, or how far a judge can be trusted."),
+    "tune": ("study_commands", "Search for the retry policy that pays on your tasks."),
 }
-"""The help of each command; its function has its name."""
-SHARED_MODULES: Final = {
-    **dict.fromkeys(("run", "resume", "fork"), "run_commands"),
-    **dict.fromkeys(("runs", "show", "delete", "prune"), "store_commands"),
-    **dict.fromkeys(("submit", "worker", "queue", "serve", "mcp"), "server_commands"),
-    **dict.fromkeys(("compare", "tune"), "study_commands"),
-}
-"""The modules of several commands; any other command NAME is in the module ``NAME_command``."""
+"""The module of each command, and its help; its function has its name."""
 
 
 class CommandGroup(TyperGroup):
@@ -54,8 +47,8 @@ class CommandGroup(TyperGroup):
         """Imports a command; returns None if there is none with this name."""
         if cmd_name not in COMMANDS:
             return None
-        name = SHARED_MODULES.get(cmd_name, f"{cmd_name}_command")
-        command = getattr(import_module(f"orchestrator.cli.commands.{name}"), cmd_name)
+        module, _ = COMMANDS[cmd_name]
+        command = getattr(import_module(f"orchestrator.cli.commands.{module}"), cmd_name)
         vars(command)["__signature__"] = build_signature(command)  # Typer reads it
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
         single.command(cmd_name, help=read_help(command))(command)
@@ -64,7 +57,7 @@ class CommandGroup(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - Typer's
         """Writes the help of the commands without importing them."""
         with formatter.section("Commands"):
-            formatter.write_dl([*COMMANDS.items()])
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
     def main(self, args: Sequence[str] | None = None, **options: Any) -> NoReturn:  # type: ignore[override]  # noqa: ANN401
         """Runs a command and exits; explains wrong usage in one sentence."""

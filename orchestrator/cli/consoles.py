@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, redirect_stdout
@@ -23,6 +22,7 @@ from agents.credentials.masking import mask_keys
 from agents.errors import ModelSetupError, ModelSpecError
 from evaluation.errors import MissingExtraError
 from evaluation.sensitive.scanner import shorten
+from evaluation.texts.normal import remove_unseen
 from orchestrator import errors
 from orchestrator.cli.process_exit import BAD_INPUT, FAILED
 from orchestrator.state.plain_values import format_text
@@ -122,8 +122,11 @@ def report_bad_input(*failures: type[Exception]) -> Iterator[None]:
 
 
 def print_json(document: object) -> None:
-    """Prints a document on standard output, in UTF-8 in every locale."""
-    typer.echo(to_json(document).encode())
+    """Prints a document on standard output."""
+    # NaN and infinity are not JSON, and a parser may refuse the whole document.
+    finite = json.loads(json.dumps(document, default=_to_plain), parse_constant=str)
+    # In ASCII, which every locale has, and in which nothing is hidden.
+    typer.echo(json.dumps(finite, indent=2))
 
 
 class _Formatter(logging.Formatter):
@@ -164,22 +167,12 @@ def print_logs_on(console: Console) -> Iterator[None]:
         root.removeHandler(handler)
 
 
-_HIDDEN: Final = (
-    "\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\U000e0000-\U000e007f"
-)
-"""Characters that a terminal obeys or hides. Joiners are none, because emoji and many scripts need them."""
-_REMOVED: Final = re.compile(f"[\0-\x08\x0b-\x1f{_HIDDEN}]")
-_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
-_ESCAPED: Final = re.compile(f"[{_HIDDEN}\ud800-\udfff]")
-
-
 def clean(text: str) -> str:
     """Removes control and invisible characters except newline and tab.
 
     Invisible characters can reverse the order of a line, our own words included.
     """
-    return _LONE_SURROGATE.sub("\ufffd", _REMOVED.sub("", text))
+    return remove_unseen(text).encode("utf-8", "replace").decode()
 
 
 def one_line(text: str, limit: int = 500) -> str:
@@ -202,14 +195,6 @@ def _format_tokens(usage: Usage) -> str:
 def count_noun(count: int, noun: str) -> str:
     """Formats a number with its noun: "1 step", "2 steps"."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
-def to_json(value: object) -> str:
-    """Formats a document as JSON; characters that a terminal would obey or hide are escaped."""
-    # NaN and infinity are not JSON, and a parser may refuse the whole document.
-    finite = json.loads(json.dumps(value, default=_to_plain), parse_constant=str)
-    document = json.dumps(finite, ensure_ascii=False, indent=2)
-    return _ESCAPED.sub(lambda match: json.dumps(match.group())[1:-1], document)
 
 
 def _to_plain(value: Any) -> object:  # noqa: ANN401 - a dataclass, or a time

@@ -13,7 +13,6 @@ from evaluation.cases.value_files import read_contract_file, read_values
 from evaluation.values import JsonObject, as_object
 from orchestrator.cli.consoles import one_line
 from orchestrator.errors import ConfigurationError
-from orchestrator.study.named_functions import import_name
 from orchestrator.study.recorded_evaluation import check_cases, check_names
 
 if TYPE_CHECKING:
@@ -137,5 +136,7 @@ def import_tools(names: Sequence[str]) -> list[BaseTool]:
 
 
 def _import_each(name: str) -> Iterator[object]:
+    from orchestrator.study.targets import import_name
+
     value = import_name(name, Path.cwd())
     yield from (value if isinstance(value, list | tuple) else [value])

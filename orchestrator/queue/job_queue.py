@@ -23,7 +23,7 @@ from orchestrator.runtime.settings_model import SettingsModel
 from orchestrator.settings import check_task, check_thread_id
 from orchestrator.state.graph_state import ENDED
 from orchestrator.state.plain_values import format_repr
-from orchestrator.study.named_functions import import_name
+from orchestrator.study.targets import import_name
 
 _MOST_CHARACTERS: Final = 200_000
 """The greatest size of a task."""

@@ -13,8 +13,7 @@ __getattr__, __dir__, _ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "mcp_server": ["build_mcp_server"],
-        "request_guard": ["ServerOptions"],
-        "web_app": ["build_app"],
+        "web_app": ["ServerOptions", "build_app"],
     },
 )
 __all__ = ["NewRun", "OneOrchestrator", "RunBuilder", "ServerOptions", "build_app", "build_mcp_server"]

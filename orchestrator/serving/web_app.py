@@ -1,18 +1,32 @@
-"""Builds the web application of a store, and serves it."""
+"""Builds the web application of a store, and serves it.
+
+A guard refuses foreign requests before anything reads them, and adds the headers that protect the pages.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import base64
+import hmac
+import ipaddress
 import os
+import re
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Final
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Annotated, Final, Self
+from urllib.parse import quote, urlsplit
 
 import uvicorn
 from fastapi import FastAPI
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agents.sync import DaemonExecutor
 from orchestrator.errors import ConfigurationError
@@ -20,8 +34,198 @@ from orchestrator.persistence import Store
 from orchestrator.service.executions import RunBuilder, RunSessions
 from orchestrator.service.run_service import RunService
 from orchestrator.serving import routes
-from orchestrator.serving.request_guard import RequestGuard, ServerOptions
-from orchestrator.serving.responses import FOLDER, KNOWN_ERRORS, answer_error
+from orchestrator.serving.responses import FOLDER, KNOWN_ERRORS, answer_error, answer_problem, is_for_program
+
+MIN_TOKEN: Final = 16
+_HOST: Final = re.compile(r"(?P<name>[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?")
+_LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
+
+
+class ServerOptions(BaseModel):
+    """How a server answers.
+
+    Attributes:
+        host: The address it listens on.
+        token: The token that a client has to give; None for no login, which only a loopback address may have.
+        read_only: Whether every change is refused.
+        allowed_hosts: Further names of the server that a request may ask for.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    host: str = "127.0.0.1"
+    token: Annotated[str | None, Field(min_length=MIN_TOKEN)] = None
+    read_only: bool = False
+    allowed_hosts: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _check_token(self) -> Self:
+        if self.token is None and not is_loopback(self.host):
+            raise ValueError(
+                f"{self.host} can be reached from other machines; give a token of at least {MIN_TOKEN} "
+                "characters, or a loopback address such as 127.0.0.1"
+            )
+        return self
+
+    def allows_host(self, name: str) -> bool:
+        """Checks the name in a request's Host header; a foreign name is a sign of DNS rebinding."""
+        own = (*_LOOPBACK, self.host, *self.allowed_hosts)
+        is_own = name.casefold() in map(str.casefold, own)
+        # A page of another site has a name; it cannot make a browser send the address of this machine.
+        return is_own or (not is_loopback(self.host) and _read_address(name) is not None)
+
+
+def is_loopback(host: str) -> bool:
+    """Checks whether only this machine can reach an address."""
+    address = _read_address(host)
+    return host == "localhost" or (address is not None and address.is_loopback)
+
+
+def _read_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(host)
+    except ValueError:
+        return None
+
+
+_CHALLENGE: Final = 'Basic realm="plan-execute-monitor", charset="UTF-8"'
+"""Lets a browser ask for the token, as the password of any user."""
+MAX_BODY: Final = 256_000
+"""Most bytes of a request."""
+_SAFE: Final = ("GET", "HEAD", "OPTIONS")
+_HEADERS: Final = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    # Not "no-referrer": with it, browsers send no origin with the forms of our own pages.
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a request is refused: a status and one sentence."""
+
+    status: int
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class RequestGuard:
+    """An ASGI middleware.
+
+    Attributes:
+        app: The application behind it.
+        options: Who may reach the server.
+    """
+
+    app: ASGIApp
+    options: ServerOptions
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers a request, or refuses it."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        scope = _keep_encoded(scope)
+        request = Request(scope, receive)
+        request.state.read_only = self.options.read_only
+        request.state.is_known = self._is_known(request)
+        refusal = self._find_refusal(request)
+        if refusal is not None:
+            request.state.is_known = False
+            response = answer_problem(request, refusal.status, refusal.sentence)
+            if refusal.status == HTTPStatus.UNAUTHORIZED:
+                response.headers["WWW-Authenticate"] = _CHALLENGE
+            await response(scope, receive, _add_headers(send))
+            return
+        await self.app(scope, receive, _add_headers(send))
+
+    def _find_refusal(self, request: Request) -> Refusal | None:
+        host = split_host(request.headers.get("host", ""))
+        if not self.options.allows_host(host):
+            return Refusal(
+                421, f"this server is not {host!r}; open it by the address that it was started with"
+            )
+        is_change = request.method not in _SAFE
+        if is_change and not _is_own_origin(request):
+            return Refusal(403, "the request comes from the page of another site; use a page of this server")
+        if is_change and not _is_small(request):
+            return Refusal(413, "the request is too large, or of unknown length; give a shorter text")
+        if not request.state.is_known:
+            return Refusal(
+                401, "the token is missing or wrong; give it as the password, or as 'Authorization: Bearer'"
+            )
+        if is_change and self.options.read_only:
+            return Refusal(403, "this server is read-only; start it without --read-only to change something")
+        return None
+
+    def _is_known(self, request: Request) -> bool:
+        token = self.options.token
+        given = _read_token(request.headers.get("authorization", ""))
+        return token is None or hmac.compare_digest(given.encode(), token.encode())
+
+
+def _keep_encoded(scope: Scope) -> Scope:
+    """Leaves the name of a run encoded: a slash in it ends no part of the path. ``Thread`` decodes it."""
+    if not scope["path"].startswith("/api/runs/"):
+        return scope
+    raw = scope.get("raw_path") or quote(scope["path"]).encode()
+    return {**scope, "path": raw.decode("latin-1")}
+
+
+def _read_token(header: str) -> str:
+    """Returns the token of a program (Bearer), or the password that a browser has asked for (Basic)."""
+    scheme, _, value = header.partition(" ")
+    if scheme.casefold() != "basic":
+        return value
+    try:
+        return base64.b64decode(value).decode().partition(":")[2]
+    except ValueError:
+        return ""
+
+
+def split_host(host: str) -> str:
+    """Returns the name of a Host header, without its port; "" if it is no name with an optional port.
+
+    "evil@127.0.0.1" and "127.0.0.1/x" are no names, although a parser of addresses finds one in them.
+    """
+    match = _HOST.fullmatch(host)
+    return match["name"].strip("[]").casefold() if match else ""
+
+
+def _is_own_origin(request: Request) -> bool:
+    """Checks the origin of a change. Browsers send it with every form; a program sends none, and JSON."""
+    headers = request.headers
+    origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+    if origin is None and site is None:
+        return is_for_program(request)
+    is_own = origin is None or urlsplit(origin).netloc == headers.get("host")
+    return is_own and site in (None, "same-origin", "none")
+
+
+def _is_small(request: Request) -> bool:
+    size = request.headers.get("content-length", "0")
+    # The server reads no more than this length.
+    return "transfer-encoding" not in request.headers and size.isdecimal() and int(size) <= MAX_BODY
+
+
+def _add_headers(send: Send) -> Send:
+    async def send_secured(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in _HEADERS.items():
+                headers[name] = value
+            # A script or a style is loaded again only if it has another tag.
+            headers.setdefault("Cache-Control", "no-cache" if "etag" in headers else "no-store")
+        await send(message)
+
+    return send_secured
+
 
 SWITCH_S: Final = 0.0001
 """How long a thread of a run computes while a page waits; Python's 5 ms add up over the reads of a page."""

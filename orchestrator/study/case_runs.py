@@ -26,7 +26,6 @@ from evaluation.reporting.result_files import describe_failure
 from evaluation.values import JsonObject
 from orchestrator.errors import ConfigurationError
 from orchestrator.state.records import Requirement
-from orchestrator.study.named_functions import import_name
 from orchestrator.study.recorded_evaluation import (
     NO_CASE,
     FailOn,
@@ -35,7 +34,7 @@ from orchestrator.study.recorded_evaluation import (
     check_cases,
     read_contract,
 )
-from orchestrator.study.targets import Target, build_target, execute_case, read_output, run_case
+from orchestrator.study.targets import Target, build_target, execute_case, import_name, read_output, run_case
 from orchestrator.task_contracts import derive_contract, read_case
 
 if TYPE_CHECKING:

@@ -49,8 +49,7 @@ def serve(
     """
     with report_bad_input(), print_logs_on(build_console(stderr=True)):
         try:
-            from orchestrator.serving.request_guard import ServerOptions
-            from orchestrator.serving.web_app import run_server
+            from orchestrator.serving.web_app import ServerOptions, run_server
         except ImportError as error:
             raise _name_extra("serve", error) from None
         chosen, hosts = _read_options(typed), tuple(allow_host or ())

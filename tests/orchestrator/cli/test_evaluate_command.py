@@ -15,7 +15,7 @@ from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.load import dumps
 from langchain_core.messages import AIMessage
 
-from orchestrator.cli.commands.evaluate_command import draw_summary
+from orchestrator.cli.commands.evaluation_commands import draw_summary
 
 DATA = Path(os.environ.get("EVALUATION_DATA", Path(__file__).parents[4] / "shared" / "data"))
 TAU_BENCH = DATA / "tau-bench" / "gpt-4o-airline-tasks-00-24.json"

@@ -57,4 +57,4 @@ def test_every_option_is_in_the_synopsis(subtests):
 def test_the_list_of_commands_has_the_first_sentence_of_each_help_in_short(subtests):
     for command in sorted(COMMANDS):
         with subtests.test(command=command):
-            assert HELP[command].split()[0] == COMMANDS[command].help.split()[0]
+            assert HELP[command][1].split()[0] == COMMANDS[command].help.split()[0]

@@ -1,4 +1,4 @@
-"""``orchestrator evaluate``."""
+"""``orchestrator evaluate`` and ``checks``."""
 
 from __future__ import annotations
 
@@ -8,22 +8,26 @@ from functools import partial
 from importlib.resources import files as package_files
 from json import dumps
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
+from evaluation import EvaluationContract, TaskCase, write_case_set
 from evaluation.cases import case_result
 from evaluation.cases.case_result import CaseResult
 from evaluation.reporting.case_page import write_html
 from evaluation.reporting.result_files import describe_counts, write_junit
 from evaluation.reporting.summaries import rank_problems
-from orchestrator.cli import consoles, result_source
+from evaluation.task_checks import DerivedChecks, derive_checks
+from orchestrator.cli import consoles, options, result_source
 from orchestrator.cli.options import OptionsOf
 from orchestrator.cli.process_exit import BAD_INPUT, FAILED
 from orchestrator.cli.result_source import EvaluateOptions
-from orchestrator.cli.task_files import read_stated_contracts
+from orchestrator.cli.run_drawings import describe_check
+from orchestrator.cli.task_files import read_stated_contracts, read_task
 from orchestrator.errors import ConfigurationError
 from orchestrator.study.recorded_evaluation import RecordedEvaluation, Source
 
@@ -245,3 +249,67 @@ def _write_files(options: EvaluateOptions, results: Sequence[CaseResult]) -> Non
             failed.append(OSError(error.errno, error.strerror, str(path)))
     if failed:
         raise failed[0]
+
+
+_NOTHING: Final = "Nothing of the task is checked by a program; a success would rest on the judge alone."
+_HINT: Final = """\
+Nothing says what the answer has to be: checks of the words of a task cover its form. Write them to a file
+(--save FILE), add a line such as
+  required_content: [{text: "..."}]
+under `contract:`, and run the task with --contract FILE."""
+
+
+def checks(
+    task: options.Task = None,
+    *,
+    save: options.File[str | None] = None,
+    json: options.Json = False,
+) -> None:
+    """Print how a success of TASK is checked, and what stays unchecked.
+
+    Exit status: 0, 2 for bad input.
+
+    Args:
+        save: Write the contract to a new file, YAML or JSON, to edit and pass to `run --contract`.
+    """
+    with consoles.report_bad_input():
+        text = read_task(task)
+        derived = derive_checks(text)
+        if save is not None:
+            _save(save, text, derived)
+    if json:
+        consoles.print_json(_to_plain(text, derived))
+    else:
+        consoles.build_console().print(Text("\n").join(_draw(derived)), soft_wrap=True)
+        typer.echo(_HINT, err=True)
+
+
+def _save(path: str, task: str, derived: DerivedChecks) -> None:
+    contract = EvaluationContract(checks=list(derived.checks))
+    case = TaskCase(task=task, contract=contract, unchecked=list(derived.unchecked))
+    try:
+        write_case_set(path, [case])
+    except OSError as error:
+        raise ConfigurationError(
+            f"--save {path!r} cannot be written ({error.strerror}); give a new file"
+        ) from None
+    command = f"orchestrator run TASK --contract {quote(path)}"
+    typer.echo(consoles.one_line(f"saved in {path}; `{command}` uses it", 5000), err=True)
+
+
+def _to_plain(task: str, derived: DerivedChecks) -> dict[str, object]:
+    checks = [(check.model_dump(mode="json", exclude_defaults=True), check) for check in derived.checks]
+    named = [{**plain, "wanted": describe_check(check)} for plain, check in checks]
+    return {"task": task, "checks": named, "unchecked": derived.unchecked, "warnings": derived.warnings}
+
+
+def _draw(derived: DerivedChecks) -> Iterator[Text]:
+    if not derived.checks:
+        yield Text(_NOTHING, style="yellow")
+    for check in derived.checks:
+        words = f"{describe_check(check)} (“{check.quote}”)" if check.quote else describe_check(check)
+        yield Text.assemble(("checked: ", "green"), consoles.one_line(words), (f" [{check.check}]", "dim"))
+    for phrase in derived.unchecked:
+        yield Text.assemble(("not checked: ", "yellow"), f"“{consoles.one_line(phrase)}”")
+    for warning in derived.warnings:
+        yield Text.assemble(("warning: ", "yellow"), consoles.one_line(warning))
