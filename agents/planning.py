@@ -10,7 +10,7 @@ from agents.base import DEFAULT_RETRY, BaseAgent
 from agents.errors import PlanError
 from agents.models.model_call import Model
 from agents.models.transport_retry import TransportRetry
-from agents.parsing.plans import NO_LIST, is_data, read_plan
+from agents.parsing.plans import DATA, NO_LIST, read_plan
 from agents.parsing.thoughts import remove_thoughts
 from agents.reply_types import DEFAULT_MAX_STEPS, Unreadable, plan_schema
 from agents.sync import Conversation, awaited, blocking
@@ -59,7 +59,7 @@ class PlanningAgent(BaseAgent):
         request = prompts.plan_request(task)
         reply = yield from self._ask(request, self._schema)
         steps = read_plan(reply)
-        if isinstance(steps, Unreadable) and steps.reason != NO_LIST:
+        if isinstance(steps, Unreadable) and steps.reason not in (NO_LIST, DATA):
             _log.warning("the reply of %d characters is no plan: %s", len(reply), steps.reason)
             reply = yield from self._ask(prompts.repeat_plan_request(request, steps.reason), self._schema)
             steps = read_plan(reply)
@@ -71,12 +71,12 @@ class PlanningAgent(BaseAgent):
 def _choose_steps(task: str, reply: str, steps: list[str] | Unreadable) -> list[str]:
     if not isinstance(steps, Unreadable):
         return steps
-    if steps.reason != NO_LIST:
+    if steps.reason not in (NO_LIST, DATA):
         raise PlanError(
             f"the planner's model wrote no plan, twice: {steps.reason}; give another model, or allow this "
             f"one more tokens; its last reply begins with {reply[:80]!r}"
         )
-    if is_data(reply):
+    if steps.reason == DATA:
         _log.warning("the reply is data and no plan; the whole task becomes one step")
         return [task]
     text = remove_thoughts(reply)

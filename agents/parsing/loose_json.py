@@ -1,16 +1,15 @@
-"""Finds JSON in a model's text, tells whether it is the model's own, and reads or repairs it.
-
-``repair_json`` guesses, and its guess may be wrong: never take an approval from it.
-"""
+"""Finds JSON in a text of a model, tells whether it is the own one of the model, and reads it."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Final
 
-import json_repair
+from pydantic_core import from_json
 
 from agents.parsing.thoughts import (
     find_unmarked_thoughts,
@@ -18,9 +17,6 @@ from agents.parsing.thoughts import (
     remove_marked_thoughts,
     remove_thoughts,
 )
-
-REPAIR_LIMIT: Final = 4_000
-"""Maximum length of a document to repair, in characters: the time grows with the square of the length."""
 
 CONTAINER_LIMIT: Final = 1_000
 """Maximum number of objects and lists that are read from one text."""
@@ -30,6 +26,21 @@ _STRINGS: Final = r""" "[^"\\]*+(?:\\.[^"\\]*+)*+" | '[^'\\]*+(?:\\.[^'\\]*+)*+'
 _OPENING: Final = re.compile(r"""\{ | \[(?=\s*+(?: [\[{"'\d] | (?:true|false|null)\b ))""", re.VERBOSE)
 _MARK: Final = re.compile(rf"""{_STRINGS} | ["'{{}}\[\]]""", re.VERBOSE | re.DOTALL)
 _CLOSING: Final = {"{": "}", "[": "]"}
+_JSON_START: Final = re.compile(r"""[\[{]\s*+(?: ["'\[{] | \w++\s*+: )""", re.VERBOSE)
+_TOKEN: Final = re.compile(
+    r"""(?P<quote>["'])(?P<content>(?:\\.|(?!(?P=quote))[^\\])*+)(?P<end>(?P=quote)?)
+    | (?<![\w-])(?: (?P<key>[^\W\d][\w-]*+(?=\s*+:)) | (?:True|False|None)\b )
+    | (?://|\#)[^\n]*+ | ,(?=(?:\s|(?://|\#)[^\n]*+)*+[}\]])""",
+    re.DOTALL | re.VERBOSE,
+)
+"""What other languages spell in another way than JSON. A string without its end reaches to the end."""
+_LITERALS: Final = {"True": "true", "False": "false", "None": "null"}
+_QUOTE: Final = re.compile(r"""\\. | " """, re.DOTALL | re.VERBOSE)
+_QUOTES: Final = {"\\'": "'", '"': '\\"'}
+_UNESCAPED: Final = re.compile(r"""\\(?:[^"\\/bfnrtu]|u(?![0-9a-fA-F]{4}))""")
+"""A backslash that JSON forbids, since it stands for itself."""
+_DRIVE: Final = re.compile(r"\b[A-Za-z]:\\(?!\\)")
+_BACKSLASH: Final = re.compile(r'\\["\\]|(\\)')
 
 
 def find_containers(text: str) -> Iterator[tuple[int, int] | None]:
@@ -72,31 +83,96 @@ def load_json(text: str, *, any_case: bool = False) -> object:
     """
     try:
         return _decode(text, any_case=any_case)
-    except (ValueError, RecursionError):
+    except ValueError:
         return None
 
 
-def load_or_repair(text: str) -> tuple[object, bool]:
-    """Reads a JSON document, and guesses the value of one that is not quite JSON.
+def read_any_spelling(text: str, *, any_case: bool = False) -> object:
+    """Reads a JSON document that may be spelled as JavaScript or Python spells it.
+
+    It may have comments, single quotes, keys without quotes, ``True``, a comma after the last value, and
+    backslashes that are not escaped. Nothing else is repaired, since that would be a guess.
+
+    Args:
+        text: The document.
+        any_case: As for ``load_json``; a backslash after a drive of Windows begins a name, too.
+
+    Raises:
+        ValueError: It cannot be read, or an object has a key twice; the message says which.
+    """
+    text = _escape_backslashes(text) if any_case and _DRIVE.search(text) else text
+    with suppress(json.JSONDecodeError):
+        return _decode(text, any_case=any_case)
+    try:
+        return _decode(_spell_as_json(text), any_case=any_case)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"its JSON cannot be read: {error.msg}") from None
+
+
+def find_json(text: str, *, any_case: bool = False) -> tuple[list[object], str]:
+    """Reads a text that is JSON, or else its outermost objects and lists that begin as JSON does.
 
     Returns:
-        The value, and whether it is a guess. The value is None if there is none, or if a key occurs twice.
+        The values, and the text around them.
+
+    Raises:
+        ValueError: One of them has no end, or cannot be read; the message says which.
+    """
+    with suppress(ValueError):
+        return [read_any_spelling(text, any_case=any_case)], ""
+    spans = [*find_containers(text)]
+    closed = [span for span in spans if span]
+    tail = text[closed[-1][1] if closed else 0 :]
+    if None in spans or any(tail.rfind(opening) > tail.rfind(end) for opening, end in _CLOSING.items()):
+        raise ValueError("its JSON has no end")
+    # Prose has brackets, too.
+    written = [span for span in closed if _JSON_START.match(text, span[0])]
+    around = zip(
+        [0, *(end for _, end in written)], [*(start for start, _ in written), len(text)], strict=True
+    )
+    prose = [text[slice(*span)] for span in around]
+    return [read_any_spelling(text[slice(*span)], any_case=any_case) for span in written], "\n".join(prose)
+
+
+def read_beginning(text: str) -> object:
+    """Reads JSON in any spelling that may be cut off. Returns None if it cannot be read.
+
+    What is cut may mean anything: take from it a failure, never an approval.
     """
     try:
-        return _decode(text), False
-    except _KeyTwiceError:
-        return None, False
-    except (ValueError, RecursionError):
-        return repair_json(text, strict=True), True
+        return from_json(_spell_as_json(text), allow_partial="trailing-strings")
+    except ValueError:
+        return None
 
 
-class _KeyTwiceError(ValueError):
-    """An object has a key twice, so that no one can say which value was meant."""
-
-
-def _decode(text: str, *, any_case: bool = False) -> object:
+def _decode(text: str, *, any_case: bool) -> object:
     # Models write line breaks within strings as they are, which strict JSON forbids.
-    return json.loads(text, strict=False, object_pairs_hook=fold_object if any_case else _build_object)
+    try:
+        return json.loads(text, strict=False, object_pairs_hook=fold_object if any_case else _build_object)
+    except RecursionError:
+        raise ValueError("its JSON is nested too deeply") from None
+
+
+def _spell_as_json(text: str) -> str:
+    spelled = _TOKEN.sub(_spell_token, text)
+    return _escape_backslashes(spelled) if _UNESCAPED.search(spelled) else spelled
+
+
+def _spell_token(token: re.Match[str]) -> str:
+    if token["quote"]:
+        content = _QUOTE.sub(lambda quote: _QUOTES.get(quote[0], quote[0]), token["content"])
+        return f'"{content}"' if token["end"] else f'"{content}'
+    # Of a comment with an ellipsis, nobody knows what was left out.
+    is_needed = token[0][0] in "/#" and "..." in token[0]
+    return f'"{token[0]}"' if token["key"] else _LITERALS.get(token[0], token[0] if is_needed else "")
+
+
+def _escape_backslashes(text: str) -> str:
+    """Escapes each backslash of a document: who escaped one of them wrongly escaped none.
+
+    A line break may then be the part of a path.
+    """
+    return _BACKSLASH.sub(lambda match: "\\\\" if match[1] else match[0], text)
 
 
 def fold_object(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:
@@ -111,26 +187,9 @@ def fold_object(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:
 def _build_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     value = dict(pairs)
     if len(value) < len(pairs):
-        raise _KeyTwiceError
+        [(twice, _)] = Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"its JSON has the key {twice!r:.80} twice")
     return value
-
-
-def repair_json(text: str, *, strict: bool = False) -> object:
-    """Guesses the value of a broken document.
-
-    Args:
-        text: At most ``REPAIR_LIMIT`` characters are repaired.
-        strict: Refuse a document with several values, of which the guess drops some.
-
-    Returns:
-        The value; None if there is none or the document is too long.
-    """
-    if len(text) > REPAIR_LIMIT:
-        return None
-    try:
-        return json_repair.loads(text, strict=strict)
-    except Exception:  # noqa: BLE001 - json_repair also fails with its own assertions
-        return None
 
 
 def read_boolean(value: object) -> bool | None:
@@ -154,7 +213,7 @@ _FENCE: Final = re.compile(
     r"""(?: (?:sure|certainly|okay|ok|of\ course)\b[,.!:]?\s*+ )?
     (?: (?:here\ is|here's|this\ is|below\ is)\s++ )?
     (?: (?:my|the|your|final|requested)\s++ )*+
-    (?: (?:json|object|answer|reply|evaluation|assessment|judge?ment|verdict|scores?)\b\s*+ )*+
+    (?: (?:json|object|plan|steps?|answer|reply|evaluation|assessment|judge?ment|verdict|scores?)\b\s*+ )*+
     (?: (?:in|as)\ (?:a\ )?json(?:\ (?:object|format))?\s*+ )? :?\s*+
     ```\w*+[ \t]*+\n?(?P<content>.*)```""",
     re.DOTALL | re.IGNORECASE | re.VERBOSE,

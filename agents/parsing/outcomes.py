@@ -14,7 +14,7 @@ from functools import lru_cache
 from http import HTTPStatus
 from typing import Final, Literal
 
-from agents.parsing.loose_json import REPAIR_LIMIT, load_json, repair_json, unwrap_fence
+from agents.parsing.loose_json import load_json, read_beginning, unwrap_fence
 from agents.parsing.tool_names import ACTING_VERBS, list_past_forms, split_name
 
 Outcome = Literal["acted", "refused", "unknown"]
@@ -211,9 +211,8 @@ def _load(text: str) -> object:
     document = unwrap_fence(text)
     if not _DOCUMENT.match(document):
         return None
-    value = load_json(document)
     # Python writes other quotation marks than JSON, and recorders cut long answers.
-    return repair_json(document[:REPAIR_LIMIT]) if value is None and document[0] != '"' else value
+    return load_json(document) if document[0] == '"' else read_beginning(document)
 
 
 def _fold_names(fields: Mapping[object, object]) -> dict[str, object]:

@@ -3,50 +3,56 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Final
 
-from agents.parsing.loose_json import (
-    find_containers,
-    load_json,
-    repair_json,
-    replace_surrogates,
-    unwrap_fence,
-)
+from agents.parsing.loose_json import find_json, replace_surrogates, unwrap_fence
 from agents.parsing.textual_calls import starts_with_call
 from agents.parsing.thoughts import remove_thoughts
+from agents.parsing.verdicts import find_denial
 from agents.reply_types import Unreadable
 
 NO_LIST: Final = "no list of steps"
 """The reason of a reply that may be a step by itself."""
-_JSON_START: Final = re.compile(r"""[\[{]\s*(?:["'\[{]|\w+\s*:)""")
-_PLAN_SIGN: Final = re.compile(r"plan|steps|\\u", re.IGNORECASE)
+DATA: Final = "data and no plan"
+"""The reason of a reply that is a tool call or an object, which no step could be."""
+_SEVERAL: Final = "it has several plans"
 _PLAN_KEYS: Final = ("plan", "steps")
 _STEP_KEYS: Final = (
     "description", "step", "task", "title", "objective", "action", "name", "instruction", "details"
 )  # fmt: skip
 _CALL_KEYS: Final = frozenset({"arguments", "function", "tool_calls", "function_call"})
 """Keys of an object that calls a tool."""
-_LABEL: Final = re.compile(r"[\W\d_]*+(?:[^\W\d_]{1,12}[\W_]*\d[\W\d_]*)?+")
-"""A text that only numbers a step, such as "1" or "Step 1:"."""
+_NUMBER: Final = re.compile(r"[\W_]*+(?:[^\W\d_]{1,12}[ _]?(?=\d))?+\d*+[\W_]*+")
+"""A text that numbers a step, and says nothing: "1", "Step 1:" or "..."."""
+_WORDS: Final = (
+    r"\W*(?:(?:here|s|is|are|this|that|these|it|only|just|the|my|our|an?|of|so|now|very|first|initial"
+    r"|rough|quick|plan|steps?|list|version|answer|attempt|json|v?\d+)\b\W*)*+"
+)
+_DRAFT: Final = re.compile(
+    rf"""{_WORDS}(?: (?:is)?draft | preliminary | tentative | provisional | unfinished | incomplete | partial
+      | not\ (?:yet\ )?(?:the\ )?(?:final|finished|complete|ready)
+      | entwurf | brouillon | borrador | bozza | rascunho | черновик | 草稿 | 草案 )\b{_WORDS}""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""A heading, a remark or a value that calls a plan a draft."""
+_SENTENCE: Final = re.compile(r"[.!?]\s|\n")
 _NUMBERED: Final = re.compile(
     r"""^[ \t]*(?:\#{1,6}[ \t]+)?(?:\*\*|__)?
-    (?: (?P<label>(?!(?:alt|draft|op[ctz]|plan|var|vers)\w*[\ \d])[^\W\d_]{1,20}?)
+    (?: (?P<label>[^\W\d_]{1,20}?)
         [ \t]?
         (?P<first>[\d①-⑳一二三四五六七八九十]{1,4})[^\W\d_]{0,2}(?:\*\*|__)?[ \t]?[-–—.:：)）、，]
-      | [(（]?\d{1,4}[^\W\da-zA-Z_]{0,2}(?:\*\*|__)?[.:：)）、．]
-      | [①-⑳] | [一二三四五六七八九十]{1,3}[、．] )
-    (?:\*\*|__)?(?:[ \t]+(?=\S)|(?=[^\W\d_]))""",
+      | [(（]?(?P<number>\d{1,4})[^\W\da-zA-Z_]{0,2}(?:\*\*|__)?[.:：)）、．]
+      | (?P<sign>[①-⑳] | [一二三四五六七八九十]{1,3}(?=[、．]))[、．]? )
+    (?:\*\*|__)?(?:[ \t]+(?=\S)|(?=[^\W\d_])|[ \t]*$)""",
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 """The number of a step, with at most one word before it, such as "1.", "Step 1:", "Шаг 1." and "第一步："."""
+_ALTERNATIVES: Final = re.compile(r"alt|draft|op[ctz]|plan|var|vers", re.IGNORECASE)
+"""How the words begin that number whole plans, not steps."""
 _BULLETED: Final = re.compile(r"^[ \t]*[-*•–+][ \t]+(?=\S)", re.MULTILINE)
-_UNESCAPED: Final = re.compile(
-    r"""\\(?:[^"\\/bfnrtu]|u(?![0-9a-fA-F]{4})) | \b[A-Za-z]:\\(?!\\)""", re.VERBOSE
-)
-"""A backslash that stands for itself, which JSON forbids, or that follows a drive of Windows."""
-_BACKSLASH: Final = re.compile(r'\\["\\]|(\\)')
 
 
 def read_plan(text: str) -> list[str] | Unreadable:
@@ -57,54 +63,50 @@ def read_plan(text: str) -> list[str] | Unreadable:
 
     Returns:
         The steps in order, each stripped and not empty (an empty list if the plan is empty), and once if
-        several in a row say the same; or the reason if the reply contains no list, several plans of which
-        one may be a draft, or JSON without its end.
+        several in a row say the same; or the reason if the reply contains no list, JSON without its end or
+        that cannot be read, a draft, a plan that is not finished, or several plans.
     """
-    document = remove_thoughts(text)
-    spans = list(find_containers(document))
-    written = [document[slice(*span)] for span in spans if span] or [document]
-    plans = _read_written(written)
-    start = _JSON_START.search(document, max((span[1] for span in spans if span), default=0))
-    if None in spans and start:
-        return Unreadable(text, "its JSON has no end")
-    if len(plans) > 1:
-        return Unreadable(text, "it has several plans")
-    steps = plans[0] if plans else _read_plain_list(document)
+    document = unwrap_fence(remove_thoughts(text))
+    try:
+        steps = _find_steps(document)
+    except ValueError as error:
+        return Unreadable(text, str(error))
     if steps is None:
-        return Unreadable(text, NO_LIST)
+        is_data = starts_with_call(document) or document.startswith(("{", "["))
+        return Unreadable(text, DATA if is_data else NO_LIST)
     return [next(same) for _, same in groupby(steps, lambda step: step.casefold().rstrip(".!").split())]
 
 
-def is_data(text: str) -> bool:
-    """Returns whether a reply is data, such as a tool call or an object, and nothing that a step could be."""
-    document = unwrap_fence(remove_thoughts(text))
-    is_json = _JSON_START.match(document) or isinstance(load_json(document), dict | list)
-    return starts_with_call(document) or bool(is_json)
+def _find_steps(document: str) -> list[str] | None:
+    """Reads the plan of a reply: of its objects, or else of its lists.
+
+    Raises:
+        ValueError: What may be the plan is not to be used; the message says why.
+    """
+    values, prose = find_json(document, any_case=True)
+    objects = [
+        steps for value in values if isinstance(value, dict) and (steps := _read_steps(value)) is not None
+    ]
+    lists = [_read_steps(value) for value in values if isinstance(value, list)]
+    plans = objects or [steps for steps in [*lists, _read_plain_list(document)] if steps is not None]
+    if any(steps != plans[0] for steps in plans):
+        raise ValueError(_SEVERAL)
+    if values and plans:
+        _refuse_draft(prose)
+    if any(_NUMBER.fullmatch(step) for steps in plans for step in steps):
+        raise ValueError("it has a step without words")
+    return plans[0] if plans else None
 
 
-def _read_written(written: list[str]) -> list[list[str]]:
-    """Reads the different plans of a reply: of its objects, or else of its lists."""
-    objects = [each for each in written if each[:1] == "{" and _PLAN_SIGN.search(each)]
-    for group in (objects, [each for each in written if each[:1] == "["]):
-        plans = [steps for each in group if (steps := _read_steps(_load(each))) is not None]
-        if plans:
-            return [steps for at, steps in enumerate(plans) if steps not in plans[:at]]
-    return []
-
-
-def _load(written: str) -> object:
-    """Reads JSON, or repairs the spelling of JSON that has its end."""
-    if _UNESCAPED.search(written):
-        # The writer escaped nothing: what looks like a line break is a part of a path, too.
-        written = _BACKSLASH.sub(lambda match: "\\\\" if match[1] else match[0], written)
-    value = load_json(written, any_case=True)
-    return repair_json(written) if value is None else value
+def _refuse_draft(text: str) -> None:
+    if any(map(_DRAFT.fullmatch, _SENTENCE.split(text))):
+        raise ValueError("it is a draft")
 
 
 def _read_steps(value: object) -> list[str] | None:
     """Reads the steps of a decoded reply, a list or an object with one. Returns None if it is no plan."""
     if isinstance(value, dict):
-        return next((_read_plan_value(value[key]) for key in _PLAN_KEYS if key in value), None)
+        return _read_fields(value)
     if not isinstance(value, list):
         return None
     steps = [step for item in value if (step := _read_step(item)) is not None]
@@ -112,12 +114,27 @@ def _read_steps(value: object) -> list[str] | None:
     return [step for step in steps if step] if len(steps) == len(value) else None
 
 
+def _read_fields(fields: Mapping[str, object]) -> list[str] | None:
+    """Reads the plan of an object, unless its other fields say that it is a draft."""
+    values = [fields[key] for key in _PLAN_KEYS if key in fields]
+    # A text or a number beside a list is its title, or how many steps there are.
+    lists = [value for value in values if isinstance(value, dict | list)]
+    plans = [steps for value in lists or values if (steps := _read_plan_value(value)) is not None]
+    if any(steps != plans[0] for steps in plans):
+        raise ValueError(_SEVERAL)
+    others = {name: value for name, value in fields.items() if name not in _PLAN_KEYS}
+    words = [name.replace("_", " ") if value is True else str(value) for name, value in others.items()]
+    if plans:
+        _refuse_draft("draft" if find_denial(others) else "\n".join(words))
+    return plans[0] if plans else None
+
+
 def _read_plan_value(value: object) -> list[str] | None:
     """Reads the value of the plan's key: a list; or, from weaker models, a text or numbered entries."""
     if isinstance(value, str):
         return _read_plain_list(value) or _read_steps([value])
-    if isinstance(value, dict):
-        return _read_steps(value) or _read_steps([*value.values()])
+    if isinstance(value, dict) and all(map(_NUMBER.fullmatch, value)):
+        return _read_steps([*value.values()])
     return _read_steps(value)
 
 
@@ -132,7 +149,7 @@ def _choose_text(item: Mapping[str, object]) -> str | None:
     """Returns the text of a step: of the first usual key, or else the only one."""
     texts = {key: text for key, text in item.items() if isinstance(text, str)}
     named = [texts[key] for key in _STEP_KEYS if key in texts] or [*texts.values()]
-    words = [text for text in named if not _LABEL.fullmatch(text)]
+    words = [text for text in named if not _NUMBER.fullmatch(text)]
     if len(words) > 1 and not texts.keys() & {*_STEP_KEYS}:
         return None
     return next(iter(words), "" if any(not text.strip() for text in named) else None)
@@ -143,18 +160,38 @@ def _read_plain_list(text: str) -> list[str] | None:
 
     Each entry is one line with its continuation lines joined.
     """
-    marks = _find_numbers(text) or list(_BULLETED.finditer(text))
-    ends = [*(mark.start() for mark in marks[1:]), len(text)]
-    entries = [text[mark.end() : end].split("\n\n", 1)[0] for mark, end in zip(marks, ends, strict=False)]
-    return [step for entry in entries if (step := _read_entry(entry))] or None
+    marks = _find_numbers(text) or [*_BULLETED.finditer(text)]
+    if not marks:
+        return None
+    if any(_begins_anew(text, *pair) for pair in pairwise(marks)):
+        raise ValueError(_SEVERAL)
+    edges = [*(mark.start() for mark in marks[1:]), len(text)]
+    entries = [text[mark.end() : edge].split("\n\n", 1) for mark, edge in zip(marks, edges, strict=True)]
+    _refuse_draft("\n".join([text[: marks[0].start()], *entries[-1][1:]]))
+    # A number or a bullet alone at the end is a step that was cut off.
+    last = text.rstrip().rpartition("\n")[2].strip()
+    is_cut = _NUMBER.fullmatch(last) and (len(last) == 1 or any(map(str.isdigit, last)))
+    return [*(_read_entry(entry) for entry, *_ in entries), *([last] if is_cut else [])]
+
+
+def _begins_anew(text: str, before: re.Match[str], mark: re.Match[str]) -> bool:
+    """Returns whether a mark is the first one of another list, with other text before it."""
+    is_first = (not mark.lastgroup or _is_one(mark)) and not mark[0][0].isspace()
+    return is_first and re.search(r"\n\S", text[before.end() : mark.start()].rstrip()) is not None
+
+
+def _is_one(mark: re.Match[str]) -> bool:
+    number = mark[mark.lastgroup or 0].lstrip("0")
+    return len(number) == 1 and unicodedata.numeric(number, 0) == 1
 
 
 def _find_numbers(text: str) -> list[re.Match[str]]:
     """Finds the numbers of a list. Numbers behind a word have to count: "Room 5: clean it" is no list."""
-    marks = list(_NUMBERED.finditer(text))
-    labels = [mark["label"].casefold() for mark in marks if mark["label"]]
-    firsts = [mark["first"] for mark in marks if mark["label"]]
-    counts = len(labels) > 1 and len({*labels}) == 1 and firsts[0] in ("1", "１", "①", "一")
+    marks = [*_NUMBERED.finditer(text)]
+    named = [mark for mark in marks if mark["label"]]
+    counts = len(named) > 1 and len({mark["label"].casefold() for mark in named}) == 1 and _is_one(named[0])
+    if counts and _ALTERNATIVES.match(named[0]["label"]):
+        raise ValueError(_SEVERAL)
     return [mark for mark in marks if counts or not mark["label"]]
 
 

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from typing import Final, TypeAlias
 
-from agents.parsing.loose_json import REPAIR_LIMIT, find_containers, load_json, repair_json, unwrap_fence
+from agents.parsing.loose_json import find_containers, load_json, read_beginning, unwrap_fence
 
 TELLINGS: Final = 2
 """How often a model is told that it wrote a call as text."""
@@ -111,7 +111,7 @@ def _iter_quoted(text: str, tools: Parameters) -> Iterator[str]:
     for span in find_containers(text):
         start, end = span or (text.find("{", end), len(text))
         written = text[start:end]
-        yield from _iter_calls(load_json(written) or repair_json(written[:REPAIR_LIMIT]), tools)
+        yield from _iter_calls(read_beginning(written), tools)
     for block in _FENCED.finditer(text):
         if not _is_explained(text[: block.start()]):
             yield from _iter_alone(block[1], tools)
@@ -183,7 +183,7 @@ def _find_end(text: str, start: int, parameters: Collection[str]) -> int | None:
     if text.startswith("{", start):
         span = next(find_containers(text[start:]))
         end = len(text) if span is None else start + span[1]
-        value = load_json(text[start:end]) or repair_json(text[start:end][:REPAIR_LIMIT])
+        value = read_beginning(text[start:end])
         return end if isinstance(value, Mapping) and _are_parameters(value, parameters) else None
     pairs = rf"(?:[\s,]*(?:--?(?:{names})[ =]+\S+|(?:{names})=\S+|<(?:{names})>[^<]*</\w+>))+"
     found = re.compile(pairs).match(text, start)

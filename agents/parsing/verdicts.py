@@ -32,7 +32,7 @@ _APPROVALS: Final = frozenset({
 _MET: Final = frozenset({
     "met", "achieved", "complete", "completed", "finished", "done", "fulfilled", "allowed", "satisfied",
     "correct", "compliant", "valid", "satisfactory", "safe", "harmless", "appropriate", "factual",
-    "faithful", "grounded", "truthful",
+    "faithful", "grounded", "truthful", "final", "ready",
 })  # fmt: skip
 """Names, also behind a noun (goal_achieved), that deny with false or no; another text may be a date."""
 _OPPOSITES: Final = frozenset({"not", "never", "un", "in", "non", "partially"})

@@ -9,8 +9,9 @@ from typing import Final, cast
 
 from pydantic import BaseModel, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from agents.parsing.loose_json import find_containers, load_or_repair
+from agents.parsing.loose_json import find_json, unwrap_fence
 from agents.parsing.verdicts import is_finite_json
 from evaluation import CheckContext, CheckOutcome, EvaluationContract
 from evaluation.checks.contract_checks import NamedCheck
@@ -18,14 +19,12 @@ from evaluation.checks.custom import FunctionCheck
 from evaluation.contract.contract import ContentRule
 from evaluation.contract.requirements import Contract
 from evaluation.sensitive.scanner import shorten
-from evaluation.texts.json_texts import read_json_values
 from orchestrator.errors import ConfigurationError
 from orchestrator.state.plain_values import format_repr, format_text
 
 OUTPUT_TYPE: Final = "output_type"
 """Name of the check of the output's type."""
 _MAX_PROBLEM: Final = 300
-_NOT_JSON: Final = "the text is not JSON; write finite numbers in place of NaN, Infinity and 1e999"
 
 
 def build_type_check(output_type: type[BaseModel]) -> FunctionCheck:
@@ -82,13 +81,16 @@ class OutputRules:
         if self.output_type is None or find_type_problem(self.output_type, text) is not None:
             return text
         parsed = parse_output(self.output_type, text)
-        known = parsed.model_dump(mode="json", by_alias=True, exclude_unset=True)
-        written = _keep_written(known, json.loads(read_json_text(text)))
+        written = _keep_written(_dump_written(parsed), _read_value(text))
         formatted = json.dumps(written, ensure_ascii=False, separators=(",", ":"))
         # A model may write what it does not read, such as a computed field, or hide a value.
         is_readable = find_type_problem(self.output_type, formatted) is None
         is_same = is_readable and parse_output(self.output_type, formatted) == parsed
         return formatted if is_same else text
+
+
+def _dump_written(parsed: BaseModel) -> object:
+    return parsed.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
 def _keep_written(known: object, written: object) -> object:
@@ -146,22 +148,47 @@ def parse_output(output_type: type[BaseModel], text: str) -> BaseModel:
     Raises:
         ValidationError: It does not fit the model.
     """
-    return output_type.model_validate_json(read_json_text(text))
+    try:
+        value = _read_value(text)
+    except ValueError as error:
+        raise _refuse(output_type, text, f"Invalid JSON: {error}") from None
+    parsed = output_type.model_validate_json(json.dumps(value))
+    is_default = output_type.model_fields and not parsed.model_fields_set
+    if is_default or _is_unread(_dump_written(parsed), value):
+        raise _refuse(output_type, text, "an object has none of the fields of its type")
+    return parsed
 
 
-def read_json_text(text: str) -> str:
-    """Returns the JSON of an output: its one value, or the text as it is."""
-    values = _read_values(text)
-    return json.dumps(values[0]) if len(values) == 1 else text
+def _refuse(output_type: type[BaseModel], text: str, reason: str) -> ValidationError:
+    problem = PydanticCustomError("output", "{reason}", {"reason": reason})
+    return ValidationError.from_exception_data(
+        output_type.__name__, [InitErrorDetails(type=problem, input=text)]
+    )
 
 
-def _read_values(text: str) -> list[object]:
-    """Reads the JSON of an output as leniently as that of a plan; JSON without its end is not completed."""
-    spans = [*find_containers(text)]
-    if (values := read_json_values(text)) or None in spans:
-        return values
-    written = [load_or_repair(text[slice(*span)])[0] for span in spans if span]
-    return written if all(isinstance(value, dict | list) for value in written) else []
+def _read_value(text: str) -> object:
+    """Reads the one JSON value of an output, as leniently as a plan.
+
+    Raises:
+        ValueError: It has none or several, one that has no end or cannot be read, or an infinite number.
+    """
+    values, _ = find_json(unwrap_fence(text))
+    if len(values) != 1:
+        raise ValueError(f"the text has {len(values)} JSON values; write one alone")
+    # Infinity and 1e999 are read as a number, which no other reader of JSON has to.
+    if not is_finite_json(values[0]):
+        raise ValueError("write finite numbers in place of NaN, Infinity and 1e999")
+    return values[0]
+
+
+def _is_unread(known: object, written: object) -> bool:
+    """Returns whether an object, also within another, has fields, and none of its type."""
+    if isinstance(known, dict) and isinstance(written, dict):
+        pairs = [(known[name], each) for name, each in written.items() if name in known]
+        return (not known and bool(written)) or any(_is_unread(*pair) for pair in pairs)
+    if isinstance(known, list) and isinstance(written, list) and len(known) == len(written):
+        return any(map(_is_unread, known, written))
+    return False
 
 
 def find_type_problem(output_type: type[BaseModel], text: str) -> str | None:
@@ -176,9 +203,7 @@ def find_type_problem(output_type: type[BaseModel], text: str) -> str | None:
         return shorten(
             f"{output_type.__name__} raised {type(error).__name__}: {format_text(error)}", _MAX_PROBLEM
         )
-    # Pydantic reads NaN, which no other reader of JSON has to; 1e999 is read as infinity.
-    values = _read_values(text)
-    return None if values and is_finite_json(values) else _NOT_JSON
+    return None
 
 
 def _check_type(output_type: object) -> None:

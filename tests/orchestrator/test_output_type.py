@@ -6,7 +6,7 @@ import json
 from typing import assert_type
 
 import pytest
-from pydantic import BaseModel, Field, computed_field, field_validator, model_validator
+from pydantic import BaseModel, Field, RootModel, computed_field, field_validator, model_validator
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
@@ -81,6 +81,8 @@ LENIENT = {
     "a comma too many": f"{GOOD[:-1]},}}",
     "a sentence before and after": f"Here is the choice: {GOOD} I hope that it helps.",
     "single quotes": GOOD.replace('"', "'"),
+    "Python's names and a footnote": f"As in [1]: {GOOD[:-1]}, 'cached': False}}".replace('"', "'"),
+    "braces in the prose": f"For {{name}}:\n```json\n{GOOD}\n```",
 }
 
 
@@ -93,7 +95,19 @@ def test_an_output_that_is_nearly_json_is_read_as_a_plan_is(subtests):
 
 GUESSES = {
     "JSON without its end": '{"name": "PostgreSQL", "price": 1.5',
+    "a string without its end": '```json\n{"name": "Postgre\n```',
+    "a list without its end": f'{GOOD} and ["name',
     "two objects": f"{GOOD} or {GOOD.replace('1.5', '2.5')}",
+    "an object and a fenced one": f"{GOOD}\n```json\n{GOOD.replace('1.5', '2.5')}\n```",
+    "an object and a list of one": f"{GOOD}\n[{GOOD.replace('1.5', '2.5')}]",
+    "a key twice": GOOD.replace('"price"', '"name": "Oracle", "price"'),
+    "a key twice in another spelling": "{'name': 'PostgreSQL', name: 'Oracle', 'price': 1.5}",
+    "a key twice in prose": "Here: " + GOOD.replace('"price"', '"price": 2, "price"'),
+    "an ellipsis": GOOD[:-1] + ", ...}",
+    "an ellipsis in a comment": GOOD.replace(', "price"', ', // ...\n "price"'),
+    "a missing comma": GOOD.replace(",", ""),
+    "a text without quotes": "{name: PostgreSQL, price: 1.5}",
+    "quotes in a text": GOOD.replace("PostgreSQL", 'Postgre"S"QL'),
 }
 
 
@@ -238,6 +252,50 @@ def test_a_value_that_the_type_fills_in_is_not_the_content_that_a_contract_asks_
             state = build(FakeExecutor(text), plan=["one"], output_type=Refund, **options).run("Refund it")
 
             assert (state["status"], state["basis"]) == ("failed", None)
+
+
+class Found(BaseModel):
+    """A model whose fields all have defaults."""
+
+    total: int | None = None
+    parts: list[Found] = []
+    by_name: dict[str, Found] = {}
+
+
+def test_an_object_with_none_of_the_fields_of_the_type_is_no_output(subtests):
+    for text in [
+        "{}",
+        "I could not find it. {}",
+        '{"totl": 5}',
+        'I asked with {"query": "x"}.',
+        '{"result": {"total": 5}}',
+        '{"total": 5, "parts": [{"totl": 4}]}',
+        '{"by_name": {"a": {"parts": [{"sum": 1}]}}}',
+        json.dumps(Found.model_json_schema()),
+    ]:
+        with subtests.test(text=text):
+            executor = FakeExecutor(text, '{"total": 5}')
+            state = build(executor, plan=["one"], output_type=Found).run("Count")
+
+            assert statuses(state["results"]) == ["failed", "validated"]
+
+
+class Counts(RootModel[dict[str, int]]):
+    """A model that is a mapping."""
+
+
+def test_an_output_may_be_empty_where_its_type_is(subtests):
+    for output_type, text in [
+        (Counts, "{}"),
+        (Found, '{"parts": [], "by_name": {}}'),
+        (Found, '{"parts": [{}], "note": {}}'),
+        (RootModel[list[int]], "```json\n[1, 2]\n```"),
+        (RootModel[str], '"use {x}"'),
+    ]:
+        with subtests.test(text=text):
+            state = build(FakeExecutor(text), plan=["one"], output_type=output_type).run("Count")
+
+            assert state["status"] == "success"
 
 
 class Raising(BaseModel):

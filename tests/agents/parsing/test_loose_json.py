@@ -1,11 +1,10 @@
-"""Objects and lists are found in any text, and guessing at broken ones has its end."""
+"""Objects and lists are found in any text, and read in the spellings of models without a guess."""
 
 from __future__ import annotations
 
-import json_repair
 import pytest
 
-from agents.parsing.loose_json import find_containers, repair_json
+from agents.parsing.loose_json import find_containers, read_any_spelling, read_beginning
 
 
 def test_the_outermost_containers_are_found(subtests):
@@ -28,15 +27,44 @@ def test_the_outermost_containers_are_found(subtests):
             assert list(find_containers(text)) == spans
 
 
-def test_guessing_is_given_up_for_long_documents(subtests):
-    for pattern in ["{", '["', '{"', '["a"', '"']:
-        with subtests.test(pattern=pattern):
-            assert repair_json(pattern * 20_000) is None
+def test_json_is_read_in_the_spellings_of_other_languages(subtests):
+    for text, value in [
+        ('{"a": 1,}', {"a": 1}),
+        ("[1, 2, // done\n]", [1, 2]),
+        ("{'a': 'it\\'s \"b\"'}", {"a": 'it\'s "b"'}),
+        ("{a-b: True, c: [None, False]}", {"a-b": True, "c": [None, False]}),
+        ('{"a": "True: None, // }"}', {"a": "True: None, // }"}),
+        ("{'True': 'x:'} # done", {"True": "x:"}),
+        ('{"a": "b\nc"}', {"a": "b\nc"}),
+        (r'{"a": "C:\Users\new"}', {"a": r"C:\Users\new"}),
+    ]:
+        with subtests.test(text=text):
+            assert read_any_spelling(text) == value
 
 
-def test_a_document_on_which_the_guesser_itself_fails_is_not_read():
-    failing = "{'```json```9"
-    with pytest.raises(AssertionError):
-        json_repair.loads(failing)
+def test_what_only_a_guess_could_read_is_refused(subtests):
+    for text, reason in [
+        ('{"a": 1 "b": 2}', "cannot be read: Expecting ',' delimiter"),
+        ("{a: b}", "cannot be read"),
+        ('{"a": 1, ...}', "cannot be read"),
+        ('["a", # ...\n]', "cannot be read"),
+        ('["a", /* b */]', "cannot be read"),
+        ("['a", "cannot be read"),
+        ('{"a": {"b": 1, "b": 2}}', "has the key 'b' twice"),
+        ("{'a': 1, a: 2}", "has the key 'a' twice"),
+        ("[" * 100_000 + "]" * 100_000, "nested too deeply"),
+    ]:
+        with subtests.test(text=text), pytest.raises(ValueError, match=reason):
+            read_any_spelling(text)
 
-    assert repair_json(failing) is None
+
+def test_the_beginning_of_json_is_read(subtests):
+    for text, value in [
+        ('{"a": [1, {"b": "c', {"a": [1, {"b": "c"}]}),
+        ("{'a': 'b', 'c': True, 'd", {"a": "b", "c": True}),
+        ("{'```json```9", {}),
+        ("a", None),
+        ("[" * 100_000, None),
+    ]:
+        with subtests.test(text=text):
+            assert read_beginning(text) == value
