@@ -10,8 +10,7 @@ from itertools import product
 from typing import Final
 
 from agents.parsing.tool_names import split_name
-from evaluation.defects.evidence import Evidence, EvidenceCall, EvidenceTurn, list_leaves
-from evaluation.defects.findings import DefectFinding
+from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, list_leaves
 from evaluation.texts.dates import Day
 from evaluation.texts.fact_reading import Fact, read_facts
 from evaluation.texts.typed_values import read_typed

@@ -12,11 +12,42 @@ from typing import Final, Literal
 
 from agents.parsing.outcomes import read_outcome, states_error
 from agents.parsing.tool_names import guess_kind, split_name
-from evaluation.defects.verb_families import list_families
+from evaluation.defects.claims import list_families
 from evaluation.importers.known_formats import Conversation, ends_run, read_conversation
+from evaluation.sensitive.scanner import quote_text
 from evaluation.texts.json_texts import parse_json
 from evaluation.texts.visible import read_source, read_visible
 from evaluation.values import JsonObject, as_list
+
+Level = Literal["defect", "suspicion", "note"]
+_LONGEST: Final = 160
+
+
+@dataclass(frozen=True, slots=True)
+class DefectFinding:
+    """A contradiction between what a run says and what it did.
+
+    Attributes:
+        rule: The name of the rule.
+        level: Its consequence; ``docs/reference/defects.md`` has the counts that it rests on.
+        said: The sentence of the assistant, or the task.
+        seen: The evidence against it, as a main clause.
+        message: The number of the message that says it; None if the run has no messages.
+        call: The number of the call that is the evidence; None if there is none.
+    """
+
+    rule: str
+    level: Level
+    said: str
+    seen: str
+    message: int | None = None
+    call: int | None = None
+
+    @property
+    def reason(self) -> str:
+        """Both sides in one sentence."""
+        return f"The answer says {quote_text(self.said, _LONGEST)}; {self.seen}"
+
 
 _PROGRAMS: Final = frozenset({
     "action", "agent", "api", "apply", "bash", "browser", "call", "click", "cmd", "code", "command",

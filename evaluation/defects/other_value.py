@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from evaluation.defects.claims import find_claims
-from evaluation.defects.evidence import Evidence, EvidenceCall, EvidenceTurn, list_leaves
-from evaluation.defects.findings import DefectFinding
+from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, list_leaves
 from evaluation.texts.typed_values import TypedValue, read_typed
 
 _RULE: Final = "other_value"

@@ -8,8 +8,7 @@ from typing import Final
 
 from agents.credentials.spans import Category
 from evaluation.contract.contract import AUDIT_METRICS, AuditRules, EvaluationContract, Reaction
-from evaluation.defects.evidence import build_evidence
-from evaluation.defects.findings import DefectFinding, Level
+from evaluation.defects.evidence import DefectFinding, Level, build_evidence
 from evaluation.defects.rules import find_defects
 from evaluation.findings import Finding, FindingKind
 from evaluation.measures.audit_rules import (
