@@ -256,7 +256,8 @@ def _score_agents(actions: Sequence[Action], expected: Sequence[ExpectedAction])
     if not any(agent or kind == "handoff" for agent, kind in named):
         return {"agent_accuracy": _ONE_AGENT, "collaboration_confidence": _ONE_AGENT}
     # Multisets: an action that is expected twice must be done twice.
-    due = Counter((each.agent, each.name) for each in expected if each.agent is not None)
+    due: Counter[tuple[str | None, str]]
+    due = Counter((each.agent, str(each.name)) for each in expected if each.agent is not None)
     made = Counter((each["agent"], each["name"]) for each in actions if each["error"] is None)
     known = sum(action["agent"] is not None for action in actions)
     return {
