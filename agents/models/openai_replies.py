@@ -100,12 +100,12 @@ class OpenAIReplies(Base):
     """
 
     @property
-    def client(self) -> Any:  # type: ignore[override]  # noqa: ANN401
+    def client(self) -> Any:  # type: ignore[misc]  # noqa: ANN401
         """The client, with streams that have an end."""
         return _Completions(vars(self)["client"])
 
     @property
-    def async_client(self) -> Any:  # type: ignore[override]  # noqa: ANN401
+    def async_client(self) -> Any:  # type: ignore[misc]  # noqa: ANN401
         """Like ``client``, without blocking the event loop."""
         return _Completions(vars(self)["async_client"])
 
