@@ -34,6 +34,7 @@ _TOKEN: Final = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 """What other languages spell in another way than JSON. A string without its end reaches to the end."""
+_ELLIPSIS: Final = re.compile(r"\.{3}|…")
 _LITERALS: Final = {"True": "true", "False": "false", "None": "null"}
 _QUOTE: Final = re.compile(r"""\\. | " """, re.DOTALL | re.VERBOSE)
 _QUOTES: Final = {"\\'": "'", '"': '\\"'}
@@ -127,11 +128,10 @@ def find_json(text: str, *, any_case: bool = False) -> tuple[list[object], str]:
         raise ValueError("its JSON has no end")
     # Prose has brackets, too.
     written = [span for span in closed if _JSON_START.match(text, span[0])]
-    around = zip(
-        [0, *(end for _, end in written)], [*(start for start, _ in written), len(text)], strict=True
-    )
-    prose = [text[slice(*span)] for span in around]
-    return [read_any_spelling(text[slice(*span)], any_case=any_case) for span in written], "\n".join(prose)
+    values = [read_any_spelling(text[slice(*span)], any_case=any_case) for span in written]
+    starts, ends = [start for start, _ in written], [end for _, end in written]
+    prose = (text[slice(*span)] for span in zip([0, *ends], [*starts, len(text)], strict=True))
+    return values, "\n".join(prose)
 
 
 def read_beginning(text: str) -> object:
@@ -163,7 +163,7 @@ def _spell_token(token: re.Match[str]) -> str:
         content = _QUOTE.sub(lambda quote: _QUOTES.get(quote[0], quote[0]), token["content"])
         return f'"{content}"' if token["end"] else f'"{content}'
     # Of a comment with an ellipsis, nobody knows what was left out.
-    is_needed = token[0][0] in "/#" and "..." in token[0]
+    is_needed = token[0][0] in "/#" and _ELLIPSIS.search(token[0])
     return f'"{token[0]}"' if token["key"] else _LITERALS.get(token[0], token[0] if is_needed else "")
 
 

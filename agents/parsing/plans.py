@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import groupby, pairwise
 from typing import Final
 
@@ -84,18 +84,24 @@ def _find_steps(document: str) -> list[str] | None:
         ValueError: What may be the plan is not to be used; the message says why.
     """
     values, prose = find_json(document, any_case=True)
-    objects = [
-        steps for value in values if isinstance(value, dict) and (steps := _read_steps(value)) is not None
-    ]
-    lists = [_read_steps(value) for value in values if isinstance(value, list)]
-    plans = objects or [steps for steps in [*lists, _read_plain_list(document)] if steps is not None]
-    if any(steps != plans[0] for steps in plans):
-        raise ValueError(_SEVERAL)
-    if values and plans:
+    objects, lists = (
+        [_read_steps(each) for each in values if isinstance(each, kind)] for kind in (dict, list)
+    )
+    steps = _choose_only(objects)
+    if steps is None:
+        steps = _choose_only([*lists, _read_plain_list(document)])
+    if steps is not None and values:
         _refuse_draft(prose)
-    if any(_NUMBER.fullmatch(step) for steps in plans for step in steps):
+    if any(map(_NUMBER.fullmatch, steps or ())):
         raise ValueError("it has a step without words")
-    return plans[0] if plans else None
+    return steps
+
+
+def _choose_only(plans: Iterable[list[str] | None]) -> list[str] | None:
+    different = [steps for steps, _ in groupby(steps for steps in plans if steps is not None)]
+    if len(different) > 1:
+        raise ValueError(_SEVERAL)
+    return next(iter(different), None)
 
 
 def _refuse_draft(text: str) -> None:
@@ -109,9 +115,9 @@ def _read_steps(value: object) -> list[str] | None:
         return _read_fields(value)
     if not isinstance(value, list):
         return None
-    steps = [step for item in value if (step := _read_step(item)) is not None]
+    steps = [_read_step(item) for item in value]
     # All or none: a plan that lost a step would look complete.
-    return [step for step in steps if step] if len(steps) == len(value) else None
+    return None if None in steps else [step for step in steps if step]
 
 
 def _read_fields(fields: Mapping[str, object]) -> list[str] | None:
@@ -119,14 +125,12 @@ def _read_fields(fields: Mapping[str, object]) -> list[str] | None:
     values = [fields[key] for key in _PLAN_KEYS if key in fields]
     # A text or a number beside a list is its title, or how many steps there are.
     lists = [value for value in values if isinstance(value, dict | list)]
-    plans = [steps for value in lists or values if (steps := _read_plan_value(value)) is not None]
-    if any(steps != plans[0] for steps in plans):
-        raise ValueError(_SEVERAL)
+    steps = _choose_only(map(_read_plan_value, lists or values))
     others = {name: value for name, value in fields.items() if name not in _PLAN_KEYS}
     words = [name.replace("_", " ") if value is True else str(value) for name, value in others.items()]
-    if plans:
+    if steps is not None:
         _refuse_draft("draft" if find_denial(others) else "\n".join(words))
-    return plans[0] if plans else None
+    return steps
 
 
 def _read_plan_value(value: object) -> list[str] | None:

@@ -48,6 +48,7 @@ def test_what_only_a_guess_could_read_is_refused(subtests):
         ("{a: b}", "cannot be read"),
         ('{"a": 1, ...}', "cannot be read"),
         ('["a", # ...\n]', "cannot be read"),
+        ("{'a': 1, // …\n}", "cannot be read"),
         ('["a", /* b */]', "cannot be read"),
         ("['a", "cannot be read"),
         ('{"a": {"b": 1, "b": 2}}', "has the key 'b' twice"),

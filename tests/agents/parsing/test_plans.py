@@ -143,6 +143,7 @@ PLANS: list[tuple[str, str, object]] = [
     ("a revised list", "First draft:\n1. a\n2. b\n\nRevised plan:\n1. c", NO_PLAN),
     ("a revised list without a blank line", "First draft:\n1. a\nRevised plan:\n1. c", NO_PLAN),
     ("a revised list of bullets", "Draft:\n- a\n\nFinal plan:\n- b\n- c", NO_PLAN),
+    ("three plans, of which two are equal", '{"plan": ["a"]} {"plan": ["b"]} {"plan": ["a"]}', NO_PLAN),
     ("a second list of bullets", "- a\n- b\n\nNotes:\n- c", NO_PLAN),
     ("lists in two parts", "Phase one\n1. a\n2. b\n\nPhase two\n1. c", NO_PLAN),
     ("lists in other digits", "一、打开\n二、读取\n或者\n一、删除", NO_PLAN),
