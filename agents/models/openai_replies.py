@@ -115,12 +115,10 @@ class OpenAIReplies(Base):
         # The client returns JSON that is no object, and any other text, as it is.
         body: Any = response.model_dump(warnings=False) if hasattr(response, "model_dump") else response
         _refuse_error(body)
-        if not isinstance(body, dict) or not _has_messages(body.get("choices")):
-            raise NoReplyError(body)
-        choices = [_complete_choice(choice) for choice in body["choices"]]
-        if choices != body["choices"]:
-            response = body = {**body, "choices": choices}
         with read_answers(body):
+            choices = [_complete_choice(choice) for choice in body["choices"]]
+            if choices != body["choices"]:
+                response = body = {**body, "choices": choices}
             result = super()._create_chat_result(response, generation_info)
         for generation, choice in zip(result.generations, body["choices"], strict=True):
             generation.message.additional_kwargs.update(_read_reasoning(choice["message"]))
@@ -198,17 +196,6 @@ def _refuse_error(body: object) -> None:
     # Some servers send the words alone, as an event of the type "error".
     if failed or (choices is None and read_words(body)):
         raise NoReplyError(failed[-1] if failed else body)
-
-
-def _has_messages(choices: object) -> bool:
-    return isinstance(choices, list) and bool(choices) and all(map(_has_message, choices))
-
-
-def _has_message(choice: object) -> bool:
-    message = choice.get("message") if isinstance(choice, Mapping) else None
-    calls = message.get("tool_calls") if isinstance(message, Mapping) else None
-    functions = [each.get("function", {}) if isinstance(each, Mapping) else None for each in calls or ()]
-    return isinstance(message, Mapping) and all(isinstance(each, Mapping) for each in functions)
 
 
 def _complete_choice(choice: Mapping[str, Any]) -> dict[str, Any]:

@@ -93,10 +93,10 @@ def read_answers(body: object = None) -> Iterator[None]:
 
 def _find_part(error: Exception) -> object:
     """Returns the answer that a library could not read, or a part of it; an empty text if it is not known."""
-    if (body := _read_response(getattr(error, "response", None))) is not None:
+    if (body := _read_body(error)) is not None:
         return body
-    if isinstance(error, UnicodeDecodeError | json.JSONDecodeError):
-        return error.doc if isinstance(error, json.JSONDecodeError) else error.object.decode(errors="replace")
+    if isinstance(error, UnicodeDecodeError):
+        return error.object.decode(errors="replace")
     if isinstance(error, ValidationError):
         return error.errors(include_url=False, include_context=False)[0]["input"]
     part = error.obj if isinstance(error, AttributeError) else ""
@@ -209,14 +209,12 @@ def read_retry_after(error: BaseException | None) -> float | None:
     Returns:
         The seconds, at least 0; None if the server does not say.
     """
-    chain = [] if error is None else _list_causes(error)
-    headers = [getattr(getattr(each, "response", None), "headers", None) or {} for each in chain]
-    waits = (
-        _read_wait(each.get(name), unit)
-        for each in headers
-        for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0))
-    )
-    return next((wait for wait in waits if wait is not None), None)
+    for cause in [] if error is None else _list_causes(error):
+        headers = getattr(getattr(cause, "response", None), "headers", None) or {}
+        for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+            if (wait := _read_wait(headers.get(name), unit)) is not None:
+                return wait
+    return None
 
 
 def _list_causes(error: BaseException) -> list[BaseException]:
