@@ -65,7 +65,7 @@ def execute_runs(fleet: Fleet, workers: int, concurrency: int, runs: int) -> flo
 
 def workers_alive(fleet: Fleet) -> int:
     with open_queue(fleet.db) as queue:
-        return len(queue.read_status().workers)
+        return queue.read_status().workers
 
 
 def measure_speed_up(urls: Iterator[str], folder: Path, effect_s: float, fleets: tuple[int, ...]) -> str:

@@ -23,14 +23,12 @@ class RecordedRun:
         warnings: Parts of the file that the case does not have, one sentence each.
         trial: Number of the run among those of its case, from 0.
         arm: The model or the policy under comparison, if the file names one.
-        approved_by: Who approved the output, if our own store says so; a file never does.
     """
 
     case: JsonObject
     warnings: tuple[str, ...] = ()
     trial: int = 0
     arm: str = ""
-    approved_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 from pydantic import BaseModel, ConfigDict
 
-from evaluation import ContractError, read_case_set, run_from_state
+from evaluation import ContractError, read_case_set
 from evaluation.cases import stored_evaluation
 from evaluation.cases.stored_evaluation import EvaluationHeader
 from evaluation.cases.value_files import MAX_BYTES, YAML_SUFFIXES, read_values
-from evaluation.contract.intake import UnreadableCase
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import ReadRun, read_runs
 from evaluation.values import as_object
@@ -24,10 +23,6 @@ from orchestrator.cli import options as forms
 from orchestrator.errors import ConfigurationError
 from orchestrator.state.records import Requirement
 from orchestrator.study.recorded_evaluation import FailOn, RecordedEvaluation, Source
-
-if TYPE_CHECKING:
-    from orchestrator.persistence.store import Store  # LangGraph is slow to import
-
 
 _FOR_CASES: Final = ("target", "model", "repeat", "concurrency")
 
@@ -41,9 +36,6 @@ class EvaluateOptions(BaseModel):
     """Files of recorded runs in any known format, a file of cases, or one that --out wrote."""
     contract: forms.File[Path | None] = None
     """A contract that holds for every run, or cases whose names or tasks are those of the runs."""
-    thread: Annotated[list[str] | None, typer.Option(metavar="ID")] = None
-    """Evaluate this stored run (repeatable)."""
-    db: forms.Database = None
     fail_on: FailOn | None = None
     """The least severe status that is not accepted. Default: needs_review."""
     require: Requirement | None = None
@@ -82,37 +74,26 @@ class EvaluateOptions(BaseModel):
         return [f"--{name.replace('_', '-')}" for name in given]
 
 
-@contextmanager
-def open_source(options: EvaluateOptions, evaluation: RecordedEvaluation) -> Iterator[Source]:
-    """Yields the source of the results of a command.
+def build_source(options: EvaluateOptions, evaluation: RecordedEvaluation) -> Source:
+    """Builds the source of the results of a command.
 
     Raises:
         ConfigurationError: A file or an option cannot be used.
         ContractError: A file of cases or results cannot be used.
-        StoreError: There is no store, or no such run.
     """
     files = options.files or []
-    if any(map(_has_cases, files)):
-        if len(files) > 1 or options.thread:
-            raise ConfigurationError("a file of cases is executed alone; give it without other runs")
-        yield _read_cases(files[0], options, evaluation)
-    elif options.for_cases:
-        raise _refuse_options(options, "these runs are recorded")
-    else:
-        with _open_runs(options) if options.thread else nullcontext() as store:
-            yield _read_recorded(store, options, evaluation)
+    if not any(map(_has_cases, files)):
+        if options.for_cases:
+            raise _refuse_options(options, "these runs are recorded")
+        return _read_recorded(options, evaluation)
+    if len(files) > 1:
+        raise ConfigurationError("a file of cases is executed alone; give it without other runs")
+    return _read_cases(files[0], options, evaluation)
 
 
 def _refuse_options(options: EvaluateOptions, reason: str) -> ConfigurationError:
     names = ", ".join(options.for_cases)
     return ConfigurationError(f"nothing is executed, because {reason}; leave out {names}")
-
-
-# LangGraph is slow to import, and recorded runs in files need none of it.
-def _open_runs(options: EvaluateOptions) -> AbstractContextManager[Store]:
-    from orchestrator.cli.stored_runs import open_store
-
-    return open_store(options.db)
 
 
 def _has_cases(file: Path) -> bool:
@@ -125,14 +106,10 @@ def _has_cases(file: Path) -> bool:
     return "version" in data and bool({"cases", "task"} & data.keys())
 
 
-def _read_recorded(store: Store | None, options: EvaluateOptions, evaluation: RecordedEvaluation) -> Source:
+def _read_recorded(options: EvaluateOptions, evaluation: RecordedEvaluation) -> Source:
     if options.out is not None and options.out.is_file() and options.out.stat().st_size:
         raise ConfigurationError("--out has results, and recorded runs begin anew; give a new file")
-    files = chain.from_iterable(_read_file(file, evaluation) for file in options.files or ())
-    for thread in options.thread or ():
-        if store is not None:
-            store.history.show(thread)  # a wrong name is found before the first evaluation
-    runs = files if store is None else chain(files, _read_threads(store, options.thread or ()))
+    runs = chain.from_iterable(_read_file(file, evaluation) for file in options.files or ())
     return Source(evaluation, lambda _: evaluation.evaluate(runs), _build_header(options, evaluation))
 
 
@@ -150,18 +127,6 @@ def _read_file(file: Path, evaluation: RecordedEvaluation) -> Iterable[ReadRun]:
         RecordedRun({"case_id": each.name, "agent_run": each.agent_run}, arm=each.arm, trial=each.trial)
         for each in stored_evaluation.read_results(file)
     )
-
-
-def _read_threads(store: Store, threads: Sequence[str]) -> Iterator[ReadRun]:
-    for thread in threads:
-        try:
-            state = store.history.show(thread).state
-            run = run_from_state(state)
-        except ContractError as error:
-            yield UnreadableCase(thread, str(error))
-        else:
-            approved_by = "a person" if state.get("basis") == "approved" else None
-            yield RecordedRun({"case_id": thread, "agent_run": run}, approved_by=approved_by)
 
 
 def _read_cases(file: Path, options: EvaluateOptions, evaluation: RecordedEvaluation) -> Source:

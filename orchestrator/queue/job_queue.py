@@ -7,7 +7,7 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -18,7 +18,7 @@ from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import ConfigurationError, OrchestratorError
 from orchestrator.persistence import Store, open_store
 from orchestrator.persistence.store import names_database
-from orchestrator.queue.queue_status import IS_RUNNING, QueueStatus, WorkerLife, read_queue_status
+from orchestrator.queue.queue_status import IS_RUNNING, QueueStatus, read_queue_status
 from orchestrator.runtime.settings_model import SettingsModel
 from orchestrator.settings import check_task, check_thread_id
 from orchestrator.state.graph_state import ENDED
@@ -36,10 +36,8 @@ _CREATE: Final = """
     );
     CREATE INDEX IF NOT EXISTS orchestrator_jobs_next ON orchestrator_jobs (queue, submitted);
     CREATE TABLE IF NOT EXISTS orchestrator_workers (
-        id text PRIMARY KEY, queue text NOT NULL, apps text[] NOT NULL, host text NOT NULL,
-        process integer NOT NULL, version text NOT NULL, concurrency integer NOT NULL,
-        heartbeat_s double precision NOT NULL,
-        started timestamptz NOT NULL DEFAULT now(), seen timestamptz NOT NULL DEFAULT now()
+        id text PRIMARY KEY, queue text NOT NULL, apps text[] NOT NULL,
+        heartbeat_s double precision NOT NULL, seen timestamptz NOT NULL DEFAULT now()
     )
 """
 _ADD: Final = """
@@ -58,8 +56,8 @@ _CANCEL: Final = """
 """
 _REMOVE_WAITING: Final = "DELETE FROM orchestrator_jobs WHERE thread_id = ? AND worker IS NULL"
 _SHOW_LIFE: Final = """
-    INSERT INTO orchestrator_workers (id, queue, apps, host, process, version, concurrency, heartbeat_s)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET seen = now()
+    INSERT INTO orchestrator_workers (id, queue, apps, heartbeat_s) VALUES (?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET seen = now()
 """
 _FORGET_WORKER: Final = "DELETE FROM orchestrator_workers WHERE id = ? OR seen < now() - interval '1 day'"
 _TAKE: Final = f"""
@@ -225,7 +223,7 @@ class JobQueue:
 
     def read_status(self) -> QueueStatus:
         """Reads the jobs and the workers of all queues of this database."""
-        return read_queue_status(self.store.saver) or QueueStatus((), (), ())
+        return read_queue_status(self.store.saver)
 
     def take_jobs(self, worker: str, apps: Sequence[str], most: int) -> list[Job]:
         """Takes jobs for a worker, those of dead workers, too."""
@@ -248,10 +246,9 @@ class JobQueue:
         """Notes that a job raised an error."""
         self.store.saver.change(_FAIL, [(reason, thread_id, worker)])
 
-    def show_life(self, worker: WorkerLife, heartbeat_s: float) -> None:
+    def show_life(self, worker: str, apps: Sequence[str], heartbeat_s: float) -> None:
         """Stores a sign of life of a worker."""
-        values = astuple(worker)[:7]
-        self.store.saver.change(_SHOW_LIFE, [(*values, heartbeat_s)])
+        self.store.saver.change(_SHOW_LIFE, [(worker, self.name, [*apps], heartbeat_s)])
 
     def forget_worker(self, worker: str) -> None:
         """Forgets a worker that has ended."""

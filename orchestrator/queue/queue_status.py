@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -23,43 +22,11 @@ _COUNTS: Final = f"""
         count(error)
     FROM orchestrator_jobs AS job GROUP BY queue, app ORDER BY queue, app
 """  # noqa: S608 - constants
-_WORKERS: Final = f"""
-    SELECT id, queue, apps, host, process, version, concurrency, started, seen, {_IS_ALIVE}
-    FROM orchestrator_workers ORDER BY queue, host, process
-"""  # noqa: S608 - constants
+_WORKERS: Final = f"SELECT count(*) FROM orchestrator_workers WHERE {_IS_ALIVE}"  # noqa: S608 - constants
 _FAILED: Final = """
     SELECT thread_id, failed_at, error FROM orchestrator_jobs
     WHERE error IS NOT NULL ORDER BY failed_at DESC LIMIT 20
 """
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerLife:
-    """A worker.
-
-    Attributes:
-        id: Its number.
-        queue: The queue that it serves.
-        apps: The apps whose jobs it takes.
-        host: Name of its machine.
-        process: Number of its process.
-        version: Version of its software.
-        concurrency: How many jobs it executes at once.
-        started: When it started.
-        seen: When it last gave a sign of life, by the clock of the database.
-        is_alive: Whether that was within its heartbeat.
-    """
-
-    id: str
-    queue: str
-    apps: Sequence[str]
-    host: str
-    process: int
-    version: str
-    concurrency: int
-    started: datetime
-    seen: datetime
-    is_alive: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,23 +63,22 @@ class FailedJob:
 
 @dataclass(frozen=True, slots=True)
 class QueueStatus:
-    """The jobs of all queues of a database, its workers, and the latest 20 failed jobs."""
+    """The jobs of all queues of a database, the number of its live workers, and the latest 20 failed jobs."""
 
     jobs: tuple[JobCount, ...]
-    workers: tuple[WorkerLife, ...]
+    workers: int
     failed: tuple[FailedJob, ...]
 
 
-def read_queue_status(saver: RunSaver) -> QueueStatus | None:
-    """Reads the queues of a store; returns None if it has none.
+def read_queue_status(saver: RunSaver) -> QueueStatus:
+    """Reads the queues of a store, which has the tables.
 
     Raises:
         StoreLostError: The store cannot be read.
     """
-    if not saver.has_table("orchestrator_workers"):
-        return None
+    ((workers,),) = saver.select(_WORKERS, ())
     return QueueStatus(
         tuple(JobCount(*row) for row in saver.select(_COUNTS, ())),
-        tuple(WorkerLife(*row) for row in saver.select(_WORKERS, ())),
+        workers,
         tuple(FailedJob(*row) for row in saver.select(_FAILED, ())),
     )

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import platform
 import uuid
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from importlib.metadata import version
 from typing import Final
 
 from evaluation.sensitive.scanner import describe_raised
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import BrokenRunError, OrchestratorError, StoreError, StoreLostError, ThreadBusyError
 from orchestrator.queue.job_queue import Job, JobQueue
-from orchestrator.queue.queue_status import WorkerLife
 from orchestrator.state.graph_state import UNDERWAY, OrchestratorState
 
 _CANCELLED: Final = "cancelled in the queue"
@@ -114,7 +109,7 @@ class QueueWorker:
 
     async def _look(self) -> None:
         """Gives a sign of life, ends cancelled runs, and takes jobs."""
-        await asyncio.to_thread(self.queue.show_life, self._describe(), self.heartbeat_s)
+        await asyncio.to_thread(self.queue.show_life, self._id, [*self.apps], self.heartbeat_s)
         for thread_id in await asyncio.to_thread(self.queue.list_cancelled, self._id):
             for app in self.apps.values():
                 with suppress(ThreadBusyError, StoreError):  # the run begins at this moment
@@ -139,11 +134,6 @@ class QueueWorker:
         await self._stop.wait()
         await asyncio.sleep(self.grace_s)
         self.interrupt()
-
-    def _describe(self) -> WorkerLife:
-        now, software = datetime.now(UTC), version("plan-execute-monitor")
-        place = (platform.node(), os.getpid(), software)
-        return WorkerLife(self._id, self.queue.name, [*self.apps], *place, self.concurrency, now, now, True)
 
 
 def _is_interrupted(state: OrchestratorState) -> bool:

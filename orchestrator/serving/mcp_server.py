@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import uuid
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, field
@@ -25,7 +24,6 @@ from evaluation.sensitive.scanner import shorten
 from evaluation.validation import describe_errors
 from orchestrator.errors import ResumeError
 from orchestrator.persistence import History, Store
-from orchestrator.runtime.events import Event
 from orchestrator.service.executions import Execution, Name, NewRun, RunBuilder
 from orchestrator.service.run_service import check_unused, evaluate_by_contract
 from orchestrator.settings import check_task
@@ -66,19 +64,6 @@ def describe_result(thread_id: str, state: OrchestratorState) -> ClientResult:
     return ClientResult.model_validate(
         {name: plain_json(fields.get(name)) for name in ClientResult.model_fields}
     )
-
-
-def describe_event(event: Event) -> str:
-    """Describes an event in a few words, without any text of a user, a model or a tool."""
-    record = getattr(event, "record", None) or {}
-    index, attempt, status = (
-        record.get(name, getattr(event, name, None)) for name in ("step_index", "attempt", "status")
-    )
-    name = re.sub(r"(?<!^)(?=[A-Z])", " ", type(event).__name__).capitalize()
-    place = "" if index is None else f"step {index + 1}"
-    attempts = "" if attempt is None else f"attempt {attempt}"
-    details = ", ".join(each for each in (place, attempts, status) if each)
-    return f"{name}: {details}" if details else name
 
 
 Client: TypeAlias = Context[Any, Any, Any]
@@ -191,7 +176,7 @@ class ClientRuns:
         async with aclosing(execution.follow()) as events:
             async for _, event in events:
                 number += 1
-                await client.report_progress(number, message=describe_event(event))
+                await client.report_progress(number, message=type(event).__name__)
                 state = getattr(event, "state", None)
         # The last event of every stream has the state.
         return describe_result(event.thread_id, cast("OrchestratorState", state))

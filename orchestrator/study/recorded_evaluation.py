@@ -193,7 +193,7 @@ class RecordedEvaluation:
         # The contract of an invalid case may be what is wrong.
         contract = Contract() if report["status"] == "invalid" else read_contract(run.case, origin)
         evidence = read_evidence(cast("Report", report), contract, unchecked)
-        return find_basis(replace(add_trust(evidence, self.judge), person=run.approved_by))
+        return find_basis(add_trust(evidence, self.judge))
 
 
 def read_contract(case: JsonObject, origin: Origin) -> Contract:

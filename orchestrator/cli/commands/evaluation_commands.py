@@ -123,8 +123,8 @@ def evaluate(**typed: Annotated[object, OptionsOf(EvaluateOptions, has_defaults=
 
 
 def _check_options(options: EvaluateOptions) -> None:
-    if not (options.files or options.thread):
-        raise typer.BadParameter("give FILE... or --thread ID")
+    if not options.files:
+        raise typer.BadParameter("give the files of recorded runs, or a file of cases")
     _check_files(options.files or ())
     if options.contract is not None and options.contract.exists():
         _check_files([options.contract])
@@ -159,11 +159,11 @@ def _evaluate(options: EvaluateOptions, console: Console, printed: Console) -> i
     _check_options(options)
     before = None if options.baseline is None else case_result.read_baseline(options.baseline)
     evaluation = _build_evaluation(options)
-    with result_source.open_source(options, evaluation) as source:
-        if before is not None and source.keys:
-            # Before anything is executed.
-            case_result.check_same_cases(before, {name for name, _, _ in source.keys})
-        results = _take_results(source, options, console, printed)
+    source = result_source.build_source(options, evaluation)
+    if before is not None and source.keys:
+        # Before anything is executed.
+        case_result.check_same_cases(before, {name for name, _, _ in source.keys})
+    results = _take_results(source, options, console, printed)
     console.print(draw_summary(results, evaluation.unread, evaluation.ignored))
     if not results:
         return BAD_INPUT
@@ -235,9 +235,9 @@ def _print_result(
 
 
 def _write_files(options: EvaluateOptions, results: Sequence[CaseResult]) -> None:
-    names = [file.name for file in options.files or []] + (options.thread or [])
+    names = [file.name for file in options.files or []]
     writers: dict[Callable[[Path, Sequence[CaseResult]], None], Path | None] = {
-        partial(write_html, title=", ".join(names) or "Stored runs"): options.html,
+        partial(write_html, title=", ".join(names)): options.html,
         write_junit: options.junit,
     }
     failed: list[OSError] = []

@@ -112,7 +112,7 @@ def describe_submission(submitted: Submission, status: QueueStatus) -> str:
     """Says what became of a task, and how full its queue is."""
     jobs = [job for job in status.jobs if job.queue == submitted.queue]
     waiting, running = sum(job.waiting for job in jobs), sum(job.running for job in jobs)
-    workers = sum(worker.is_alive for worker in status.workers if worker.queue == submitted.queue)
+    workers = max((job.workers for job in jobs), default=0)
     return (
         f"{submitted.status}: {consoles.one_line(submitted.thread_id)} in {submitted.queue} "
         f"({waiting} waiting, {running} running, {workers} workers)"
@@ -126,12 +126,7 @@ def _list_lines(status: QueueStatus) -> Iterator[str]:
         yield f"{job.queue}  {job.app}: {counts}{lack}"
     if not status.jobs:
         yield "no job is queued"
-    for worker in status.workers:
-        life = "alive" if worker.is_alive else "no sign of life"
-        yield (
-            f"worker {worker.host} {worker.process} of {worker.queue} ({worker.version}): {life}, "
-            f"last seen {worker.seen:%Y-%m-%d %H:%M:%S %Z}"
-        )
+    yield consoles.count_noun(status.workers, "live worker")
     for failure in status.failed:
         yield f"failed {failure.thread_id}: {failure.reason}"
 
@@ -207,7 +202,7 @@ def queue(
     cancel: Annotated[str | None, typer.Option(metavar="ID")] = None,
     json: options.Json = False,
 ) -> None:
-    """Show the jobs of all queues of a database, and its workers with their last sign of life.
+    """Show the jobs of all queues of a database, and count its live workers.
 
     Args:
         cancel: End this run for good, whether it waits or a worker executes it.

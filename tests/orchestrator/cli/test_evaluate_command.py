@@ -129,11 +129,13 @@ def test_json_is_a_line_for_each_run(cli, runs):
     ]
 
 
-def test_a_stored_run_is_evaluated_by_its_name(cli, served, db):
+def test_a_stored_run_is_evaluated_as_show_prints_it(cli, served, db, tmp_path):
     served(steps=["It costs 12.5 euros."])
     cli("run", "What does it cost?", "--model", "openai:m", "--db", str(db), "--thread", "one")
 
-    asked = cli("evaluate", "--thread", "one", "--db", str(db))
+    (tmp_path / "run.json").write_text(cli("show", "one", "--json", "--db", str(db)).stdout)
+
+    asked = cli("evaluate", str(tmp_path / "run.json"))
 
     assert (asked.exit_code, "1 of 1 run: no defect found" in asked.stderr) == (0, True)
 
@@ -157,7 +159,7 @@ def test_bad_input_is_one_sentence(subtests, cli, runs, tmp_path):
     given = {"RUNS": runs(SOURCED), "WRONG": str(wrong), "LOOP": str(loop)}
 
     for arguments, message in [
-        ([], "give FILE... or --thread ID"),
+        ([], "give the files of recorded runs, or a file of cases"),
         (["absent.json"], "absent.json is no file; give files of recorded runs"),
         (["LOOP"], "loop.json is no file; give files of recorded runs"),
         (
@@ -168,7 +170,6 @@ def test_bad_input_is_one_sentence(subtests, cli, runs, tmp_path):
         (["RUNS", "--contract", "WRONG"], "required_contents: no field has this name; write"),
         (["RUNS", "--junit", "absent/x.xml"], "'absent/x.xml' is a folder, or in none"),
         (["RUNS", "--fail-on", "sometimes"], "'sometimes'"),
-        (["--thread", "nobody"], "no run is stored yet"),
     ]:
         with subtests.test(arguments=arguments):
             asked = cli("evaluate", *(given.get(word, word) for word in arguments))

@@ -104,7 +104,7 @@ def test_a_missing_database_is_named(monkeypatch, name):
 def test_the_database_may_be_an_environment_variable(monkeypatch, postgres_url):
     monkeypatch.setenv("PEM_QUEUE_DB", postgres_url)
 
-    assert call("queue").stdout == "no job is queued\n"
+    assert call("queue").stdout == "no job is queued\n0 live workers\n"
 
 
 def test_a_database_that_cannot_be_reached_is_named():
