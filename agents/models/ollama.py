@@ -13,6 +13,7 @@ import httpx2
 import jsonschema_rs
 
 from agents.models.chat_options import build_chat_model, unbind_model
+from agents.models.openai_replies import read_parameters
 from agents.models.server_answers import is_client_error, iter_causes, read_fault
 from agents.parsing.loose_json import load_json
 
@@ -87,18 +88,16 @@ class OllamaReplies(Base):
             yield _keep_arguments(part, kwargs.get("tools"))
 
 
-def _keep_arguments(part: Any, tools: Any) -> Any:  # noqa: ANN401 - values of the client and of LangChain
+def _keep_arguments(part: Any, tools: object) -> Any:  # noqa: ANN401 - a type of the client
     """Returns a part of a reply with the arguments of each call as one text, which LangChain reads once."""
-    if not part.message.tool_calls:
-        return part
-    schemas = {tool["function"]["name"]: tool["function"].get("parameters") or {} for tool in tools or ()}
-    calls = []
-    for function in (call.function for call in part.message.tool_calls):
+    calls, schemas = [], read_parameters(tools)
+    for function in (call.function for call in part.message.tool_calls or ()):
         fields = schemas.get(function.name, {}).get("properties") or {}
         given = function.arguments.items()
         args = {name: _read_text(value, fields.get(name, True)) for name, value in given}
         calls.append({"function": {"name": function.name, "arguments": json.dumps(args)}})
-    return part.model_copy(update={"message": part.message.model_copy(update={"tool_calls": calls})})
+    message = part.message.model_copy(update={"tool_calls": calls})
+    return part.model_copy(update={"message": message}) if calls else part
 
 
 def _read_text(value: object, schema: dict[str, Any] | bool) -> object:

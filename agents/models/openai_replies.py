@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping, Sequence
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Final
 
@@ -172,14 +172,16 @@ def list_models(model: object, timeout: float = 5.0) -> list[str]:
         return []
 
 
-def is_object(text: str | None, *, may_be_empty: bool) -> bool:
-    """Checks whether the arguments of a call are a JSON object in which no key occurs twice.
+def is_object(text: str) -> bool:
+    """Checks whether the arguments of a call are a JSON object in which no key occurs twice."""
+    return isinstance(load_json(text), dict)
 
-    Args:
-        text: The arguments.
-        may_be_empty: Whether no arguments at all stand for an empty object.
-    """
-    return isinstance(load_json(text or ("{}" if may_be_empty else "")), dict)
+
+def read_parameters(tools: object) -> dict[str, dict[str, Any]]:
+    """Returns the schemas of the parameters of the tools in OpenAI's form, by the names of the tools."""
+    known = [tool for tool in tools if isinstance(tool, Mapping)] if isinstance(tools, Sequence) else []
+    functions = [tool.get("function", tool) for tool in known]
+    return {each["name"]: each["parameters"] for each in functions if each.get("parameters")}
 
 
 def _refuse_error(body: object) -> None:
@@ -213,7 +215,7 @@ def _complete_call(call: Mapping[str, Any]) -> dict[str, Any]:
         return dict(call)
     given = function.get("arguments")
     text = given if isinstance(given, str) else "" if given is None else json.dumps(given)
-    arguments = text if is_object(text, may_be_empty=True) else f"{BROKEN}{text}"
+    arguments = text if is_object(text or "{}") else f"{BROKEN}{text}"
     return {**call, "function": {**function, "arguments": arguments or "{}"}}
 
 

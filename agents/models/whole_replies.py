@@ -14,14 +14,14 @@ from typing import Final, TypeAlias, TypeVar, cast
 
 from langchain_core.exceptions import ModelConnectionError
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, AIMessageChunk, InvalidToolCall, ToolCall
+from langchain_core.messages import AIMessage, AIMessageChunk, InvalidToolCall, ToolCall, ToolCallChunk
 from langchain_core.messages.ai import UsageMetadata, subtract_usage
 from langchain_core.messages.tool import invalid_tool_call
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.runnables import RunnableBinding
 
 from agents.models.ollama import OllamaReplies
-from agents.models.openai_replies import BROKEN, OpenAIReplies, is_object
+from agents.models.openai_replies import BROKEN, OpenAIReplies, is_object, read_parameters
 from agents.models.server_answers import NoReplyError, read_answers
 from agents.parsing.end_reasons import find_cut_off, has_end, is_failure, is_token_limit
 
@@ -122,7 +122,7 @@ class _Stream:
 
     def __init__(self, *, must_end: bool, tools: object) -> None:
         self._must_end = must_end
-        self._with_parameters = _list_with_parameters(tools)
+        self._schemas = read_parameters(tools)
         self._report: dict[str, object] = {}
         self._usage: UsageMetadata | None = None
         self._held: list[ChatGenerationChunk] = []
@@ -167,14 +167,7 @@ class _Stream:
             return ()
         joined = self._held[0] + self._held[1:]
         message = cast("AIMessageChunk", joined.message)
-        calls = [
-            call
-            if is_object(
-                call["args"], may_be_empty=reason is None and call["name"] not in self._with_parameters
-            )
-            else {**call, "args": f"{BROKEN}{call['args'] or ''}"}
-            for call in message.tool_call_chunks
-        ]
+        calls = [self._check(call, may_be_empty=reason is None) for call in message.tool_call_chunks]
         if calls == message.tool_call_chunks:
             return self._held
         fields = {**dict(message), "tool_call_chunks": calls, "tool_calls": [], "invalid_tool_calls": []}
@@ -182,16 +175,12 @@ class _Stream:
             ChatGenerationChunk(message=AIMessageChunk(**fields), generation_info=joined.generation_info),
         )
 
-
-def _list_with_parameters(tools: object) -> set[str]:
-    """Returns the names of the tools in OpenAI's form that have parameters.
-
-    Its servers write an empty object for a call of one without arguments; an empty text means that the
-    arguments are lost. Anthropic's protocol has an empty text for an empty object.
-    """
-    known = [tool for tool in tools if isinstance(tool, Mapping)] if isinstance(tools, Sequence) else []
-    functions = [tool.get("function", tool) for tool in known]
-    return {each["name"] for each in functions if (each.get("parameters") or {}).get("properties")}
+    def _check(self, call: ToolCallChunk, *, may_be_empty: bool) -> ToolCallChunk:
+        # OpenAI's servers write an empty object for no arguments, and nothing if their parser lost them.
+        # Anthropic's protocol, with another form of tools, writes nothing for an empty object.
+        has_parameters = bool(self._schemas.get(call["name"] or "", {}).get("properties"))
+        is_whole = is_object(call["args"] or ("{}" if may_be_empty and not has_parameters else ""))
+        return call if is_whole else {**call, "args": f"{BROKEN}{call['args'] or ''}"}
 
 
 def _count_once(before: UsageMetadata | None, usage: UsageMetadata | None) -> UsageMetadata | None:
@@ -262,7 +251,7 @@ def _check_call(call: ToolCall, reply: AIMessage, reason: str | None) -> ToolCal
     is_last = call is reply.tool_calls[-1] and blocks and blocks[-1].get("type") == "tool_use"
     if is_last and reason and is_token_limit(reason):
         args, error = json.dumps(call["args"]), "the call was under way at the limit of tokens"
-    elif isinstance(text, str) and not is_object(text, may_be_empty=True):
+    elif isinstance(text, str) and not is_object(text or "{}"):
         args, error = f"{BROKEN}{text}", None
     else:
         return call
