@@ -160,7 +160,7 @@ def _drop_repeated(step: DerivedContract, output: DerivedContract | None) -> Der
     own = Contract.read(step["contract"]).rules.checks
     checks = [check for check in own if not any(_is_same(check, other) for other in repeated)]
     unchecked = [phrase for phrase in step["unchecked"] if phrase not in output["unchecked"]]
-    return DerivedContract(contract=_store(checks), unchecked=unchecked, warnings=step["warnings"])
+    return DerivedContract(contract=_store(checks), unchecked=unchecked)
 
 
 def _is_same(check: CheckModel, other: CheckModel) -> bool:
@@ -187,16 +187,14 @@ def read_case(case: TaskCase, task: str) -> DerivedContract | None:
     if case.contract == FROM_TASK:
         return None
     plain = cast("dict[str, Json]", case.model_dump(mode="json", exclude_unset=True)["contract"])
-    return DerivedContract(contract=plain, unchecked=list(case.unchecked), warnings=[])
+    return DerivedContract(contract=plain, unchecked=list(case.unchecked))
 
 
 def derive_contract(task: str) -> DerivedContract:
     """Derives the contract of a task by the rules, without a run."""
     # The first call imports the rules, which takes half a second.
     derived = task_checks.derive_checks(task)
-    return DerivedContract(
-        contract=_store(derived.checks), unchecked=list(derived.unchecked), warnings=list(derived.warnings)
-    )
+    return DerivedContract(contract=_store(derived.checks), unchecked=list(derived.unchecked))
 
 
 def with_contract(state: OrchestratorState, case: TaskCase | None) -> OrchestratorState:

@@ -218,8 +218,6 @@ class Changes(NamedTuple):
 
     worse: list[str]
     better: list[str]
-    unclear: list[str]
-    """Cases that passed less often, by no more than chance explains."""
 
 
 def compare_baselines(before: Baseline, now: Baseline) -> Changes:
@@ -233,14 +231,12 @@ def compare_baselines(before: Baseline, now: Baseline) -> Changes:
         ContractError: The two are of other cases.
     """
     check_same_cases(before, now.cases)
-    changes = Changes([], [], [])
+    changes = Changes([], [])
     for name, case in now.cases.items():
         was, change = before.cases[name], _compare(before.cases[name], case)
         text = f"{name}: {_describe(case)}, was {_describe(was)}"
         if change:
             (changes.worse if change < 0 else changes.better).append(text)
-        elif case.passed * was.runs < was.passed * case.runs:
-            changes.unclear.append(text)
     return changes
 
 

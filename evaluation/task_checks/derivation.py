@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from typing import Final
 
 from evaluation.checks import Check, read_checks
-from evaluation.checks.check_model import join_quoted
 from evaluation.checks.kinds.counts import CountCheck
 from evaluation.errors import ContractError
 from evaluation.task_checks.amounts import NUMBER, find_amounts, find_bans, read_times
@@ -25,7 +24,7 @@ from evaluation.task_checks.demands import (
     split_sentences,
 )
 from evaluation.task_checks.forms import find_forms
-from evaluation.task_checks.reading import LONGEST, QUOTED, Reading, any_of, read_task
+from evaluation.task_checks.reading import QUOTED, Reading, any_of, read_task
 
 _NOUN: Final = r"(?:key ?)?words?|phrases?|terms?|names?|sentences?|hash-?tags?|lines?|letters?|expressions?"
 _NO_WORD: Final = (
@@ -174,8 +173,6 @@ class DerivedChecks:
     unchecked: tuple[str, ...] = ()
     """Words of the task, literally, that seem to state a requirement for which there is no check. Others may
     be missing here, too."""
-    warnings: tuple[str, ...] = ()
-    """One sentence for each set of checks that was dropped, because no output can fulfil it."""
 
 
 def derive_checks(task: str) -> DerivedChecks:
@@ -188,7 +185,7 @@ def derive_checks(task: str) -> DerivedChecks:
     for sentence in islice(split_sentences(reading.text), _MOST):
         found += _read_sentence(sentence, reading)
     findings = sorted(settle(found, reading.text), key=lambda finding: (finding.start, finding.end))
-    return _collect(findings, reading, is_shortened=len(task) > LONGEST)
+    return _collect(findings, reading)
 
 
 def _read_sentence(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
@@ -210,21 +207,17 @@ def _shift(findings: Iterator[Finding], start: int) -> Iterator[Finding]:
         yield Finding(finding.start + start, finding.end + start, finding.check)
 
 
-def _collect(findings: Sequence[Finding], reading: Reading, *, is_shortened: bool) -> DerivedChecks:
+def _collect(findings: Sequence[Finding], reading: Reading) -> DerivedChecks:
     pairs = [(finding, _build(finding, reading)) for finding in findings]
     built = _drop_repeated([check for _, check in pairs if check is not None])
-    conflicts = find_conflicts(built)
-    dropped = [check for group in conflicts for check in group]
+    dropped = [check for group in find_conflicts(built) for check in group]
     checks = [check for check in built if check not in dropped]
     quotes = [
         reading.quote(finding.start, finding.end)
         for finding, check in pairs
         if check is None or check in dropped
     ]
-    warnings = [describe_conflict(group) for group in conflicts]
-    if is_shortened:
-        warnings.append(f"Only the first {LONGEST} characters of the task were read for requirements.")
-    return DerivedChecks(tuple(checks), tuple(dict.fromkeys(filter(None, quotes))), tuple(warnings))
+    return DerivedChecks(tuple(checks), tuple(dict.fromkeys(filter(None, quotes))))
 
 
 def _build(finding: Finding, reading: Reading) -> Check | None:
@@ -254,12 +247,6 @@ def find_conflicts(checks: Sequence[Check]) -> list[list[Check]]:
         groups[check.check if check.check in _SINGLE else subject].append(check)
     opposites = [[first, second] for first, second in combinations(checks, 2) if _oppose(first, second)]
     return [*(group for group in groups.values() if not _can_agree(group)), *opposites]
-
-
-def describe_conflict(group: Iterable[Check]) -> str:
-    """Returns one sentence about checks that contradict each other."""
-    quotes = list(dict.fromkeys(check.quote or check.check for check in group))
-    return f"No output can fulfil {join_quoted(quotes)}; the task is not checked for them."
 
 
 def _can_agree(group: Sequence[Check]) -> bool:

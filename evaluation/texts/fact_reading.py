@@ -6,7 +6,7 @@ Names of people and places are not read.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, Literal, NamedTuple, get_args
@@ -56,15 +56,6 @@ _NEGATION: Final = re.compile(
 the search at most words."""
 _DOTS: Final = str.maketrans("İı", "ii")
 """The letters that are an i if case is ignored."""
-_CLAUSE_END: Final = re.compile(r"[.,;:!?()\n]")
-_LONGEST_CLAUSE: Final = 80
-_SHORTEST: Final = 4
-"""Letters of a word of some meaning."""
-_AUXILIARY: Final = frozenset({
-    "been", "being", "have", "that", "this", "with", "will", "your", "yours", "their", "them", "they", "from",
-    "able", "need", "needs", "want", "wants", "only", "just", "wird", "wurde", "werden", "haben", "sein",
-    "eine", "einen", "einem", "einer", "mehr", "sehr", "auch",
-})  # fmt: skip
 _UNIT_AFTER: Final = re.compile(r"[ -]?(km/h|°[cf]|[^\W\d_]+|[%$€£¥₹])(?![^\W\d_])", re.IGNORECASE)
 _UNIT_BEFORE: Final = re.compile(r"(?<![^\W\d_])([^\W\d_]+|[%$€£¥₹]) ?[-\u2212]?\Z")
 """Match what may be the name of a unit; the names are ``CURRENCIES`` and ``MEASURES``."""
@@ -102,8 +93,6 @@ class Facts:
 
     facts: list[Fact]
     negations: list[str]
-    negated: list[str]
-    """The first word of some meaning after each negation, in the same clause."""
     words: list[str]
 
 
@@ -127,8 +116,7 @@ def read_facts(text: str) -> Facts:
     amounts, rest = _take_amounts(rest)
     facts += amounts
     dotted = rest if rest.isascii() else rest.translate(_DOTS)
-    negations = list(_NEGATION.finditer(dotted.lower()))
-    return Facts(facts, [each[0] for each in negations], list(_find_negated(negations)), split_words(rest))
+    return Facts(facts, _NEGATION.findall(dotted.lower()), split_words(rest))
 
 
 def _take_amounts(text: str) -> tuple[list[Fact], str]:
@@ -178,15 +166,6 @@ def _build_amount(text: str, start: int, end: int, number: Sequence[Decimal], *,
 
 def _look_up(match: re.Match[str] | None, units: Mapping[str, str]) -> str | None:
     return units.get(match[1].lower()) if match else None
-
-
-def _find_negated(negations: Iterable[re.Match[str]]) -> Iterator[str]:
-    for match in negations:
-        after = match.string[match.end() : match.end() + _LONGEST_CLAUSE]
-        clause = _CLAUSE_END.split(after, maxsplit=1)[0]
-        yield from [
-            word for word in split_words(clause) if len(word) >= _SHORTEST and word not in _AUXILIARY
-        ][:1]
 
 
 def _find_addresses(text: str) -> Found:

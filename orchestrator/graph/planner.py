@@ -117,9 +117,7 @@ class _Plan:
             derived = await run_in_thread(lambda: rules.derive_plan(state["task"], steps))
         except ContractFunctionError as error:
             return build_failure("contract_error", str(error), error=error)
-        output = derived["output"]
-        warnings = [f"task: {warning}" for warning in output["warnings"]] if output else []
-        return {"declared": {**declared, "derived": derived}, "warnings": warnings}
+        return {"declared": {**declared, "derived": derived}}
 
 
 def _is_replan(state: OrchestratorState) -> bool:

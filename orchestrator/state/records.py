@@ -145,12 +145,11 @@ class DerivedContract(TypedDict):
     """The contract of an output that was derived from a text when the run was planned.
 
     ``contract`` has the fields of an EvaluationContract. ``unchecked`` quotes requirements of the text that
-    no check covers, and ``warnings`` says which ones were left out because they contradict each other.
+    no check covers, or that contradict each other.
     """
 
     contract: dict[str, Json]
     unchecked: list[str]
-    warnings: list[str]
 
 
 class CallOrigin(TypedDict):

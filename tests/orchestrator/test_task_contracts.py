@@ -54,7 +54,7 @@ def test_the_derived_contract_is_stored_with_the_run():
     state = orchestrate().run(TASK)
 
     assert state["declared"]["derived"] == {
-        "output": {"contract": {"checks": [SHORT]}, "unchecked": ["sign it with love"], "warnings": []},
+        "output": {"contract": {"checks": [SHORT]}, "unchecked": ["sign it with love"]},
         "steps": [None],
     }
     assert json.loads(json.dumps(state)) == state

@@ -55,13 +55,8 @@ def draw_summary(results: Sequence[CaseResult], unread: Sequence[str], ignored: 
 
 
 def draw_changes(changes: case_result.Changes) -> Text:
-    """Draws the cases that are worse or better than in the baseline, or perhaps worse."""
+    """Draws the cases that are worse or better than in the baseline."""
     named = [("worse than in the baseline", changes.worse), ("better than in the baseline", changes.better)]
-    if changes.unclear:
-        unclear = (
-            "passed less often than in the baseline, by no more than chance explains; --repeat shows more"
-        )
-        named.append((unclear, changes.unclear))
     lines = []
     for words, cases in named:
         lines.append(f"{consoles.count_noun(len(cases), 'case')} {words}")
@@ -300,7 +295,7 @@ def _save(path: str, task: str, derived: DerivedChecks) -> None:
 def _to_plain(task: str, derived: DerivedChecks) -> dict[str, object]:
     checks = [(check.model_dump(mode="json", exclude_defaults=True), check) for check in derived.checks]
     named = [{**plain, "wanted": describe_check(check)} for plain, check in checks]
-    return {"task": task, "checks": named, "unchecked": derived.unchecked, "warnings": derived.warnings}
+    return {"task": task, "checks": named, "unchecked": derived.unchecked}
 
 
 def _draw(derived: DerivedChecks) -> Iterator[Text]:
@@ -311,5 +306,3 @@ def _draw(derived: DerivedChecks) -> Iterator[Text]:
         yield Text.assemble(("checked: ", "green"), consoles.one_line(words), (f" [{check.check}]", "dim"))
     for phrase in derived.unchecked:
         yield Text.assemble(("not checked: ", "yellow"), f"“{consoles.one_line(phrase)}”")
-    for warning in derived.warnings:
-        yield Text.assemble(("warning: ", "yellow"), consoles.one_line(warning))

@@ -45,14 +45,14 @@ def test_the_file_is_in_the_order_of_the_names(tmp_path):
 @pytest.mark.parametrize(
     ("before", "after", "changed"),
     [
-        (results("passed"), results("passed"), (0, 0, 0)),
-        (results("passed"), results("warning"), (1, 0, 0)),
-        (results("failed"), results("needs_review"), (0, 1, 0)),
-        (results("passed"), results("passed", basis="unverified"), (1, 0, 0)),
-        (results("passed", basis="approved"), results("passed"), (0, 0, 0)),
-        (results(*["passed"] * 5), results(*["passed"] * 4, "failed"), (0, 0, 1)),
-        (results(*["passed"] * 5), results("passed", *["failed"] * 4), (1, 0, 0)),
-        (results(*["failed"] * 5), results(*["passed"] * 5), (0, 1, 0)),
+        (results("passed"), results("passed"), (0, 0)),
+        (results("passed"), results("warning"), (1, 0)),
+        (results("failed"), results("needs_review"), (0, 1)),
+        (results("passed"), results("passed", basis="unverified"), (1, 0)),
+        (results("passed", basis="approved"), results("passed"), (0, 0)),
+        (results(*["passed"] * 5), results(*["passed"] * 4, "failed"), (0, 0)),
+        (results(*["passed"] * 5), results("passed", *["failed"] * 4), (1, 0)),
+        (results(*["failed"] * 5), results(*["passed"] * 5), (0, 1)),
     ],
 )
 def test_a_change_is_named(compare, before, after, changed):

@@ -50,11 +50,10 @@ def test_it_says_how_to_state_the_content(cli, tmp_path, ask):
     ["Write about bees. Use three metaphors.", "Write exactly 3 sentences. Write at least 5 sentences."],
 )
 def test_requirements_that_are_not_checked_stand_below_a_line_that_says_so(cli, task):
-    first, second, *others = cli("checks", task).stdout.splitlines()
+    first, second, *_ = cli("checks", task).stdout.splitlines()
 
     assert first == "Nothing of the task is checked by a program; a success would rest on the judge alone."
     assert second.startswith("not checked: ")
-    assert any(line.startswith("warning: ") for line in others) == ("sentences. " in task)
 
 
 def test_json_has_the_checks(cli):
@@ -63,7 +62,7 @@ def test_json_has_the_checks(cli):
     assert shown["checks"] == [
         {"check": "word_count", "quote": "at most 2 words", "max": 2, "wanted": "use at most 2 words"}
     ]
-    assert (shown["task"], shown["unchecked"], shown["warnings"]) == (TASK, [], [])
+    assert (shown["task"], shown["unchecked"]) == (TASK, [])
 
 
 def test_a_saved_contract_can_be_edited_and_passed_back(cli, ask, tmp_path):

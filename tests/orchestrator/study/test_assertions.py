@@ -51,7 +51,7 @@ def test_a_run_that_is_not_accepted_fails_with_its_reasons_calls_and_answer():
 
     lines = str(caught.value).splitlines()
     assert lines[0] == "failed: State the number 12.5; the text does not state it."
-    assert "  - price_of()" in lines
+    assert "  1. guess()" in lines
     assert lines[-1] == "  answer: It costs 99 euros."
 
 
