@@ -72,7 +72,9 @@ def _choose_kind(fault: ServerFault) -> type[AgentError] | None:
 def _describe(model: object, fault: ServerFault, calls: int) -> str:
     address, name = find_address(model), name_called(model)
     place = "" if address is None else f" at {hide_credentials(address)}"
-    said = read_error(fault.error)
+    # OpenAI's client says "Connection error." for any cause.
+    causes = [fault.error] if fault.is_answered else iter_causes(fault.error)
+    said = "; ".join(dict.fromkeys(filter(None, map(read_error, causes))))
     words = said if fault.words in said else fault.words
     text = " ".join(mask_keys(words, read_secrets(model)).split())[:_LONGEST]
     if fault.is_overflow:

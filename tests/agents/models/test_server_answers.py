@@ -254,6 +254,13 @@ def test_a_redirect_to_a_login_is_told():
         BaseAgent(server.model("openai"), transport_retry=AT_ONCE).invoke("x")
 
 
+async def test_why_a_server_cannot_be_reached_is_told():
+    with serve_protocol(lambda _: b"") as server:
+        model = server.model("openai")
+        assert "disconnected" in await fail(model, awaited=False)
+    assert "refused" in await fail(model, awaited=False)
+
+
 def test_a_model_that_the_server_does_not_have_is_told_with_those_that_it_has(subtests):
     listed = {
         "openai": {"object": "list", "data": [{"id": "llama3"}, {"id": "qwen3"}]},
