@@ -85,7 +85,7 @@ def prepare_ours(
 
 def prepare_with_contract(saver: Saver, steps: int, durability: Durability) -> Run:
     contract = EvaluationContract.model_validate(
-        {"required_content": [{"text": "a"}], "output_length": {"max_words": 500}}
+        {"required_content": [{"text": "a"}], "checks": [{"check": "word_count", "max": 500}]}
     )
     return prepare_ours(saver, steps, durability, contract)
 

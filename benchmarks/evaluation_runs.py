@@ -157,7 +157,7 @@ def rich_case(run: Run) -> Json:
         "run_metadata": {"model": "synthetic", "prompt_version": "v3", "environment": "benchmark"},
         "keywords": ["order", "receipt", "trip"],
         "forbidden_content": [{"text": "I am not able"}, {"pattern": r"(?i)error \d{3}"}],
-        "output_length": {"min_words": 5, "max_words": 200},
+        "checks": [{"check": "word_count", "min": 5, "max": 200}],
         "trajectory": {"forbidden_tools": ["delete_account"]},
         "baseline_metrics": {"latency_ms": 1000.0, "total_tokens": 700, "token_f1": 0.7, "rouge_1": 0.7},
     }

@@ -23,8 +23,7 @@ CONTRACTS = [
     {"checks": [{"check": "list_item_count", "min": 3}]},
     {
         "required_content": [{"text": "Tuesday"}],
-        "output_length": {"max_words": 12},
-        "checks": [{"check": "function", "name": "names_no_price"}],
+        "checks": [{"check": "word_count", "max": 12}, {"check": "function", "name": "names_no_price"}],
     },
 ]
 

@@ -12,8 +12,8 @@ from evaluation.checks.contract_checks import ContractChecks
 from evaluation.contract.run import MATCH_MODES, AgentRun, NamedAction, RunMetadata, TrajectoryRules
 from evaluation.errors import ContractError
 from evaluation.patterns import AnySchema, PatternText, SchemaObject
-from evaluation.validation import InputModel, describe_idle_bound, wrap_name
-from evaluation.values import WHOLE, Count, Quantity, Severity, format_numbers
+from evaluation.validation import InputModel, wrap_name
+from evaluation.values import WHOLE, Quantity, Severity, format_numbers
 
 ModelT = TypeVar("ModelT", bound=InputModel)
 _PASS_SHARE: Final = 0.75
@@ -150,31 +150,6 @@ class ContentRule(InputModel):
         return self
 
 
-LEAST_LENGTHS: Final = {"characters": 1, "words": 0}
-"""The length of every output that is not empty."""
-
-
-class LengthBounds(InputModel):
-    """Bounds on the length of the final output."""
-
-    min_characters: Count | None = None
-    max_characters: Count | None = None
-    min_words: Count | None = None
-    max_words: Count | None = None
-
-    @model_validator(mode="after")
-    def _require_range(self) -> Self:
-        for name in LEAST_LENGTHS:
-            least, most = getattr(self, f"min_{name}"), getattr(self, f"max_{name}")
-            if problem := describe_idle_bound(f"min_{name}", least, LEAST_LENGTHS[name], most):
-                raise ValueError(problem)
-            if least is not None and most is not None and least > most:
-                raise ValueError(
-                    f"no text has at least {least} and at most {most} {name}; correct one of them"
-                )
-        return self
-
-
 _AUDIT_RULES: Final = ("forbidden", "required", "allowed_tools", "forbidden_tools")
 
 
@@ -261,7 +236,6 @@ class EvaluationContract(InputModel):
     keywords: list[Text] = Field(default_factory=list)
     required_content: list[ContentRule] = Field(default_factory=list)
     forbidden_content: list[ContentRule] = Field(default_factory=list)
-    output_length: LengthBounds | None = None
     expected_trajectory: list[NamedAction] | None = None
     # Not a literal: a mode that is not supported is a finding, and the other checks of the run still count.
     trajectory_match_mode: Annotated[str, Field(json_schema_extra={"enum": [*MATCH_MODES]})] = "in_order"

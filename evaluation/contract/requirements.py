@@ -14,7 +14,6 @@ from pydantic import ValidationError
 
 from evaluation.checks.check_model import BaseCheck, CheckContext, CheckOutcome
 from evaluation.checks.contract_checks import CONTRACT_CHECK_FIELDS, NamedCheck
-from evaluation.checks.kinds.counts import CharacterCount, WordCount
 from evaluation.checks.kinds.data_formats import JsonSchema
 from evaluation.checks.kinds.tools import ToolCalls
 from evaluation.checks.kinds.wording import Contains, Excludes, Pattern, StatesNumber
@@ -22,7 +21,6 @@ from evaluation.contract.contract import (
     AuditRule,
     ContentRule,
     EvaluationContract,
-    LengthBounds,
     Threshold,
     merge_rules,
 )
@@ -193,7 +191,6 @@ def _expand(rules: EvaluationContract) -> Iterator[Requirement]:
     |---|---|
     | ``required_content`` | ``contains``, ``regex``, ``schema`` or ``states_number`` |
     | ``forbidden_content`` | ``excludes``, or these with the opposite sense |
-    | ``output_length`` | ``character_count``, ``word_count`` |
     | ``keywords`` | ``contains``, unless a threshold on ``keyword_coverage`` stands for it |
     | ``must_call`` | ``tool_calls`` |
     | ``audit.rules`` | the rule itself |
@@ -206,7 +203,6 @@ def _expand(rules: EvaluationContract) -> Iterator[Requirement]:
         yield expand_rule(rule, f"required_content[{place}]", required=True)
     for place, rule in enumerate(rules.forbidden_content):
         yield expand_rule(rule, f"forbidden_content[{place}]", required=False)
-    yield from _expand_lengths(rules.output_length)
     yield from _expand_keywords(rules)
     for tool in rules.must_call:
         yield Requirement(
@@ -286,23 +282,6 @@ def _build_check(rule: ContentRule, *, required: bool) -> BaseCheck:
         return StatesNumber(number=rule.number, tolerance=rule.tolerance, present=required)
     schema = rule.json_schema is not None and rule.json_schema
     return JsonSchema(json_schema=schema, alone=False, matches=required)
-
-
-def read_lengths(bounds: LengthBounds | None) -> dict[str, dict[str, int]]:
-    """Return the bounds of ``output_length`` by metric: ``{"words": {"max": 5}}``."""
-    lengths: dict[str, dict[str, int]] = {}
-    for name, limit in bounds or ():
-        side, metric = name.split("_")
-        if limit is not None:
-            lengths.setdefault(metric, {})[side] = limit
-    return lengths
-
-
-def _expand_lengths(bounds: LengthBounds | None) -> Iterator[Requirement]:
-    for metric, limits in read_lengths(bounds).items():
-        kind = CharacterCount if metric == "characters" else WordCount
-        check = kind.model_validate(limits)
-        yield Requirement(check, "output_length", metric, "output_length", covers="form")
 
 
 def _expand_keywords(rules: EvaluationContract) -> Iterator[Requirement]:

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator, Mapping
 from math import inf
 from typing import Final, Literal
 
-from evaluation.contract.contract import AUDIT_METRICS, LEAST_LENGTHS, EvaluationContract, Threshold
+from evaluation.contract.contract import AUDIT_METRICS, EvaluationContract, Threshold
 from evaluation.measures.operational import OPERATIONAL_METRICS
 from evaluation.measures.response_scores import RESPONSE_METRICS
 from evaluation.measures.trajectory.scoring import COLLABORATION_METRICS, TRAJECTORY_METRICS
@@ -14,6 +14,8 @@ from evaluation.validation import OTHER_NAMES, describe_idle_bound, find_similar
 from evaluation.values import JsonObject
 
 Direction = Literal["higher", "lower"]
+LEAST_LENGTHS: Final = {"characters": 1, "words": 0}
+"""The length of every output that is not empty."""
 JUDGE_METRICS: Final[Mapping[str, Direction]] = {"judge_score": "higher"}
 
 METRICS: Final[Mapping[str, Direction | None]] = {

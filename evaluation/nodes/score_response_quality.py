@@ -12,7 +12,7 @@ from evaluation.checks.contract_checks import NamedCheck, find_check
 from evaluation.checks.custom import describe_problem
 from evaluation.contract.contract import EvaluationContract, Threshold
 from evaluation.contract.recorded_messages import assistant_parts, list_given_texts
-from evaluation.contract.requirements import Requirement, evaluate_requirement, is_demanding, read_lengths
+from evaluation.contract.requirements import Requirement, evaluate_requirement, is_demanding
 from evaluation.contract.run import ToolCall
 from evaluation.findings import CheckSource, Finding, FindingKind
 from evaluation.measures.lost_facts import find_lost_facts
@@ -36,7 +36,7 @@ from evaluation.report.metric_groups import (
     not_applicable,
 )
 from evaluation.report.state import Action, EvaluationState, read_demands
-from evaluation.texts.normal import count_visible, split_words
+from evaluation.texts.normal import split_words
 from evaluation.values import JsonObject, Severity, as_list, format_numbers
 
 DEFAULT_METRIC: Final = "rouge_1"
@@ -47,7 +47,6 @@ def check_thresholds(
     thresholds: Mapping[str, JsonObject],
     scores: Mapping[str, Score],
     missing: Sequence[str] = (),
-    output: str | None = None,
 ) -> Iterator[Finding]:
     """Compare each metric of a response with its threshold; a flag counts as 1 or 0.
 
@@ -55,10 +54,9 @@ def check_thresholds(
         thresholds: The normalised thresholds by metric.
         scores: The metrics of the response.
         missing: The keywords of the contract that the output lacks.
-        output: The final output, whose visible characters count for a minimum.
     """
     for metric, bound in thresholds.items():
-        score = _measure_length(metric, bound, scores[metric], output)
+        score = scores[metric]
         value = score if isinstance(score, dict) else float(score)
         finding = compare_with_bound("response", "response", metric, value, bound, "critical")
         if finding.passed is False and not isinstance(value, dict):
@@ -66,20 +64,10 @@ def check_thresholds(
         yield finding
 
 
-def _measure_length(metric: str, bound: JsonObject, score: Score, output: str | None) -> Score:
-    """Return the visible characters if they are too few: blanks count for a maximum, and for no minimum."""
-    least = bound.get("min")
-    if metric != "characters" or output is None or not isinstance(least, (int, float)):
-        return score
-    visible = count_visible(output)
-    return visible if visible < least else score
-
-
 def _explain_failure(finding: Finding, value: float, bound: JsonObject, missing: Sequence[str]) -> str:
     metric, (observed, required) = finding.name, describe_comparison(value, bound)
     if metric in LENGTHS:
-        visible = "visible " if metric == "characters" and required.startswith("at least") else ""
-        return f"The output has {observed} {visible}{metric}; it must have {required}"
+        return f"The output has {observed} {metric}; it must have {required}"
     if metric == "keyword_coverage" and missing:
         return f"The output lacks the keywords {join_names(missing)}; include them ({finding.reason})"
     if metric in QUALITY_METRICS:
@@ -177,11 +165,12 @@ def _score_response(state: EvaluationState, findings: list[Finding]) -> Evaluati
         "forbidden_content": _score_content(checks, "forbidden_content"),
     }
     compared = () if reference is None else check_reference(contract.thresholds, scores, output, reference)
-    measured = [*check_thresholds(thresholds, scores, missing or (), output), *compared]
-    limits = {**limits_by_name(thresholds), **limits_by_name(read_lengths(contract.output_length))}
+    measured = [*check_thresholds(thresholds, scores, missing or ()), *compared]
     named = {"missing_keywords": missing} if contract.keywords and missing is not None else {}
     return {
-        "response_metrics": build_group(scores, [*measured, *checks], {**limits, **named}),
+        "response_metrics": build_group(
+            scores, [*measured, *checks], {**limits_by_name(thresholds), **named}
+        ),
         "findings": [*state["findings"], *measured, *findings],
         "errors": [
             *state["errors"],

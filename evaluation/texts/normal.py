@@ -68,11 +68,6 @@ def normalize_text(text: str, *, ignore_case: bool = True) -> str:
     return " ".join((fold_case(text) if ignore_case else normalize_lines(text)).split())
 
 
-def count_visible(text: str) -> int:
-    """Count the characters that a reader sees: a run of white space is one, and none is at the ends."""
-    return len(remove_loose_marks(normalize_text(text, ignore_case=False)).strip("\u2800 "))
-
-
 def remove_unseen(text: str) -> str:
     """Return a text as it is, without what no reader sees; emoji stay whole, and blank letters are blanks."""
     if text.isascii():

@@ -184,7 +184,6 @@ def test_the_older_fields_of_a_contract_are_checks_of_the_report():
             "checks": [{"check": "word_count", "max": 9}],
             "required_content": [{"text": "lamp"}, {"number": 13}, {"json_schema": True, "severity": "info"}],
             "forbidden_content": [{"pattern": "(?i)bulb", "severity": "warning"}],
-            "output_length": {"min_words": 3, "max_words": 4, "max_characters": 99},
             "keywords": ["lamp", "table"],
             "must_call": ["price_of", "book"],
         }
@@ -202,14 +201,11 @@ def test_the_older_fields_of_a_contract_are_checks_of_the_report():
             "content",
             'write a text that does not match the pattern "(?i)bulb"',
         ),
-        ("output_length", True, "length", "use at most 99 characters"),
-        ("output_length", False, "length", "use 3 to 4 words"),
         ("keywords", False, "content", 'include "lamp" and "table"'),
         ("must_call", True, "tool", 'call the tool "price_of" at least 1 time'),
         ("must_call", False, "tool", 'call the tool "book" at least 1 time'),
     ]
     assert {each["source"] for each in report["checks"]} == {"contract"}
-    assert report["checks"][6]["seen"] == "the text has 5 words"
     assert [each["covers"] for each in report["checks"]][-3:] == ["content", "actions", "actions"]
     assert {each["sentence"] for each in report["checks"] if not each["passed"]} == {
         alert["reason"] for alert in report["alerts"]

@@ -10,7 +10,7 @@ ASKING = {
     "keywords": {"keywords": ["done"]},
     "content": {"required_content": [{"text": "done"}]},
     "what must not be said": {"forbidden_content": [{"text": "sorry"}]},
-    "a length": {"output_length": {"max_words": 5}},
+    "a length": {"checks": [{"check": "word_count", "max": 5}]},
     "actions": {"expected_trajectory": ["a", "a", "a"]},
     "a threshold": {"thresholds": {"latency_ms": 10}},
     "a forbidden tool": {"trajectory": {"forbidden_tools": ["b"]}},

@@ -51,13 +51,23 @@ ACCEPTED = [
             {"check": "schema", "json_schema": {"type": "object"}},
         ]
     },
-    {"output_length": {"min_words": 3, "max_words": 3, "min_characters": 9, "max_characters": 9}},
-    {"output_length": {"min_words": 0, "max_words": 3, "min_characters": 1, "max_characters": 9}},
-    {"output_length": {"min_words": 1, "min_characters": 2}},
+    {
+        "checks": [
+            {"check": "word_count", "min": 3, "max": 3},
+            {"check": "character_count", "min": 9, "max": 9},
+        ]
+    },
+    {
+        "checks": [
+            {"check": "word_count", "min": 0, "max": 3},
+            {"check": "character_count", "min": 1, "max": 9},
+        ]
+    },
+    {"checks": [{"check": "word_count", "min": 1}, {"check": "character_count", "min": 2}]},
     {"checks": [{"check": "word_count", "min": 0, "max": 3}, {"check": "word_count", "min": 1}]},
     {"checks": [{"check": "line_count", "min": 1, "max": 2}, {"check": "line_count", "min": 2}]},
     {"checks": [{"check": "occurrences", "text": "a", "exactly": 0}]},
-    {"output_length": {"min_words": 3, "max_words": None, "max_characters": 10.0}},
+    {"checks": [{"check": "word_count", "min": 3}, {"check": "character_count", "max": 10}]},
     {"rubric": {"criteria": criteria("a", "b"), "pass_score": 3, "scale": {"min": 0, "max": 10}}},
     {"rubric": {"criteria": criteria("a"), "pass_score": 7, "scale": {"max": 7}}},
     {"rubric": {"criteria": ["a", {"name": "b"}], "scale": [1, 5]}},
@@ -116,11 +126,9 @@ REFUSED = [
     {"checks": [{"check": "regex", "pattern": "(?=a)"}]},
     {"checks": [{"check": "schema", "json_schema": {"type": 5}}]},
     {"checks": [{"check": "language", "code": "German"}]},
-    {"output_length": {"min_words": -1}},
-    {"output_length": {"min_words": 1.5}},
-    {"output_length": {"min_words": 0}},
-    {"output_length": {"min_words": 0, "max_characters": 9}},
-    {"output_length": {"min_characters": 1}},
+    {"checks": [{"check": "word_count", "min": 0}]},
+    {"checks": [{"check": "word_count", "min": 0}, {"check": "character_count", "max": 9}]},
+    {"checks": [{"check": "character_count", "min": 1}]},
     {"rubric": {"criteria": []}},
     {"rubric": {}},
     {"rubric": {"criteria": [3]}},
@@ -141,8 +149,8 @@ REFUSED = [
 ]
 CONTRADICTORY = {
     "a minimum above the maximum": {"thresholds": {"latency_ms": {"min": 2, "max": 1}}},
-    "more words than are allowed": {"output_length": {"min_words": 5, "max_words": 4}},
-    "more characters than are allowed": {"output_length": {"min_characters": 2, "max_characters": 1}},
+    "more words than are allowed": {"checks": [{"check": "word_count", "min": 5, "max": 4}]},
+    "more characters than are allowed": {"checks": [{"check": "character_count", "min": 2, "max": 1}]},
     "two criteria of one name": {"rubric": {"criteria": criteria("a", "a")}},
     "a descending scale": {"rubric": {"criteria": ["a"], "scale": [5, 1]}},
     "an empty scale": {"rubric": {"criteria": criteria("a"), "scale": {"min": 3, "max": 3}}},

@@ -128,7 +128,9 @@ def test_a_judge_that_fails_approves_nothing():
 
 
 def test_an_answer_that_rests_on_less_than_required_is_refused():
-    verdict = build(["Hi."], {"output_length": {"max_words": 5}}, require="checked").invoke(TASK)["verdict"]
+    verdict = build(["Hi."], {"checks": [{"check": "word_count", "max": 5}]}, require="checked").invoke(TASK)[
+        "verdict"
+    ]
 
     assert (verdict["accepted"], verdict["status"], verdict["basis"]) == (False, "passed", "unverified")
     assert verdict["reason"].startswith("require is 'checked', and the answer is only unverified")

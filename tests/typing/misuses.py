@@ -11,8 +11,6 @@ from orchestrator.retry import FeedbackRule
 
 EvaluationContract(required_contents=[])  # type: ignore[call-arg]
 EvaluationContract(required_content={"text": "world"})  # type: ignore[arg-type]
-EvaluationContract(output_length={"max_word": 5})  # type: ignore[arg-type]
-EvaluationContract(output_length={"max_words": "5"})  # type: ignore[arg-type]
 EvaluationContract(keywords="light")  # type: ignore[arg-type]
 EvaluationContract(must_call=["search", {"name": "book"}])  # type: ignore[list-item]
 EvaluationContract(thresholds={"latency_ms": "1500"})  # type: ignore[dict-item]

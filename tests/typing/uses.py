@@ -20,7 +20,7 @@ from evaluation import (
     run_from_messages,
 )
 from evaluation.checks.kinds.counts import WordCount
-from evaluation.contract.contract import ContentRule, Criterion, LengthBounds, Threshold
+from evaluation.contract.contract import ContentRule, Criterion, Threshold
 from evaluation.contract.run import ExpectedAction, TrajectoryRules
 from orchestrator import LangGraphOrchestrator, OrchestratorState, Question, RetryPolicy, StepRecord, TuneSpec
 from orchestrator.events import Event, RunFinished, StepJudged
@@ -29,7 +29,7 @@ from orchestrator.retry import CustomRule, FeedbackRule, RefusedStep, ResampleRu
 
 def write_contracts(names: list[str], rules: list[ContentRule]) -> None:
     """A contract takes models; a dict of plain JSON is validated at run time."""
-    EvaluationContract(required_content=rules, must_call=names, output_length=LengthBounds(max_words=5))
+    EvaluationContract(required_content=rules, must_call=names)
     EvaluationContract(
         checks=[WordCount(max=5)], rubric=Rubric(criteria=[Criterion(name="tone")]), keywords=["light"]
     )

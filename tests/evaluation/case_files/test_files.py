@@ -21,7 +21,7 @@ ONE = """\
 version: 1
 task: Greet the world in at most 5 words
 contract:
-  output_length: {max_words: 5}
+  checks: [{check: word_count, max: 5}]
 """
 MANY = """\
 version: 1
@@ -34,7 +34,7 @@ cases:
       required_content: [{text: no}]
     unchecked: [politely]
 """
-BRIEF = EvaluationContract(output_length={"max_words": 5})
+BRIEF = EvaluationContract(checks=[{"check": "word_count", "max": 5}])
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ def rule(category, severity="critical", **kind):
 FAILURES = {
     "required content is missing": {"required_content": [{"text": "done"}]},
     "forbidden content is there": {"forbidden_content": [{"text": "lamp"}]},
-    "the output is too long": {"output_length": {"max_words": 2}},
+    "the output is too long": {"checks": [{"check": "word_count", "max": 2}]},
     "a response metric is too low": {"reference_output": "Nothing.", "thresholds": {"rouge_1": 0.9}},
     "a tool is missing": {"expected_trajectory": ["switch", "confirm"]},
     "an argument differs": {"expected_trajectory": [{"name": "switch", "args": {"to": "on"}}]},

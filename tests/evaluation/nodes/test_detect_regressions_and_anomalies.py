@@ -2,11 +2,11 @@ from evaluation import evaluate
 from evaluation.testing import DeterministicJudge, FailingJudge
 
 LONG = {"final_output": "Order 12345 is in transit, and will be there by the end of this week."}
-OUTPUT_LENGTH = {"max_words": 100}
+LENGTH = [{"check": "word_count", "max": 100}]
 
 
 def compared(baseline, drift=None, **case):
-    given = {"agent_run": LONG, "output_length": OUTPUT_LENGTH, "drift": drift or {}, **case}
+    given = {"agent_run": LONG, "checks": LENGTH, "drift": drift or {}, **case}
     return evaluate({**given, "baseline_metrics": baseline})
 
 

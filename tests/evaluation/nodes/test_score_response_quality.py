@@ -170,34 +170,12 @@ def test_required_and_forbidden_content_are_scored_and_checked():
     ]
 
 
-def test_the_length_is_checked_against_its_bounds(subtests):
-    for bounds, expected in [
-        ({"min_characters": 9, "max_characters": 9}, [("characters", True)]),
-        ({"min_characters": 10}, [("characters", False)]),
-        ({"max_characters": 8}, [("characters", False)]),
-        ({"max_words": 2, "min_characters": 2}, [("characters", True), ("words", True)]),
-        ({"min_words": 3}, [("words", False)]),
-        ({"max_words": 0}, [("words", False)]),
-        ({}, []),
-    ]:
-        with subtests.test(bounds=bounds):
-            found = said("two words", output_length=bounds)
-
-            assert [(check["metric"], check["passed"]) for check in found["checks"]] == expected
-
-
 # Missing output
 
 
 def test_the_bounds_on_a_value_stand_beside_it(subtests):
     for contract, bounds in [
-        ({"output_length": {"min_words": 2, "max_words": 9}}, {"words_minimum": 2, "words_limit": 9}),
-        ({"output_length": {"max_characters": 99}}, {"characters_limit": 99}),
         ({"thresholds": {"words": {"max": 9}}}, {"words_limit": 9.0}),
-        (
-            {"thresholds": {"words": 9}, "output_length": {"min_words": 2}},
-            {"words_minimum": 2, "words_limit": 9},
-        ),
         ({"keywords": ["transit"]}, {}),
     ]:
         with subtests.test(contract=contract):
@@ -212,14 +190,20 @@ def test_the_keywords_that_are_missing_are_named():
 
 def test_without_an_output_what_is_asked_is_missing():
     found = silent(
-        reference_output=REFERENCE, output_length={"max_words": 3}, forbidden_content=[{"text": "a"}]
+        reference_output=REFERENCE,
+        checks=[{"check": "word_count", "max": 3}],
+        forbidden_content=[{"text": "a"}],
     )
 
     assert (found["status"], found["passed"]) == ("missing_data", None)
     assert {found["unscored"][name]["status"] for name in (*REFERENCE_METRICS, "words")} == {"missing_data"}
     assert found["unscored"]["required_content"]["status"] == "not_applicable"
     assert {check["kind"] for check in found["checks"]} == {"missing_data", "undecided"}
-    assert [check["metric"] for check in found["checks"]] == ["rouge_1", "forbidden_content", "words"]
+    assert [check["metric"] for check in found["checks"]] == [
+        "rouge_1",
+        "checks.word_count",
+        "forbidden_content",
+    ]
 
 
 # What has no answer

@@ -174,7 +174,7 @@ def test_a_judges_lines_cannot_pass_for_another_complaint():
 def test_a_finding_holds_the_severity_and_the_sentence_of_the_alert(subtests):
     for contract, found in [
         (
-            {"output_length": {"min_words": 40}, "keywords": ["cat"]},
+            {"checks": [{"check": "word_count", "min": 40}], "keywords": ["cat"]},
             [
                 "critical: Use at least 40 words; the text has 15 words.",
                 'critical: Include "cat"; "cat" is missing.',

@@ -13,7 +13,7 @@ from evaluation import EvaluationContract
 from evaluation.contract.contract import ContentRule
 from orchestrator.planning.plan import PlannedSteps, read_steps
 
-SHORT = {"output_length": {"max_words": 50}}
+SHORT = {"checks": [{"check": "word_count", "max": 50}]}
 
 
 def read(*items, max_steps=20):
@@ -128,7 +128,7 @@ def test_an_invalid_contract_is_told_by_its_step_its_path_and_its_problem(subtes
     for contract, told in [
         (3, ": give an object, not 3"),
         ({"keyword": ["a"]}, ".keyword: no field has this name; write 'keywords' instead"),
-        ({"output_length": {"max_words": -1}}, ".output_length.max_words: give a number greater than"),
+        ({"checks": [{"check": "word_count", "max": -1}]}, ".checks[0].max: give a number greater than"),
         ({"thresholds": {"words": float("inf")}}, ".thresholds.words: give an object or a number or true"),
         ({"checks": [{"check": "word_count", "min": -1}]}, ".checks[0].min: give a number greater than"),
         ({"keywords": [1], "x": 3}, ".keywords[0]: give a text, not 1; contract.x: no field has this name"),

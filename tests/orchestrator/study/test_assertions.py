@@ -14,6 +14,9 @@ PRICE = {"required_content": [{"number": 12.5}]}
 RUN = {"input": "What does the atlas cost?", "final_output": "It costs 12.5 euros."}
 
 
+SHORT = {"checks": [{"check": "word_count", "max": 3}]}
+
+
 def run_orchestrator():
     orchestrator = LangGraphOrchestrator.from_model(
         ScriptedChatModel(["It costs 12.5 euros."]),
@@ -56,10 +59,10 @@ def test_a_run_that_is_not_accepted_fails_with_its_reasons_calls_and_answer():
 
 
 def test_a_success_has_to_rest_on_what_is_required():
-    assert_evaluation("Fine.", contract={"output_length": {"max_words": 3}})
+    assert_evaluation("Fine.", contract=SHORT)
 
     with pytest.raises(AssertionError, match=r"^passed: it rests on less than is required \(checked\)"):
-        assert_evaluation("Fine.", contract={"output_length": {"max_words": 3}}, require="checked")
+        assert_evaluation("Fine.", contract=SHORT, require="checked")
 
 
 def test_the_least_severe_status_that_fails_can_be_chosen(subtests):

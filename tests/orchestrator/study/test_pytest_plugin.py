@@ -109,7 +109,7 @@ def test_junit_has_the_failure_and_what_each_test_rests_on(run, pytester):
 def test_options_choose_the_tests_and_the_gate(run, pytester, arguments, counts):
     contracts = {
         "more": "{required_content: [{number: 12.5}]}",
-        "form": "{output_length: {max_words: 9}}",
+        "form": "{checks: [{check: word_count, max: 9}]}",
         "slow": "{thresholds: {latency_ms: {max: 0, severity: warning}}}",
     }
     for name, contract in contracts.items():

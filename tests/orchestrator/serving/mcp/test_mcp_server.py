@@ -243,7 +243,7 @@ async def test_a_recorded_run_is_evaluated(store, build):
 async def test_a_stored_run_is_evaluated_by_its_name(store, build):
     async with connect(store, build(*GREETING)) as client:
         await client.call_tool("run", {"task": "Greet", "thread_id": "greeting"})
-        given = {"run": "greeting", "contract": {"output_length": {"max_words": 3}}}
+        given = {"run": "greeting", "contract": {"checks": [{"check": "word_count", "max": 3}]}}
         result = await client.call_tool("evaluate", given)
 
     assert result.structuredContent["status"] == "passed"
