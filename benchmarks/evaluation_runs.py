@@ -96,7 +96,6 @@ def _make_run(index: int, source: random.Random) -> Run:
         "reference_output": reference,
         "expected_trajectory": expected,
         "thresholds": {
-            "token_f1": 0.4,
             "rouge_1": 0.4,
             "latency_ms": 1500,
             "total_tokens": 1200,
@@ -159,7 +158,7 @@ def rich_case(run: Run) -> Json:
         "forbidden_content": [{"text": "I am not able"}, {"pattern": r"(?i)error \d{3}"}],
         "checks": [{"check": "word_count", "min": 5, "max": 200}],
         "trajectory": {"forbidden_tools": ["delete_account"]},
-        "baseline_metrics": {"latency_ms": 1000.0, "total_tokens": 700, "token_f1": 0.7, "rouge_1": 0.7},
+        "baseline_metrics": {"latency_ms": 1000.0, "total_tokens": 700, "rouge_1": 0.7},
     }
 
 

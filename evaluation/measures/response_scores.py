@@ -1,18 +1,27 @@
-"""Lists the metrics of a response, and compares an output with its reference, in any language."""
+"""Lists the metrics of a response, compares an output with its reference, and finds the facts that it lost.
+
+A fact of the reference is lost if the output lacks it, or has it less often and another fact of its kind
+instead. If the other words of both texts are the same, the facts must also have the same order. Further facts
+in the output are accepted, but it must have as many negations as the reference.
+"""
 
 from __future__ import annotations
 
 import re
-import string
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, Literal, NamedTuple
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
+from typing import Final, Literal
 
 from rapidfuzz.distance import Levenshtein
 
 from evaluation.checks.segmentation import has_phrase
 from evaluation.report.metric_groups import Score, not_applicable, unscored_error
+from evaluation.texts.disguises import read_disguised
+from evaluation.texts.fact_reading import KINDS, Fact, Facts, Kind, Value, read_facts
 from evaluation.texts.normal import fold_case, split_words, unify_signs
+from evaluation.texts.units import agree_units
 
 _MARKS: Final = re.compile(
     r"""^["'«»(\[{*_`¿¡]+|(?:[.,;:!?…。，、！？；：»)\]}*_`]|(?<!\d)["'])+$|^-$"""  # 5' is no quotation
@@ -58,15 +67,13 @@ def find_missing_keywords(output: str, keywords: Sequence[str]) -> list[str]:
     return [each for each in keywords if not has_phrase(output, each, ignore_case=True, whole_words=True)]
 
 
-TEXT_METRICS: Final = ("exact_match", "normalized_exact_match", "levenshtein_similarity")
-WORD_METRICS: Final = (
-    "token_jaccard",
-    "token_f1",
-    "rouge_1",
-    "rouge_1_precision",
-    "rouge_1_recall",
+WORD_METRICS: Final = ("token_jaccard", "rouge_1")
+REFERENCE_METRICS: Final = (
+    "exact_match",
+    "normalized_exact_match",
+    "levenshtein_similarity",
+    *WORD_METRICS,
 )
-REFERENCE_METRICS: Final = (*TEXT_METRICS, *WORD_METRICS)
 """Metrics that compare an output with a reference and need no other input."""
 QUALITY_METRICS: Final = frozenset({*REFERENCE_METRICS, "keyword_coverage"})
 """Metrics of quality: a threshold on one of them replaces the default check."""
@@ -94,13 +101,11 @@ def score_against_reference(output: str, reference: str, words: Sequence[str]) -
     distance, reference_words = levenshtein_similarity(output, reference), split_words(reference)
     # In ASCII, texts with other words differ in more than case, white space and marks.
     may_match = words == reference_words or not (output.isascii() and reference.isascii())
-    f1 = _compare_squad_words(_squad_words(output, words), _squad_words(reference, reference_words))
     return {
         "exact_match": output == reference,
         "normalized_exact_match": may_match and normalized_exact_match(output, reference),
         "levenshtein_similarity": unscored_error(_TOO_LONG) if distance is None else distance,
         **_word_scores(words, reference_words),
-        "token_f1": not_applicable(_NO_WORDS) if f1 is None else f1,
     }
 
 
@@ -108,50 +113,136 @@ def _word_scores(words: Sequence[str], reference_words: Sequence[str]) -> dict[s
     if not reference_words:
         return dict.fromkeys((*WORD_METRICS, "keyword_coverage"), not_applicable(_NO_WORDS))
     observed, expected = set(words), set(reference_words)
-    shared, overlap = len(observed & expected), rouge_1(words, reference_words)
+    shared = len(observed & expected)
     return {
         "token_jaccard": shared / len(observed | expected),
-        "rouge_1": overlap.f1,
-        "rouge_1_precision": not_applicable("the output has no words")
-        if overlap.precision is None
-        else overlap.precision,
-        "rouge_1_recall": overlap.recall,
+        "rouge_1": rouge_1(words, reference_words),
         "keyword_coverage": shared / len(expected),
     }
 
 
-_WITHOUT_PUNCTUATION: Final = str.maketrans("", "", string.punctuation)
-_ARTICLES: Final = frozenset({"a", "an", "the"})
+def rouge_1(output: Sequence[str], reference: Sequence[str]) -> float:
+    """F1 of the shared words, each as often as both texts have it (clipped); words are not stemmed.
 
+    2 shared / (words of the output + words of the reference), of which there is at least one.
 
-class Overlap(NamedTuple):
-    """The shares of words that an output and a reference of at least one word have in common."""
-
-    f1: float
-    """2 shared / (of_output + of_reference): the harmonic mean of precision and recall."""
-    precision: float | None
-    """Shared / of_output; None if the output has no words."""
-    recall: float
-    """Shared / of_reference."""
-
-
-def rouge_1(output: Sequence[str], reference: Sequence[str]) -> Overlap:
-    """Count the shared words, each as often as both texts have it (clipped); words are not stemmed."""
-    observed, expected = Counter(output), Counter(reference)
-    shared = sum([min(count, expected[word]) for word, count in observed.items() if word in expected])
-    precision = shared / len(output) if output else None
-    return Overlap(2 * shared / (len(output) + len(reference)), precision, shared / len(reference))
-
-
-def _compare_squad_words(output: Sequence[str], reference: Sequence[str]) -> float | None:
-    """F1 of the shared words as in SQuAD (Rajpurkar et al. 2016): without case, punctuation, a, an and the.
-
-    Returns None if the reference has no other words.
+    Source: Lin (2004), ROUGE: a package for automatic evaluation of summaries.
     """
-    return rouge_1(output, reference).f1 if reference else None
+    shared = (Counter(output) & Counter(reference)).total()
+    return 2 * shared / (len(output) + len(reference))
 
 
-def _squad_words(text: str, words: Sequence[str]) -> list[str]:
-    # SQuAD deletes punctuation, so "well-known" is one word; ``split_words`` alone would make two.
-    bare = text.translate(_WITHOUT_PUNCTUATION)
-    return [word for word in (words if bare == text else split_words(bare)) if word not in _ARTICLES]
+MAX_CHARACTERS: Final = 20_000
+"""Longest text whose facts are read: a second at worst."""
+_MEASURES: Final[frozenset[Kind]] = frozenset({"number", "date", "time"})
+"""Kinds that may stand in place of each other: a broken date is read as numbers."""
+
+
+def find_lost_facts(output: str, reference: str) -> list[str]:
+    """Name the facts of the reference that an output changes or leaves out; none if the texts are equal."""
+    if output == reference:
+        return []
+    if max(len(output), len(reference)) > MAX_CHARACTERS:
+        return [f"facts in more than {MAX_CHARACTERS} characters, which are not compared"]
+    observed, expected = read_facts(_read_shown(output)), _read_reference(reference)
+    lost = [f"the {fact.kind} {fact.shown}" for fact in _compare_facts(observed, expected)]
+    negations = _compare_negations(observed.negations, expected.negations)
+    return [*dict.fromkeys(lost), *negations]
+
+
+# A reference is often compared with many outputs: with each retry, each trial, each version of an agent.
+@lru_cache(128)
+def _read_reference(reference: str) -> Facts:
+    return read_facts(_read_shown(reference))
+
+
+def _read_shown(text: str) -> str:
+    """Read a text as a person sees it, so that no look-alike hides a negation."""
+    return read_disguised(text)
+
+
+def _compare_facts(observed: Facts, expected: Facts) -> Iterator[Fact]:
+    if not expected.facts:
+        return
+    same_words = observed.words == expected.words
+    seen, wanted = _group_by_kind(observed), _group_by_kind(expected)
+    for kind in filter(wanted.get, KINDS):
+        if same_words and len(seen[kind]) == len(wanted[kind]):
+            yield from _find_misplaced(seen[kind], wanted[kind])
+        else:
+            kinds = _MEASURES if kind in _MEASURES else {kind}
+            replaced = same_words or any(_has_other(seen[each], wanted[each]) for each in kinds)
+            yield from _find_lost(seen[kind], wanted[kind], replaced=replaced)
+
+
+def _group_by_kind(facts: Facts) -> dict[Kind, list[Fact]]:
+    groups: dict[Kind, list[Fact]] = defaultdict(list)
+    for fact in facts.facts:
+        groups[fact.kind].append(fact)
+    return groups
+
+
+def _find_misplaced(observed: Sequence[Fact], expected: Sequence[Fact]) -> Iterator[Fact]:
+    """Compare place by place, because in the same words another order is another statement."""
+    pairs = zip(observed, expected, strict=True)
+    return (wanted for seen, wanted in pairs if not _agree(seen.value, wanted.value))
+
+
+def _find_lost(observed: Sequence[Fact], expected: Sequence[Fact], *, replaced: bool) -> Iterator[Fact]:
+    """Yield the facts that the output lacks, or has less often if it may have replaced them."""
+    seen, wanted = Counter(fact.value for fact in observed), Counter(fact.value for fact in expected)
+    places = _index_values(seen)
+    for fact in expected:
+        count = sum(seen[value] for value in _find_agreeing(fact.value, places))
+        is_absent = count == 0 and fact.is_vital
+        if is_absent or (replaced and count < wanted[fact.value] and not _is_pronoun(fact)):
+            yield fact
+
+
+def _has_other(observed: Sequence[Fact], expected: Sequence[Fact]) -> bool:
+    """Return whether the output has a fact that the reference lacks, and that may stand in place of one."""
+    places = _index_values(fact.value for fact in expected)
+    return any(not (_is_pronoun(fact) or _find_agreeing(fact.value, places)) for fact in observed)
+
+
+def _is_pronoun(fact: Fact) -> bool:
+    # "one" and "second" in words.
+    return fact.kind == "number" and not fact.is_vital
+
+
+def _index_values(values: Iterable[Value]) -> dict[Hashable, list[Value]]:
+    places: dict[Hashable, list[Value]] = defaultdict(list)
+    for value in dict.fromkeys(values):
+        for key in chain.from_iterable(map(_list_keys, value.readings)):
+            places[key].append(value)
+    return places
+
+
+def _find_agreeing(value: Value, places: dict[Hashable, list[Value]]) -> set[Value]:
+    keys = chain.from_iterable(map(_list_keys, value.readings))
+    return {other for key in keys for other in places.get(key, ()) if _agree(value, other)}
+
+
+def _list_keys(reading: Hashable) -> tuple[Hashable, ...]:
+    """Return a key that readings share if they can agree."""
+    # A date (year, month, day) may lack its year or day, so the month decides; a time always has its minute.
+    return (reading[1],) if isinstance(reading, tuple) else (reading,)
+
+
+def _agree(first: Value, second: Value) -> bool:
+    return agree_units(first.unit, second.unit) and any(
+        read_alike(a, b) for a in first.readings for b in second.readings
+    )
+
+
+def read_alike(first: Hashable, second: Hashable) -> bool:
+    """Compare two readings; a part of a date or time that one of them leaves out agrees with any."""
+    if isinstance(first, tuple) and isinstance(second, tuple):
+        return all(a == b or a is None or b is None for a, b in zip(first, second, strict=True))
+    return first == second
+
+
+def _compare_negations(observed: Sequence[str], expected: Sequence[str]) -> Iterator[str]:
+    if len(observed) != len(expected):
+        seen, wanted = (" ".join(dict.fromkeys(map(str.lower, words))) for words in (observed, expected))
+        yield f"the negations (in the reference {wanted or 'none'}, in the output {seen or 'none'})"

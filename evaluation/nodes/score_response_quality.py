@@ -15,12 +15,12 @@ from evaluation.contract.recorded_messages import assistant_parts, list_given_te
 from evaluation.contract.requirements import Requirement, evaluate_requirement, is_demanding
 from evaluation.contract.run import ToolCall
 from evaluation.findings import CheckSource, Finding, FindingKind
-from evaluation.measures.lost_facts import find_lost_facts
 from evaluation.measures.response_scores import (
     LENGTHS,
     QUALITY_METRICS,
     REFERENCE_METRICS,
     RESPONSE_METRICS,
+    find_lost_facts,
     find_missing_keywords,
     score_against_reference,
 )

@@ -43,7 +43,7 @@ METRICS = st.sampled_from(
         "latency_ms",
         "total_tokens",
         "rouge_1",
-        "token_f1",
+        "token_jaccard",
         "trajectory_recall",
         "exact_match",
         "gpu_s",

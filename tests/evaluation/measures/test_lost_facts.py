@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.measures.lost_facts import MAX_CHARACTERS, find_lost_facts
+from evaluation.measures.response_scores import MAX_CHARACTERS, find_lost_facts
 
 NUMBERS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "

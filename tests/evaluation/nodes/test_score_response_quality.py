@@ -36,10 +36,7 @@ def test_an_output_against_a_reference_has_every_reference_metric():
         "normalized_exact_match": False,
         "levenshtein_similarity": 0.722,
         "token_jaccard": 0.833,
-        "token_f1": 0.909,
         "rouge_1": 0.909,
-        "rouge_1_precision": 0.833,
-        "rouge_1_recall": 1.0,
         "keyword_coverage": 1.0,
     }
 
@@ -99,7 +96,7 @@ def test_a_fact_that_differs_from_the_reference_is_named_and_never_passes(subtes
 
 
 def test_a_threshold_on_the_quality_takes_the_place_of_the_default(subtests):
-    for metric in ["token_f1", "rouge_1_recall", "keyword_coverage"]:
+    for metric in ["token_jaccard", "rouge_1", "keyword_coverage"]:
         with subtests.test(metric=metric):
             found = said(PARAPHRASE, reference_output=REFERENCE, thresholds={metric: 0.5})
 
