@@ -120,6 +120,8 @@ class OpenAIReplies(Base):
             if choices != body["choices"]:
                 response = body = {**body, "choices": choices}
             result = super()._create_chat_result(response, generation_info)
+        if not choices:
+            raise NoReplyError(body)
         for generation, choice in zip(result.generations, body["choices"], strict=True):
             generation.message.additional_kwargs.update(_read_reasoning(choice["message"]))
         return result

@@ -254,6 +254,11 @@ def test_a_redirect_to_a_login_is_told():
         BaseAgent(server.model("openai"), transport_retry=AT_ONCE).invoke("x")
 
 
+async def test_an_answer_without_choices_is_told_with_its_first_words():
+    with serve_protocol(lambda _: encode({"id": "gateway-7", "choices": []})) as server:
+        assert "gateway-7" in await fail(server.model("openai"), awaited=False)
+
+
 async def test_why_a_server_cannot_be_reached_is_told():
     with serve_protocol(lambda _: b"") as server:
         model = server.model("openai")
