@@ -24,9 +24,9 @@ from orchestrator.judging.executor_tools import ExecutorTools, read_executor_too
 from orchestrator.judging.output import read_output_rules
 from orchestrator.persistence.store import Store, read_saver
 from orchestrator.runs.launch import Launcher
+from orchestrator.runs.resume import SAFEGUARDS, describe_safeguards
 from orchestrator.runs.run_loop import Runner
 from orchestrator.runs.run_methods import RunMethods
-from orchestrator.runs.safeguards import SAFEGUARDS, describe_safeguards
 from orchestrator.runtime.agent_methods import Compressor, Executor, Monitor, Planner
 from orchestrator.runtime.events import Hook, check_hooks
 from orchestrator.runtime.graph_executor import AnyGraph, read_executor

@@ -2,7 +2,6 @@
 
 from orchestrator.persistence.store import Store, open_store
 from orchestrator.runs.history import History
-from orchestrator.runs.reader import StoredRun
-from orchestrator.runs.run_selection import RunSummary
+from orchestrator.runs.reader import RunSummary, StoredRun
 
 __all__ = ["History", "RunSummary", "Store", "StoredRun", "open_store"]

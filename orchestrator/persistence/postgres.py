@@ -20,8 +20,7 @@ from psycopg.rows import DictRow, dict_row, tuple_row
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from orchestrator.errors import StoreError, StoreLostError
-from orchestrator.persistence.serializer import SeparateText
-from orchestrator.runs.run_saver import RunSaver, convert_store_errors, lock_number
+from orchestrator.runs.run_saver import RunSaver, SeparateText, convert_store_errors, lock_number
 from orchestrator.state.plain_values import format_one_line, format_repr
 
 _DEAD_SESSION_S: Final = 2.0

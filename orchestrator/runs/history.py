@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
-from typing import Final, Unpack
+from typing import Annotated, Final, TypeAlias, TypedDict, Unpack
 
 from langgraph.checkpoint.base import CheckpointTuple
+from pydantic import AwareDatetime, Field
 
 from orchestrator.errors import BrokenRunError, ConfigurationError, StoreError, StoreLostError
-from orchestrator.runs.reader import StoredRun, is_run, read_run, read_summary, unreadable_summary
+from orchestrator.runs.reader import RunSummary, StoredRun, is_run, read_run, read_summary, unreadable_summary
 from orchestrator.runs.run_saver import (
     COMMAND,
     RunSaver,
@@ -25,10 +26,11 @@ from orchestrator.runs.run_saver import (
     describe_unknown_thread,
     lock_for_delete,
 )
-from orchestrator.runs.run_selection import IndexedRun, RunList, RunSelection, RunSummary, SelectedRuns
+from orchestrator.runtime.settings_model import SettingsModel
 from orchestrator.settings import check_thread_id
-from orchestrator.state.graph_state import ENDED, UNDERWAY
+from orchestrator.state.graph_state import ENDED, STATUSES, UNDERWAY, StoredStatus
 from orchestrator.state.plain_values import format_repr
+from orchestrator.state.records import Basis
 from orchestrator.state.stored_form import convert_read_errors, schema_problem
 
 
@@ -274,3 +276,61 @@ def index_run(saver: object, thread_id: str) -> None:
                 "SELECT thread_id, mark FROM orchestrator_runs WHERE thread_id = ?", (thread_id,)
             )
             RunIndex(saver).update_rows([(name, mark) for name, mark in rows if mark])
+
+
+class RunList(list[RunSummary]):
+    """A page of summaries.
+
+    Attributes:
+        next: The ``cursor`` of the page after this one; None on the last.
+    """
+
+    next: str | None = None
+
+
+_Text: TypeAlias = Annotated[str | None, Field(description="a part of the text, or None")]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedRun:
+    """A run in a list, with the latest checkpoint, which its summary was read from."""
+
+    checkpoint_id: str
+    summary: RunSummary
+
+
+class SelectedRuns(TypedDict, total=False):
+    """The arguments of ``History.runs``."""
+
+    status: StoredStatus | None
+    since: datetime | None
+    task: str | None
+    basis: Basis | None
+    limit: int | None
+    cursor: str | None
+
+
+class RunSelection(SettingsModel):
+    """Which runs are listed; see ``History.runs``."""
+
+    status: Annotated[StoredStatus | None, Field(description=f"one of {', '.join(STATUSES)}, or None")] = None
+    since: Annotated[AwareDatetime | None, Field(description="a time with its zone, or None")] = None
+    task: _Text = None
+    basis: Basis | None = None
+    limit: Annotated[int | None, Field(ge=0, description="a whole number of at least 0, or None")] = None
+    cursor: Annotated[str | None, Field(description="`next` of the page before, or None")] = None
+
+    def matches(self, run: RunSummary) -> bool:
+        """Checks whether a run is selected."""
+        return (
+            self.status in (None, run.status)
+            and (self.since is None or run.updated >= self.since)
+            and (self.task or "").casefold() in run.task.casefold()
+            and self.basis in (None, run.basis)
+        )
+
+    def list_statuses(self) -> tuple[StoredStatus, ...]:
+        """Lists the statuses that the rows of the selected runs have; empty for any."""
+        if self.status in {*UNDERWAY, "interrupted"}:
+            return ("planning", "executing")  # locks tell them apart
+        return () if self.status is None else (self.status,)

@@ -17,9 +17,14 @@ from evaluation import TaskCase
 from orchestrator.errors import ConfigurationError, ResumeError
 from orchestrator.judging.executor_tools import ExecutorTools, find_unasked
 from orchestrator.runs.reader import Graph, complete_snapshot, copy_before
-from orchestrator.runs.resume import Resumption, decide_resumption, state_from_values
+from orchestrator.runs.resume import (
+    SAFEGUARDS,
+    Resumption,
+    decide_resumption,
+    list_changed,
+    state_from_values,
+)
 from orchestrator.runs.run_saver import format_resume_call
-from orchestrator.runs.safeguards import SAFEGUARDS, list_changed
 from orchestrator.runtime.events import Event, RunResumed, RunStarted
 from orchestrator.runtime.run_context import Reporter
 from orchestrator.settings import Settings, check_config, check_task, check_thread_id

@@ -16,6 +16,7 @@ from langgraph.checkpoint.base import WRITES_IDX_MAP, BaseCheckpointSaver, Check
 from langgraph.graph import START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Interrupt, PregelTask, StateSnapshot
+from pydantic import AwareDatetime
 
 from agents.loop.call_marks import is_under_way
 from agents.loop.langgraph_internals import INTERRUPT_CHANNEL
@@ -24,7 +25,6 @@ from orchestrator.planning.parallel import find_rejudging
 from orchestrator.runs import resume
 from orchestrator.runs.resume import PLANNER, state_from_values
 from orchestrator.runs.run_saver import checkpoint_config, describe_unknown_thread
-from orchestrator.runs.run_selection import RunSummary
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.state.current_step import LASTING, current_records, is_answer_due
 from orchestrator.state.evaluation_report import mapping
@@ -42,10 +42,11 @@ from orchestrator.state.graph_state import (
     OrchestratorState,
     RunInput,
     StateUpdate,
+    StoredStatus,
     merge_records,
 )
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import Question
+from orchestrator.state.records import Basis, Question
 from orchestrator.state.stored_form import (
     SCHEMA,
     STARTED,
@@ -54,7 +55,46 @@ from orchestrator.state.stored_form import (
     schema_problem,
     validate_state,
 )
+from orchestrator.state.usage import Usage
 from orchestrator.supervision.human import read_outage
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """One line about a stored run.
+
+    Attributes:
+        thread_id: The thread.
+        status: "waiting" if a question waits for a person; "planning" or "executing" if the run is under way;
+            "interrupted" if no process runs it any more, so that ``resume`` continues it; "unreadable" if
+            another version of this program stored it or it is broken.
+        task: The task; empty if the run is unreadable.
+        steps_done: Number of steps that were validated or passed over.
+        steps_planned: Number of steps in the plan; 0 before there is a plan.
+        started: Start time in UTC; None if it was not stored.
+        updated: Time of the latest checkpoint in UTC; the year 1 if it cannot be read.
+        question: The question for a person.
+        usage: The usage of the run; None before there is a plan.
+        basis: By what the success is known; None if the run did not succeed.
+        judged_again: Whether the run failed because it could not be judged: ``resume`` judges it again.
+    """
+
+    thread_id: str
+    status: StoredStatus
+    task: str
+    steps_done: int
+    steps_planned: int
+    started: AwareDatetime | None
+    updated: AwareDatetime
+    question: Question | None
+    usage: Usage | None
+    basis: Basis | None = None
+    judged_again: bool = False
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether ``resume`` continues the run."""
+        return self.judged_again or self.status in ("interrupted", "waiting")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import random
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from typing import Any, Final, Protocol, cast
 from uuid import uuid4
 
@@ -133,6 +134,13 @@ class RunSaver(BaseCheckpointSaver[str], ABC):
     def get_next_version(self, current: str | None, channel: None) -> str:  # noqa: ARG002 - LangGraph's
         """Returns a short version."""
         return next_version(current)
+
+
+@dataclass(frozen=True, slots=True)
+class SeparateText:
+    """A text that a saver hands to the serialiser, because it would store a ``str`` unencrypted."""
+
+    text: str
 
 
 @contextmanager
