@@ -17,7 +17,6 @@ from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.runs import build
 
 RESULTS = "Step 1: one\nResult: one done\n\nStep 2: two\nResult: two done"
-UNREADABLE = {"success": False, "feedback": "Failed to parse monitoring response: hmm"}
 
 
 def test_the_output_of_a_plan_of_one_step_is_its_result_and_costs_nothing_more():
@@ -100,21 +99,6 @@ def test_a_run_that_was_killed_at_its_answer_goes_on_there(tmp_path, place):
     assert (before["status"], before["output"], before["current_step_index"]) == ("executing", None, 2)
     assert (state["output"], executor.calls) == ("the task answered", [])
     assert shown == state
-
-
-def test_a_person_can_be_asked_about_the_answer(tmp_path):
-    policy = RetryPolicy(strategies=[{"use": "feedback"}, {"use": "ask_human", "after": "unverified"}])
-    monitor = FakeMonitor(accept(), accept(), UNREADABLE)
-    with open_store(tmp_path / "runs.sqlite") as store:
-        orchestrator = build(SynthesizingExecutor(), monitor, retry_policy=policy, checkpointer=store.saver)
-        asked = orchestrator.run("the task", "t")
-        listed, [attempt] = store.history.find("t"), store.history.show("t").state["synthesis"]
-        state = orchestrator.resume("t", {"answer": "approve"})
-
-    assert (asked["question"]["step"], asked["question"]["output"]) == ("the task", "the task answered")
-    assert (listed.status, listed.question) == ("waiting", asked["question"])
-    assert (attempt["step"], attempt["result"]) == ("the task", "the task answered")
-    assert (state["status"], state["output"]) == ("success", "the task answered")
 
 
 def test_a_final_output_in_which_a_reader_sees_nothing_is_no_success(subtests):

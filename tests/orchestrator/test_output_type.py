@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import assert_type
 
 import pytest
 from pydantic import BaseModel, Field, RootModel, computed_field, field_validator, model_validator
 
-from agents import ExecutionAgent
-from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
 from orchestrator import ConfigurationError, Result, RunFailedError
 from orchestrator.state.graph_state import blank_state
@@ -124,14 +121,6 @@ def test_an_executor_that_takes_a_schema_is_given_it_and_the_step_stays_as_it_is
     build(executor, plan=["one"], output_type=Choice).run("choose")
 
     assert (executor.schemas, executor.calls[0].step) == ([Choice.model_json_schema()], "one")
-
-
-def test_our_executor_constrains_its_model_and_tells_it_the_schema():
-    model = ScriptedChatModel(lambda messages: GOOD if "JSON Schema" in messages[-1].text else "text")
-    state = build(ExecutionAgent(model), output_type=Choice).run("choose")
-
-    assert json.loads(state["output"]) == json.loads(GOOD)
-    assert ["JSON Schema" in prompt[-1].text for prompt in model.prompts] == [False, False, True]
 
 
 def test_options_that_cannot_hold_are_refused_at_once(subtests):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from orchestrator import LangGraphOrchestrator, RetryPolicy
 from tests.fakes.executor import FakeExecutor, PlainExecutor, TwinExecutor
-from tests.fakes.monitor import FakeMonitor, accept, refuse
-from tests.fakes.planner import FakePlanner, steps
+from tests.fakes.monitor import FakeMonitor
+from tests.fakes.planner import steps
 from tests.fakes.runs import run
 from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor
 
@@ -70,16 +69,6 @@ def test_parallel_steps_are_given_the_outline_of_the_whole_plan():
     tasks = {call.step: call.task for call in executor.calls}
     assert tasks["b"] == f"{TASK}\nPlan of 3 steps:\n1. a\n2. b <- current step\n3. c"
     assert tasks["c"].endswith("3. c <- current step")
-
-
-def test_steps_that_a_new_plan_removed_are_not_in_the_outline():
-    executor = FakeExecutor()
-    planner = FakePlanner(["a", "b"], ["c", "d"])
-    policy = RetryPolicy(max_retries=0, max_replans=1)
-    agents = planner, executor, FakeMonitor(accept(), refuse(), accept())
-    LangGraphOrchestrator(*agents, retry_policy=policy).run(TASK)
-
-    assert executor.calls[2].task == f"{TASK}\nPlan of 3 steps:\n1. a\n3. c <- current step\n4. d"
 
 
 class TaskSpeakingExecutor(SpeakingExecutor):

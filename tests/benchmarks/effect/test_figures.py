@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from benchmarks.effect.figures import clustered_rate, compute_figures, strict_difference
+from benchmarks.effect.figures import clustered_rate, compute_figures
 from benchmarks.effect.records import open_records
 from benchmarks.effect.report import format_report
 from tests.benchmarks.effect.scripted import SETTINGS, file_in, record
@@ -51,17 +51,6 @@ def test_intervals_of_repeated_prompts_hold_their_confidence():
         held += rate.interval.low <= 0.5 <= rate.interval.high
 
     assert held / 400 >= 0.93
-
-
-def test_the_difference_of_two_arms_is_paired_by_prompt():
-    ours = [record(prompt=prompt, right=prompt != 1) for prompt in (1, 2, 3)]
-    theirs = [record(prompt=prompt, right=prompt == 3) for prompt in (1, 2, 3, 4)]
-
-    difference = strict_difference(ours, theirs)
-
-    assert difference.value == pytest.approx(1 / 3)
-    assert difference.interval.low < 0 < difference.interval.high
-    assert strict_difference(ours, ours).interval is None
 
 
 def test_the_report_has_a_row_for_each_arm_and_basis_and_no_text_of_an_output():

@@ -9,11 +9,6 @@ import pytest
 from benchmarks.effect.prompts import Prompt, is_right, read_prompts
 from tests.evaluation.checks.ifeval import find_official
 
-TOKENIZED = ("length_constraints:number_sentences", {"relation": "at least", "num_sentences": 2})
-RANDOM_LETTER = (
-    "keywords:letter_frequency",
-    {"letter": "#", "let_relation": "at least", "let_frequency": 2},
-)
 NO_COMMA = ("punctuation:no_comma", {})
 
 
@@ -36,15 +31,6 @@ def test_the_splits_have_no_prompt_in_common(path):
     held_out = {prompt.key for prompt in read_prompts(path, "held-out", 300).chosen}
 
     assert (tuning, held_out) == ({*range(200)}, {*range(200, 300)})
-
-
-def test_prompts_that_cannot_be_checked_are_left_out_and_counted(tmp_path):
-    path = write_prompts(tmp_path / "prompts.jsonl", TOKENIZED, NO_COMMA, RANDOM_LETTER, NO_COMMA, NO_COMMA)
-
-    prompts = read_prompts(path, "tuning", 2)
-
-    assert [prompt.key for prompt in prompts.chosen] == [1, 3]
-    assert prompts.left_out == 2
 
 
 def test_an_output_is_right_if_it_fulfils_every_instruction():

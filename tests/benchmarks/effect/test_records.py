@@ -43,11 +43,3 @@ def test_a_file_of_other_settings_is_refused_with_the_difference(tmp_path, field
         pass
     with open_records(path, SETTINGS) as file:
         assert len(file.records) == 1
-
-
-def test_an_answer_that_raised_is_measured_again(tmp_path):
-    with open_records(file_in(tmp_path), SETTINGS) as file:
-        file.add(record(error="TimeoutError"))
-        assert not file.is_done(("one-shot", 1, 0))
-        file.add(record())
-        assert file.is_done(("one-shot", 1, 0))

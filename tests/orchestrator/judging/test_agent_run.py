@@ -81,13 +81,6 @@ def test_a_count_or_an_amount_that_cannot_be_true_is_absent(subtests):
             assert build_agent_run(record(usage={**USAGE, name: value}), "").get(name) == shown
 
 
-def test_an_execution_that_ended_in_an_error_said_nothing():
-    run = build_agent_run(record(result="", error="ValueError: no"), "")
-
-    assert "final_output" not in run
-    assert [message["role"] for message in run["messages"]] == ["user"]
-
-
 def test_a_longer_context_shows_its_end_and_says_how_much_is_left_out():
     shown = build_agent_run(record(), "old" + "n" * MAX_CONTEXT)["messages"][0]["content"]
 

@@ -218,7 +218,6 @@ def test_a_report_without_outcomes_is_no_evidence(subtests):
             assert read_evidence(report, Contract()) == Evidence(accepted=False)
 
 
-MODEL_ALONE = "Answer: not verified (the model's own word)."
 SHORT = EvaluationContract(checks=[{"check": "word_count", "max": 2}], complete=True)
 
 
@@ -229,29 +228,6 @@ def run_two_steps(**options):
         FakePlanner(["one", "two"]), SynthesizingExecutor(), FakeMonitor(), **options
     )
     return orchestrator.run("Name a fruit"), hook.events[-1]
-
-
-def test_an_answer_has_its_own_reason_alone(subtests):
-    for options, basis, reason in [
-        (
-            {
-                "synthesis": True,
-                "contract": EvaluationContract(checks=[{"check": "word_count", "max": 5}], complete=True),
-            },
-            "checked",
-            "Form: 1 check passed. Answer: the contract asks for no more.",
-        ),
-        ({"step_contract": None}, "unverified", MODEL_ALONE),
-        (
-            {"step_contract": lambda _, index: SHORT if index else None, "synthesis": False},
-            "checked",
-            "Form: 1 check passed. Answer: the contract asks for no more.",
-        ),
-    ]:
-        with subtests.test(options=options):
-            state, event = run_two_steps(**options)
-
-            assert (state["basis"], Result(state).basis_reason, event.basis_reason) == (basis, reason, reason)
 
 
 def test_what_an_answer_does_not_say_proves_nothing(subtests):

@@ -8,7 +8,7 @@ import pytest
 
 from evaluation import evaluate
 from evaluation.testing import FailingJudge, ScriptedJudge
-from orchestrator.judging.feedback import MAX_FEEDBACK, feedback_of, findings_of, report_score
+from orchestrator.judging.feedback import MAX_FEEDBACK, feedback_of, report_score
 
 OUTPUT = "The quick brown fox jumps over the lazy dog. It rained, and then it stopped."
 CALLS = [
@@ -169,25 +169,6 @@ def test_a_judges_lines_cannot_pass_for_another_complaint():
     judge = ScriptedJudge([{**ANSWER, "rationale": "Bad.\n- The output is fine."}])
 
     assert len(feedback_of(report(judge=judge, rubric=CLARITY)).splitlines()) == 2
-
-
-def test_a_finding_holds_the_severity_and_the_sentence_of_the_alert(subtests):
-    for contract, found in [
-        (
-            {"checks": [{"check": "word_count", "min": 40}], "keywords": ["cat"]},
-            [
-                "critical: Use at least 40 words; the text has 15 words.",
-                'critical: Include "cat"; "cat" is missing.',
-            ],
-        ),
-        (
-            {"keyword": ["x"]},
-            ["critical: keyword: no field has this name; write 'keywords' instead, or leave it out."],
-        ),
-        ({}, ["warning: the contract contains no check."]),
-    ]:
-        with subtests.test(contract=contract):
-            assert findings_of(report(**contract)) == found
 
 
 NO_FILES = {"id": "r", "forbidden_tools": ["read"]}

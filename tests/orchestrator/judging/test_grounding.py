@@ -1,7 +1,6 @@
 """An output that contradicts the calls of the run: sent back with both sides, and refused if it stays."""
 
 from langchain_core.messages import AIMessage
-from langchain_core.tools import StructuredTool
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
@@ -24,11 +23,6 @@ def price_of(title: str) -> float:
 def refund_order(order: str) -> str:
     """Refund an order."""
     return "refunded"
-
-
-def check_stock(title: str) -> bool:
-    """Check whether a book is there."""
-    return True
 
 
 def run(*replies, plan=("Find the price",), **options):
@@ -92,14 +86,6 @@ def test_an_action_that_did_not_happen_is_sent_back(subtests):
             state, _ = run(*calls, "I have refunded the order.", ACCEPT, CALL, RIGHT, ACCEPT)
 
             assert "no call did that" in state["results"][0]["verdict"]["feedback"]
-
-
-def test_a_reading_that_is_claimed_is_no_action():
-    model = ScriptedChatModel(['{"plan": ["Look"]}', "I checked it.", ACCEPT])
-    check = StructuredTool.from_function(check_stock, metadata={"readOnlyHint": True})
-    state = LangGraphOrchestrator.from_model(model, tools=[check]).run("Is it there?")
-
-    assert [record["status"] for record in state["results"]] == ["validated"]
 
 
 def test_a_step_in_parallel_may_say_what_the_step_before_has_done():

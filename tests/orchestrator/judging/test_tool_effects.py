@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.tools import StructuredTool
-from langchain_mcp_adapters.tools import convert_mcp_tool_to_langchain_tool
-from mcp.types import Tool, ToolAnnotations
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
@@ -76,26 +74,6 @@ def test_an_unknown_effect_of_a_stated_tool_makes_no_content_checked(answer, bas
     state = run_tools(["pay"], tools, **contract)
 
     assert (state["status"], state["basis"]) == ("success", basis)
-
-
-def test_the_annotations_of_an_mcp_server_are_read():
-    tools = [
-        convert_mcp_tool_to_langchain_tool(
-            None, Tool(name=name, inputSchema={"type": "object"}, annotations=annotations), connection={}
-        )
-        for name, annotations in (
-            ("find", ToolAnnotations(readOnlyHint=True)),
-            ("pay", ToolAnnotations(readOnlyHint=False)),
-            ("rm", ToolAnnotations(destructiveHint=True)),
-            ("odd", ToolAnnotations(readOnlyHint=True, destructiveHint=True)),
-            ("note", ToolAnnotations(title="Note")),
-            ("plain", None),
-        )
-    ]
-    executor = ExecutionAgent(ScriptedChatModel(["done"]), tools)
-
-    effects = read_executor_tools(executor)
-    assert (effects.writing, effects.reading) == (("pay", "rm", "odd"), ("find",))
 
 
 def test_a_name_reads_only_if_all_tools_of_this_name_do(subtests):

@@ -11,7 +11,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from agents.testing import ScriptedChatModel
 from orchestrator import Budget, LangGraphOrchestrator, RetryPolicy
-from orchestrator.events import StepExecuted, StepJudged, StepStarted
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
@@ -224,15 +223,6 @@ def test_steps_side_by_side_never_exceed_the_budget_together(subtests):
 
 
 # What can be seen of it
-
-
-def test_the_events_of_steps_side_by_side_pass_through():
-    events = list(build(executor=Meeting(3)).stream("x"))
-    started = [event.step for event in events if isinstance(event, StepStarted)]
-
-    assert sorted(started) == ["one", "three", "two"]
-    assert sum(isinstance(event, StepExecuted) for event in events) == 3
-    assert sum(isinstance(event, StepJudged) for event in events) == 3
 
 
 # Its end

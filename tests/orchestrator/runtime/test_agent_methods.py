@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from functools import wraps
 from types import SimpleNamespace
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from agents import ExecutionAgent, MonitoringAgent, PlanningAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator
-from tests.fakes.compressor import AsyncFakeCompressor, FakeCompressor, RunCompressor, TaskCompressor
+from tests.fakes.compressor import AsyncFakeCompressor, FakeCompressor, RunCompressor
 from tests.fakes.executor import AsyncFakeExecutor, FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept
 from tests.fakes.planner import AsyncFakePlanner, FakePlanner
@@ -50,23 +49,6 @@ def test_each_role_honours_an_override_of_the_plain_method():
     ]
 
 
-def test_a_coroutine_behind_a_plain_decorator_is_awaited():
-    def logged(method):
-        @wraps(method)
-        def wrapper(*args, **kwargs):
-            return method(*args, **kwargs)
-
-        return wrapper
-
-    class Decorated:
-        @logged
-        async def execute_step(self, step_description, context=""):
-            await asyncio.sleep(0)
-            return "out"
-
-    assert run(Decorated())["status"] == "success"
-
-
 @pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt(), StopIteration()])
 def test_an_agent_in_a_thread_cannot_end_the_process(error):
     def execute_step(step, context=""):
@@ -97,13 +79,6 @@ def test_each_documented_form_is_called(subtests):
             run(executor, plan=["one", "two"], compressor=compressor, task="the task")
 
             assert executor.calls[1].context == context
-
-
-def test_a_compressor_with_compress_is_told_the_task():
-    compressor = TaskCompressor("short")
-    run(plan=["one", "two"], compressor=compressor, task="the task")
-
-    assert compressor.tasks == ["the task"]
 
 
 def test_an_error_of_the_compressor_ends_the_run_with_the_earlier_results(subtests):

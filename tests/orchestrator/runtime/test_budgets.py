@@ -62,18 +62,6 @@ def test_a_budget_that_is_just_enough_ends_nothing(subtests):
             assert run(ModelExecutor(model((3, 2))), budget)["status"] == "success"
 
 
-def test_a_monitor_out_of_budget_leaves_the_result_for_review():
-    class Monitor:
-        def evaluate(self, objective, result):
-            return {"success": True, "feedback": llm.invoke(result).text}
-
-    llm = model()
-    state = run(ModelExecutor(llm), Budget(max_model_calls=1), monitor=Monitor())
-
-    assert ended_by(state, "max_model_calls is 1") == OUT_OF_BUDGET
-    assert [(record["result"], record["status"]) for record in state["results"]] == [("out", "needs_review")]
-
-
 @tool
 def look(what: str) -> str:
     """Look something up."""

@@ -52,24 +52,6 @@ def test_cancel_from_another_thread_ends_the_run_with_its_results():
     assert executor.stopped.is_set()
 
 
-def test_cancel_without_a_thread_id_ends_every_run():
-    executors = [WaitingExecutor(), WaitingExecutor()]
-
-    class Either:
-        async def execute_step(self, step_description, context=""):
-            return await executors[int(step_description)].execute_step(step_description)
-
-    orchestrator = LangGraphOrchestrator(FakePlanner(lambda task: [task]), Either(), FakeMonitor())
-    with ThreadPoolExecutor() as pool:
-        running = [pool.submit(orchestrator.run, str(number)) for number in range(2)]
-        for executor in executors:
-            assert executor.started.wait(20)
-        orchestrator.cancel()
-        states = [future.result(20) for future in running]
-
-    assert [state["failure"]["kind"] for state in states] == ["cancelled", "cancelled"]
-
-
 @pytest.mark.parametrize(
     ("kind", "results"),
     [

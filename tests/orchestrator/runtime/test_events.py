@@ -91,20 +91,6 @@ def test_events_carry_what_happened():
     assert (finished.status, finished.state["status"]) == ("success", "success")
 
 
-def test_events_come_as_they_happen_and_not_at_the_end():
-    executor = WaitingExecutor()
-    orchestrator = build(executor=executor)
-    told = []
-    for event in orchestrator.stream("x", "thread"):
-        told.append(type(event).__name__)
-        if isinstance(event, StepStarted):
-            assert executor.started.wait(20)
-            assert not executor.stopped.is_set()
-            orchestrator.cancel("thread")
-
-    assert told[-1] == "RunFinished"
-
-
 @pytest.mark.parametrize("error", [RuntimeError, SystemExit])
 @pytest.mark.parametrize("is_awaited", [False, True])
 def test_a_hook_that_raises_is_logged_and_ends_nothing(error, is_awaited, caplog):

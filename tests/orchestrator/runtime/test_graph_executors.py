@@ -48,16 +48,6 @@ def test_a_graph_carries_out_a_step_and_its_calls_are_recorded():
     assert state["results"][0]["usage"]["total_tokens"] == 10
 
 
-def test_a_graph_that_ends_with_a_call_as_text_has_no_output():
-    graph = create_agent(
-        ScriptedChatModel(lambda _: '{"name": "settle", "arguments": {"to": "Ada"}}'), [settle]
-    )
-    state = LangGraphOrchestrator(FakePlanner(["one"]), graph, FakeMonitor(), synthesis=False).run("x")
-
-    assert (state["status"], state["failure"]["kind"]) == ("failed", "executor_error")
-    assert "the tool call 'settle' as text" in state["failure"]["message"]
-
-
 def test_a_graph_whose_tool_may_act_needs_the_middleware(subtests):
     for options in [{}, STATED, {**STATED, "checkpointer": None}]:
         with subtests.test(options=options), pytest.raises(ConfigurationError, match=NEEDS):

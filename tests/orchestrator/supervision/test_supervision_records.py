@@ -27,25 +27,7 @@ from tests.orchestrator.supervision.supervised_runs import (
     build_llm,
     failure_kind,
     run_llm,
-    supervision_of,
 )
-
-
-def test_the_record_of_an_execution_holds_the_whole_supervision():
-    executor = SpeakingExecutor("first", "second", said=[missed(deviations=["d"]), met()])
-    state = run_llm(FakeSupervisor(reorient("shorter")), executor)
-    first, second = supervision_of(state, 0), supervision_of(state, 1)
-
-    assert first["mode"] == "llm"
-    assert first["commitment"]["instruction"] == "one"
-    assert first["assessment"]["actual_output"] == "first"
-    assert first["triggers"] == ["commitment_not_met"]
-    assert first["verdict"]["correction"] == "shorter"
-    assert (second["assessment"]["actual_output"], second["verdict"], second["answer"]) == (
-        "second",
-        None,
-        None,
-    )
 
 
 def test_supervision_counts_what_it_spent_for_the_run_and_the_execution():

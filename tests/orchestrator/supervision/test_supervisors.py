@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from agents import MonitoringAgent, TransportRetry
-from agents.testing import ScriptedChatModel
+from agents import TransportRetry
 from orchestrator import (
     ConfigurationError,
-    LangGraphOrchestrator,
     RetryPolicy,
 )
 from tests.fakes.monitor import FakeMonitor
-from tests.fakes.planner import FakePlanner
 from tests.fakes.supervision import (
     FakeSupervisor,
     SpeakingExecutor,
@@ -119,16 +116,6 @@ def test_a_supervisor_that_finds_nothing_does_not_hide_an_error_of_a_phase(subte
             state = run_llm(supervisor, SpeakingExecutor(**{phase: [ValueError("no")]}))
 
             assert failure_kind(state) == "halted"
-
-
-def test_the_monitors_model_supervises_where_none_is_given():
-    verdicts = ['{"success": true, "feedback": "good"}', '{"verdict": "halt", "text": "no more"}']
-    model = ScriptedChatModel(verdicts)
-    orchestrator = LangGraphOrchestrator(
-        FakePlanner(["one"]), SpeakingExecutor(said=[missed()]), MonitoringAgent(model), supervision="llm"
-    )
-
-    assert (failure_kind(orchestrator.run("x")), len(model.prompts)) == ("halted", 2)
 
 
 def test_what_is_no_supervisor_is_refused(subtests):

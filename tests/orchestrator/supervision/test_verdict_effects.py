@@ -81,13 +81,6 @@ def test_a_supervisor_has_a_step_done_again_only_so_often(subtests):
             assert "shorter" in state["failure"]["message"]
 
 
-def test_ask_human_without_one_fails_the_step_with_the_question():
-    state = run_llm(FakeSupervisor(ask_human("May I pay?")), SpeakingExecutor(said=[missed()]))
-
-    assert (failure_kind(state), statuses(state)) == ("needs_review", ["needs_review"])
-    assert "nobody is there to be asked: May I pay?" in state["failure"]["message"]
-
-
 def test_a_halt_ends_the_run_with_the_supervisors_reason():
     state = run_llm(FakeSupervisor(halt("this is dangerous")), SpeakingExecutor(said=[missed()]))
 
