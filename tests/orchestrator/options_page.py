@@ -39,7 +39,7 @@ def _read_annotation(annotation):
     """The type and the default of ``Annotated[type, Field(default=...)]``, or of a type without a default."""
     kind, default = annotation, None
     if isinstance(annotation, ast.Subscript) and ast.unparse(annotation.value) == "Annotated":
-        kind, field = annotation.slice.elts
+        kind, field, *_ = annotation.slice.elts
         default = next(each for each in field.keywords if each.arg.startswith("default"))
     text = _WRAPPED.sub(r"\1", ast.unparse(kind))
     if default is None:
