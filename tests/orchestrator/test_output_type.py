@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import assert_type
 
 import pytest
