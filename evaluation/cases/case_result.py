@@ -9,8 +9,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
-from evaluation.cases.case_files import format_values
-from evaluation.cases.value_files import read_values, validate_values
+from evaluation.cases.case_files import format_values, read_values, validate_values
 from evaluation.errors import ContractError
 from evaluation.findings import EvaluationStatus
 from evaluation.report.redaction import Redactor

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from agents.parsing.tool_names import list_past_forms
-from evaluation.texts.visible import split_stated
+from evaluation.texts.normal import split_stated
 
 _VERBS: Final[Mapping[str, str]] = {
     "send": "send email mail message notify invite forward reply dispatch text remind",

@@ -16,7 +16,7 @@ from evaluation.defects.claims import list_families
 from evaluation.importers.known_formats import Conversation, ends_run, read_conversation
 from evaluation.sensitive.scanner import quote_text
 from evaluation.texts.json_texts import parse_json
-from evaluation.texts.visible import read_source, read_visible
+from evaluation.texts.normal import read_source, read_visible
 from evaluation.values import JsonObject, as_list
 
 Level = Literal["defect", "suspicion", "note"]

@@ -8,7 +8,7 @@ from typing import Final
 
 from evaluation.defects.claims import find_claims
 from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, list_leaves
-from evaluation.texts.typed_values import TypedValue, read_typed
+from evaluation.texts.fact_reading import TypedValue, read_typed
 
 _RULE: Final = "other_value"
 _OWN_KEYS: Final = (

@@ -16,8 +16,7 @@ from evaluation.judges.figures import (
     compute_trust,
     load_labelled_set,
 )
-from evaluation.judges.judge_call import SUBJECTIVE, call_judge
-from evaluation.judges.judge_scores import JudgeFailure, read_judge_result
+from evaluation.judges.judge_call import SUBJECTIVE, JudgeFailure, call_judge, read_judge_result
 from evaluation.judges.model_judge import judge_errors
 from evaluation.plugins import AnyJudge, JudgeFunction, JudgeRequest, require_judge
 

@@ -24,7 +24,7 @@ from agents.prompts import fence_text, find_boundary
 from agents.sync import Conversation, arun_conversation, run_conversation
 from evaluation.contract.contract import Criterion, Rubric, Scale
 from evaluation.errors import ContractError, JudgeError
-from evaluation.judges.judge_scores import (
+from evaluation.judges.judge_call import (
     FIELDS,
     JudgeFailure,
     is_number,

@@ -7,11 +7,15 @@ from dataclasses import replace
 
 from evaluation.contract.contract import Rubric
 from evaluation.findings import Finding
-from evaluation.judges.judge_call import acall_judge, build_request, call_judge, choose_judge, choose_rubric
-from evaluation.judges.judge_scores import (
+from evaluation.judges.judge_call import (
     JudgeFailure,
     JudgeScore,
+    acall_judge,
     add_cost,
+    build_request,
+    call_judge,
+    choose_judge,
+    choose_rubric,
     copy_json_object,
     read_judge_result,
     refuse_approval,

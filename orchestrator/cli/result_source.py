@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict
 
 from evaluation import ContractError, read_case_set
 from evaluation.cases import stored_evaluation
+from evaluation.cases.case_files import MAX_BYTES, YAML_SUFFIXES, read_values
 from evaluation.cases.stored_evaluation import EvaluationHeader
-from evaluation.cases.value_files import MAX_BYTES, YAML_SUFFIXES, read_values
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import ReadRun, read_runs
 from evaluation.values import as_object

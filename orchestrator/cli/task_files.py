@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from evaluation import ContractError, TaskCase, read_case_set
-from evaluation.cases.case_files import CaseSet
-from evaluation.cases.value_files import read_contract_file, read_values
+from evaluation.cases.case_files import CaseSet, read_contract_file, read_values
 from evaluation.values import JsonObject, as_object
 from orchestrator.cli.consoles import one_line
 from orchestrator.errors import ConfigurationError

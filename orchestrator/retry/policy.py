@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import BeforeValidator, Field, ValidationError
 
 from agents.models.transport_retry import TransportRetry
-from evaluation.cases.value_files import format_yaml
+from evaluation.cases.case_files import format_yaml
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.feedback import report_score
 from orchestrator.judging.output import is_blank

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from evaluation.cases.value_files import parse_yaml, read_values
+from evaluation.cases.case_files import parse_yaml, read_values
 from evaluation.sensitive.scanner import shorten
 from orchestrator.errors import ConfigurationError
 from orchestrator.state.usage import Usage

@@ -6,7 +6,7 @@ import pytest
 
 from evaluation.contract.contract import Criterion, Rubric, Scale
 from evaluation.errors import JudgeError
-from evaluation.judges.judge_scores import JudgeScore, read_judge_result
+from evaluation.judges.judge_call import JudgeScore, read_judge_result
 from evaluation.plugins import AsyncJudge, Judge, JudgeRequest
 from evaluation.testing import DeterministicJudge, FailingJudge, ScriptedJudge, judge_answer
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from evaluation import ContractError, EvaluationContract, TaskCase, read_case_set, write_case_set
-from evaluation.cases.case_files import CaseSet, SingleCase
-from evaluation.cases.value_files import MAX_BYTES, format_yaml, parse_yaml
+from evaluation.cases.case_files import MAX_BYTES, CaseSet, SingleCase, format_yaml, parse_yaml
 
 SCHEMA = jsonschema_rs.validator_for(TypeAdapter(CaseSet | SingleCase).json_schema())
 ONE = """\

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from evaluation.judges.judge_scores import MAX_ANSWER, JudgeFailure, read_object
+from evaluation.judges.judge_call import MAX_ANSWER, JudgeFailure, read_object
 
 
 class Model(BaseModel):

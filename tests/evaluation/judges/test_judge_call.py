@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from evaluation.errors import JudgeError
-from evaluation.judges.judge_call import acall_judge, build_request, call_judge
-from evaluation.judges.judge_scores import JudgeFailure
+from evaluation.judges.judge_call import JudgeFailure, acall_judge, build_request, call_judge
 from evaluation.testing import FailingJudge, ScriptedJudge
 from tests.evaluation.judges.asking import request, state
 

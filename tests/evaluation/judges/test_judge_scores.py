@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.contract.contract import Criterion, Rubric, Scale
-from evaluation.judges.judge_scores import JudgeFailure, JudgeScore, add_cost, read_judge_result
+from evaluation.judges.judge_call import JudgeFailure, JudgeScore, add_cost, read_judge_result
 from evaluation.plugins import Price
 
 RUBRIC = Rubric(criteria=[Criterion(name="clarity"), Criterion(name="warmth")])

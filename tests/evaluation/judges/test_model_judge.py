@@ -16,7 +16,7 @@ from agents import ModelRefusedError, ModelUnavailableError, TransportRetry
 from agents.testing import ScriptedChatModel
 from evaluation.contract.contract import Criterion, Rubric
 from evaluation.errors import ContractError, JudgeError
-from evaluation.judges.judge_scores import JudgeScore, read_judge_result
+from evaluation.judges.judge_call import JudgeScore, read_judge_result
 from evaluation.judges.model_judge import RubricJudge
 from tests.evaluation.judges.asking import RUBRIC, request
 

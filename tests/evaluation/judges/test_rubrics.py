@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from evaluation.judges.judge_call import LEGAL_SURVEY, SUBJECTIVE, choose_rubric
-from evaluation.judges.judge_scores import JudgeScore, read_judge_result
+from evaluation.judges.judge_call import (
+    LEGAL_SURVEY,
+    SUBJECTIVE,
+    JudgeScore,
+    choose_rubric,
+    read_judge_result,
+)
 from evaluation.testing import judge_answer
 from tests.evaluation.judges.asking import state
 
