@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from functools import cache
-from typing import Any, Final, TypeAlias, TypeGuard, get_args
+from typing import Final, TypeAlias, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails, from_json, to_json, to_jsonable_python
@@ -314,19 +314,11 @@ def _to_json(value: object) -> object:
         return value.model_dump(exclude_unset=True, warnings=False)
     if isinstance(value, BaseModel):  # a message of LangChain or an SDK
         return to_jsonable_python(value, bytes_mode="base64", fallback=str)
-    if is_scalar(value):
-        return value.item()
     raise TypeError(type(value).__name__)
-
-
-def is_scalar(value: object) -> TypeGuard[Any]:
-    """Return whether ``value`` is one number or flag of NumPy: users compute measurements with it."""
-    return hasattr(value, "item") and getattr(value, "shape", None) == ()
 
 
 def find_odd_values(value: object, path: Path = ()) -> Iterator[str]:
     """Describe each value that is not JSON, by its path."""
-    value = value.item() if is_scalar(value) else value
     value = value.model_dump(exclude_unset=True, warnings=False) if isinstance(value, InputModel) else value
     is_nested = isinstance(value, Mapping | list | tuple)
     if is_nested and len(path) >= MAX_DEPTH:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -130,32 +130,11 @@ def restore_case(value: object) -> object:
 
 
 def merge_metadata(plain: JsonObject) -> dict[str, object]:
-    """Join the metadata of all its places; null counts as absent."""
-    metadata: dict[str, object] = {}
-    for _, values in _metadata_places(plain):
-        metadata.update({name: value for name, value in values.items() if value is not None})
-    return metadata
-
-
-def _metadata_places(plain: JsonObject) -> Iterator[tuple[str, dict[str, object]]]:
-    """Yield the path and the values of each place that may describe the run."""
+    """Join the metadata of all its places, of which the last one holds; null counts as absent."""
     run = as_object(plain.get("agent_run"))
-    yield "agent_run", {name: value for name, value in run.items() if name in MEASURES and value is not None}
-    yield "agent_run.metadata", as_object(run.get("metadata"))
-    yield "run_metadata", as_object(plain.get("run_metadata"))
-
-
-def _find_conflicts(plain: JsonObject) -> list[str]:
-    """List the metadata that two places state differently."""
-    places = [(place, values) for place, values in _metadata_places(plain) if values]
-    first_seen: dict[str, tuple[str, object]] = {}
-    problems = []
-    for place, values in places if len(places) > 1 else ():
-        for name, value in values.items():
-            first, known = first_seen.setdefault(name, (place, value))
-            if known != value and value is not None:
-                problems.append(f"{place}.{name}: differs from {first}.{name}; give it once")
-    return problems
+    measures = {name: value for name, value in run.items() if name in MEASURES}
+    places = (measures, as_object(run.get("metadata")), as_object(plain.get("run_metadata")))
+    return {name: value for place in places for name, value in place.items() if value is not None}
 
 
 def _validate(value: object, text: str, contract: Contract | None) -> AcceptedCase | RefusedCase:
@@ -165,10 +144,7 @@ def _validate(value: object, text: str, contract: Contract | None) -> AcceptedCa
         case = EvaluationCase.model_validate(fields)
     except ValidationError as error:
         return refuse_case(describe_errors(error, value, _FIELDS), value)
-    plain = _name_input(as_object(value))
-    if conflicts := _find_conflicts(plain):
-        return refuse_case(conflicts, plain)
-    return _import_messages(case, contract or Contract.of(case), plain, text)
+    return _import_messages(case, contract or Contract.of(case), _name_input(as_object(value)), text)
 
 
 def _name_input(plain: dict[str, object]) -> dict[str, object]:

@@ -229,8 +229,7 @@ def _check_tools(rule: AuditRule, actions: Sequence[Action] | None) -> Iterator[
         if action["not_run"] is None and not _is_permitted(rule, action):
             calls.setdefault(action["name"], []).append(index)
     for name, places in calls.items():
-        kinds = {actions[place]["kind"] for place in places}
-        yield _report_tool(rule, name, places, is_tool=rule.forbidden_tools is not None or "tool" in kinds)
+        yield _report_tool(rule, name, places)
     called, forbidden = {action["name"] for action in actions}, rule.forbidden_tools or ()
     unknown, others = [name for name in forbidden if name not in called], called.difference(forbidden)
     if reason := find_misspelt(unknown, others, "forbidden_tools"):
@@ -245,11 +244,8 @@ def _is_permitted(rule: AuditRule, action: Action) -> bool:
     return is_other or rule.allowed_tools is None or action["name"] in rule.allowed_tools
 
 
-def _report_tool(rule: AuditRule, name: str, places: Sequence[int], *, is_tool: bool) -> Finding:
+def _report_tool(rule: AuditRule, name: str, places: Sequence[int]) -> Finding:
     where, shown = f"{_CALLS}[{places[0]}]", shorten(name)
-    if not is_tool:
-        reason = f"{shown} has kind 'action' and may be a tool that is not allowed; allow it by its name"
-        return _report_rule(rule, "missing_data", reason, where, name)
     times = "once" if len(places) == 1 else f"{len(places)} times"
     return _report_rule(rule, "policy", f"The tool {shown} was called {times}; do not call it", where, name)
 
