@@ -30,8 +30,10 @@ _REASONS: Final = {
         "refusal",
     ),
 }  # fmt: skip
-_STATES: Final = frozenset({"incomplete", "in_progress", "queued", "failed", "cancelled"})
-"""The states in which a reply of OpenAI's Responses API is no whole answer."""
+_STATES: Final = frozenset({
+    "incomplete", "in_progress", "queued", "failed", "cancelled", "error", "timeout",
+})  # fmt: skip
+"""The states in which a reply of OpenAI's Responses API, or a recorded one, is no whole answer."""
 
 
 def find_cut_off(report: Mapping[str, object]) -> str | None:
@@ -45,9 +47,9 @@ def find_cut_off(report: Mapping[str, object]) -> str | None:
     kinds = {reason: _find_kind(reason) for reason in _list_reasons(report)}
     # Some servers write the text at which they stopped beside the reason.
     harmless = {None, "failure"} if None in kinds.values() else {None}
-    state = report.get("status")
-    last = [state] if isinstance(state, str) and state in _STATES else []
-    return next((reason for reason, kind in kinds.items() if kind not in harmless), next(iter(last), None))
+    state = str(report.get("status"))
+    cut_off = next((reason for reason, kind in kinds.items() if kind not in harmless), None)
+    return state if cut_off is None and state in _STATES else cut_off
 
 
 def has_end(report: Mapping[str, object]) -> bool:

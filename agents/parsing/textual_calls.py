@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterator, Mapping
-from itertools import islice
 from typing import Final, TypeAlias
 
 from agents.parsing.loose_json import find_containers, load_json, read_beginning, unwrap_fence
@@ -48,8 +47,11 @@ _EXPLAINED: Final = re.compile(
     r"(?<!for )\byou\b|\b(?:example|e\.g|usage|syntax|would)\b|^\W*use\b", re.IGNORECASE
 )
 """The words of a line with which a call is explained to a person."""
-_MOST: Final = 100
-"""Number of brackets that are tried as the end of a call."""
+_BRACKET: Final = re.compile(r"""(\"{3}|'{3}).*?\1|"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|[()]""", re.DOTALL)
+_WIDEST: Final = 200
+"""Number of characters before a call in its line."""
+_LONGEST: Final = 20_000
+"""Number of characters at the end of a reply in which the last line is looked for."""
 
 
 def starts_with_call(text: str) -> bool:
@@ -105,8 +107,6 @@ def _iter_alone(document: str, tools: Parameters) -> Iterator[str]:
 
 def _iter_quoted(text: str, tools: Parameters) -> Iterator[str]:
     """Yields the names of tools that are called in the objects, code blocks and outer lines of a text."""
-    if not tools:
-        return
     end = 0
     for span in find_containers(text):
         start, end = span or (text.find("{", end), len(text))
@@ -152,16 +152,20 @@ def _iter_spelled(text: str, tools: Parameters) -> Iterator[tuple[str, bool]]:
 
     With each name comes whether the text is nothing else.
     """
+    first, last = len(text) - len(text.lstrip()), len(text) - _LONGEST
     for name, parameters in tools.items():
         for match in re.finditer(_SPELLED.format(name=re.escape(name)), text):
-            end = _find_end(text, match.end(), parameters)
-            if end is None:
+            line = text.rfind("\n", 0, match.start()) + 1
+            if match.start() - line > _WIDEST:
                 continue
-            before, _, head = text[: match.start()].rpartition("\n")
+            head, is_first = _WORD.findall(text[line : match.start()]), line <= first
+            if len(head) > _FEW or not (is_first or line > last):
+                continue
+            end = _find_end(text, match.end(), parameters)
             tail, _, after = text[end:].partition("\n")
-            words, outer = _WORD.findall(f"{head} {tail}"), (before.strip(), after.strip())
-            if len(words) <= _FEW and not all(outer) and not _is_explained(text[: match.start()]):
-                yield name, not words and not any(outer)
+            words, is_last = len(head) + len(_WORD.findall(tail)), not after.strip()
+            if end and words <= _FEW and (is_first or is_last) and not _is_explained(text[: match.start()]):
+                yield name, is_first and is_last and not words
 
 
 def _is_explained(before: str) -> bool:
@@ -173,14 +177,18 @@ def _is_explained(before: str) -> bool:
 def _find_end(text: str, start: int, parameters: Collection[str]) -> int | None:
     """Finds the end of the arguments behind the name of a tool, cut off or not; None if there are none."""
     names = "|".join(map(re.escape, parameters)) or "(?!)"
-    if text.startswith("(", start):
-        ends = (start + match.end() for match in islice(re.finditer(r"\)", text[start:]), _MOST))
-        read = (end for end in ends if _parse_python(f"call{text[start:end]}", {"call"}) and end > start + 2)
-        is_cut = re.match(rf"\(\s*(?:{names})\s*=\s*[\"'\[{{\d]", text[start:])
-        return next(read, len(text) if is_cut else None)
+    if re.compile(r"\(\s*(?:\w+\s*=\s*)?[\"'\[{\d-]").match(text, start):
+        is_named = re.compile(rf"\(\s*(?:{names})\s*=").match(text, start) is not None
+        depth = 0
+        for mark in _BRACKET.finditer(text, start):
+            depth += {"(": 1, ")": -1}.get(mark[0], 0)
+            if not depth:
+                is_call = is_named or _parse_python(f"call{text[start : mark.end()]}", {"call"})
+                return mark.end() if is_call else None
+        return len(text) if is_named else None
     gap = _GAP.match(text, start)
     start = gap.end() if gap else start
-    if text.startswith("{", start):
+    if re.compile(rf"\{{\s*[\"']?(?:{names})\b").match(text, start):
         span = next(find_containers(text[start:]))
         end = len(text) if span is None else start + span[1]
         value = read_beginning(text[start:end])

@@ -48,11 +48,11 @@ async def test_the_awaited_twin_gives_the_same_verdict_and_sends_the_same_prompt
     assert blocking.prompts == awaited.prompts
 
 
-def test_a_reply_that_the_provider_blocked_or_did_not_finish_is_no_verdict(subtests):
+def test_a_reply_that_the_provider_blocked_is_no_verdict(subtests):
     for fields in [
         {"response_metadata": {"finish_reason": "content_filter"}},
         {"response_metadata": {"stop_reason": "refusal"}},
-        {"response_metadata": {"finish_reason": "insufficient_system_resource"}},
+        {"response_metadata": {"finish_reason": "sensitive"}},
         {"response_metadata": {"finish_reason": "SAFETY"}},
         {"response_metadata": {"prompt_feedback": {"block_reason": "OTHER"}}},
         {"additional_kwargs": {"refusal": "I cannot judge that."}},
