@@ -40,22 +40,3 @@ class RunCompressor:
     def _run(self, text):
         self.texts.append(text)
         return "run"
-
-
-class TaskCompressor(FakeCompressor):
-    """A compressor with ``compress``, which also takes the task.
-
-    Attributes:
-        tasks: The tasks of all calls.
-    """
-
-    def __init__(self, *answers):
-        super().__init__(*answers)
-        self.tasks: list[str] = []
-
-    def compress(self, text, task=""):
-        self.tasks.append(task)
-        return self._shorten(text)
-
-    def invoke(self, text):
-        raise AssertionError("compress has to be called")

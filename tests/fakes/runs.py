@@ -14,8 +14,6 @@ from tests.fakes.planner import FakePlanner
 THREAD = {"configurable": {"thread_id": "thread"}}
 BESIDE = [{"step": "one", "needs": []}, {"step": "two", "needs": []}]
 """A plan of two steps that run in parallel."""
-UNREADABLE = {"success": False, "feedback": "Failed to parse monitoring response: hmm"}
-"""A reply of a monitor that is no verdict."""
 
 
 def build(executor=None, monitor=None, plan=("one", "two"), planner=None, compressor=None, **options):

@@ -1,16 +1,21 @@
-"""The compiled graph: its drawing, and what comes of using it by itself."""
+"""The compiled graph: its drawing, its use by itself, and savers without async methods."""
 
 from __future__ import annotations
 
+import sqlite3
+import threading
+
+import pytest
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import interrupt
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator
 from tests.fakes.executor import FakeExecutor
-from tests.fakes.monitor import FakeMonitor
+from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
 from tests.fakes.runs import build
 
@@ -97,3 +102,54 @@ def test_an_interrupt_without_a_checkpointer_ends_the_run_as_failed(subtests):
             assert (state["status"], state["failure"]["kind"]) == ("failed", kind)
             assert state["failure"]["error_type"] == "InterruptError"
             assert "called interrupt(), which needs a checkpointer; give" in state["failure"]["message"]
+
+
+class WatchedSqliteSaver(SqliteSaver):
+    """SqliteSaver overrides the async methods only to refuse them."""
+
+    def __init__(self):
+        super().__init__(sqlite3.connect(":memory:", check_same_thread=False))
+        self.threads = set()
+
+    def get_tuple(self, config):
+        self.threads.add(threading.current_thread())
+        return super().get_tuple(config)
+
+    def put(self, *args):
+        self.threads.add(threading.current_thread())
+        return super().put(*args)
+
+
+@pytest.fixture
+def saver():
+    return WatchedSqliteSaver()
+
+
+def test_a_run_with_a_plain_saver_stores_what_it_returns(saver):
+    orchestrator = build(monitor=FakeMonitor(refuse(), accept()), checkpointer=saver)
+    state = orchestrator.run("x", "thread")
+
+    assert state["status"] == "success"
+    assert orchestrator.graph.get_state(CONFIG).values == state
+
+
+async def test_a_plain_saver_does_not_block_the_event_loop(saver):
+    await build(monitor=FakeMonitor(refuse(), accept()), checkpointer=saver).arun("x", "thread")
+
+    assert threading.current_thread() not in saver.threads
+
+
+async def test_a_thread_in_a_plain_saver_can_be_deleted_either_way(saver):
+    orchestrator = build(monitor=FakeMonitor(refuse(), accept()), checkpointer=saver)
+    for thread, delete in (("a", False), ("b", True)):
+        await orchestrator.arun("x", thread)
+        stored = orchestrator.graph.checkpointer
+        await stored.adelete_thread(thread) if delete else stored.delete_thread(thread)
+
+    assert list(saver.list(None)) == []
+
+
+def test_a_saver_with_async_methods_is_used_as_it_is():
+    memory = InMemorySaver()
+
+    assert build(checkpointer=memory).graph.checkpointer is memory

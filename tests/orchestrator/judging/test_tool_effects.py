@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import date
+from typing import Literal
+
 import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.tools import StructuredTool
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
-from evaluation import EvaluationContract
+from evaluation import EvaluationContract, evaluate, run_from_state
 from evaluation.contract.requirements import Contract
 from orchestrator import LangGraphOrchestrator
 from orchestrator.judging.call_rules import CallBounds, CallRules, read_call_rules
@@ -32,8 +35,10 @@ def run_step(calls: list[str], tools: dict[str, dict[str, object] | None], **con
 
 
 def run_tools(calls: list[str], tools: list[StructuredTool], **contract: object) -> OrchestratorState:
+    # One after the other: calls of one reply run at once, and are recorded in the order of their starts.
     requests = [{"name": name, "args": {}, "id": str(place)} for place, name in enumerate(calls)]
-    executor = ExecutionAgent(ScriptedChatModel([AIMessage("", tool_calls=requests), "done"]), tools)
+    replies = [AIMessage("", tool_calls=[request]) for request in requests]
+    executor = ExecutionAgent(ScriptedChatModel([*replies, "done"]), tools)
     orchestrator = LangGraphOrchestrator(
         FakePlanner(["one"]),
         executor,
@@ -125,3 +130,62 @@ def test_a_step_and_a_run_have_rules_of_their_own():
 
 
 # --------------------------------------------------------------------------------------------- in a run
+
+
+def book(  # noqa: PLR0917 - called by the model
+    number: int = 1,
+    name: str = "x",
+    fast: bool = False,
+    seats: list[int] | None = None,
+    day: date | None = None,
+    kind: Literal["a", "b"] = "a",
+) -> str:
+    """Book a seat."""
+    return f"Booked: {number} {name} {fast} {seats} {day} {kind}"
+
+
+def run(args, contract=None, tool=book):
+    """A run whose model makes one call of a tool."""
+    call = AIMessage("", tool_calls=[{"name": "book", "args": args, "id": "1"}])
+    executor = ExecutionAgent(ScriptedChatModel([call, "booked"]), [tool])
+    return LangGraphOrchestrator(
+        FakePlanner(["one"]), executor, FakeMonitor(), contract=contract, max_retries=0
+    ).run("x")
+
+
+def expect(**args):
+    return EvaluationContract(expected_trajectory=[{"name": "book", "args": args}])
+
+
+CALLS = [
+    ({"number": "2"}, {"number": 2}),
+    ({"number": 2.0}, {"number": 2}),
+    ({"number": "12345678901234567"}, {"number": 12345678901234567}),
+    ({"fast": "true"}, {"fast": True}),
+    ({"fast": 1}, {"fast": True}),
+    ({"seats": ["1", 2]}, {"seats": [1, 2]}),
+    ({"day": "2026-05-01"}, {"day": "2026-05-01"}),
+    ({"name": "2", "kind": "b"}, {"name": "2", "kind": "b"}),
+]
+
+
+def test_a_run_and_its_record_agree_on_what_the_tool_received(subtests):
+    for written, received in CALLS:
+        with subtests.test(written=written, received=received):
+            contract = expect(**received)
+            state = run(written, contract)
+            report = evaluate({"agent_run": run_from_state(state), **contract.model_dump(exclude_unset=True)})
+
+            assert (state["status"], state["evidence"]["actions"], report.status) == (
+                "success",
+                "code",
+                "passed",
+            )
+            assert state["results"][0]["tool_calls"][0]["args"] == written
+
+
+def test_the_record_has_what_the_model_wrote_and_what_the_tool_received():
+    [call] = run({"number": "2", "day": "2026-05-01"})["results"][0]["tool_calls"]
+
+    assert call["args"] == {"number": "2", "day": "2026-05-01"}
+    assert call["received"] == {"number": 2, "day": "2026-05-01"}
