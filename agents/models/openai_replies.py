@@ -1,10 +1,8 @@
 """Reads from OpenAI-compatible servers what LangChain's ChatOpenAI passes over."""
 
 # ChatOpenAI declares its clients as fields; here they are properties.
-# mypy: disable-error-code="misc"
-
 # mypy: disable-error-code="misc, override"
-# The two clients are fields of the base class, and properties here.
+
 from __future__ import annotations
 
 import json
