@@ -34,7 +34,6 @@ from evaluation.statistics import paired_difference, proportion
 from orchestrator import LangGraphOrchestrator
 from orchestrator.retry.policy import find_best_answer
 from orchestrator.settings import PlanningMode
-from orchestrator.state.records import VerifierName
 
 _RETRIES: Final = 3
 QUESTIONS: Final = Path(__file__).with_suffix(".jsonl")
@@ -84,11 +83,11 @@ def call_once(model: Model, question: str) -> Given:
     return Given(str(model.invoke(question).text))
 
 
-def orchestrate(planning: PlanningMode, verifier: VerifierName | None = None) -> Arm:
+def orchestrate(planning: PlanningMode) -> Arm:
     """Asks the orchestrator that ``from_model`` builds."""
 
     def ask(model: Model, question: str) -> Given:
-        orchestrator = LangGraphOrchestrator.from_model(model, planning=planning, verifier=verifier)
+        orchestrator = LangGraphOrchestrator.from_model(model, planning=planning)
         state = orchestrator.run(question)
         best = find_best_answer(state)
         shown = state["output"] or (best["result"] if best else "")
@@ -114,7 +113,6 @@ ARMS: Final[Mapping[str, Arm]] = {
     "one-call": call_once,
     "defaults": orchestrate("auto"),
     "planned": orchestrate("always"),
-    "agreement": orchestrate("auto", "agreement"),
     "pydantic-ai": ask_peer(PydanticAI()),
     "crewai": ask_peer(CrewAI()),
 }

@@ -17,7 +17,7 @@ from orchestrator.runtime import settings_model
 from orchestrator.runtime.run_context import RunContext, utc_now
 from orchestrator.runtime.settings_model import Budget
 from orchestrator.state.plain_values import format_repr, read_text
-from orchestrator.state.records import Grounding, PlanningMode, Requirement, SupervisionMode, VerifierName
+from orchestrator.state.records import Grounding, PlanningMode, Requirement, SupervisionMode
 from orchestrator.supervision.modes import ModeFunction, SupervisionPolicy
 
 
@@ -46,11 +46,6 @@ class RunSettings(TypedDict, total=False):
     """"facts" compares an output with the calls of the run: an action that is claimed and was not done, or a
     fact that a tool gave otherwise, goes back to the executor, and fails the attempt if it stays. "off"
     compares nothing."""
-    verifier: Annotated[VerifierName | None, Field(default=None)]
-    """Verifies a final output that no check proves: "agreement" by five further answers of the executor's
-    model to the whole task, "judge" by the verdict of the monitor. Its word counts as "judged" if
-    ``orchestrator doctor --verifier`` has shown that it is right often enough. Default: the monitor's word
-    counts if ``doctor --judge`` trusts it."""
     require: Annotated[Requirement | None, Field(default=None)]
     """"checked" or "judged": a run whose output rests on less fails with the kind "unverified". A person's
     approval satisfies both. Default: any success is accepted."""

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from orchestrator.cli import options
 from orchestrator.errors import ConfigurationError
-from orchestrator.state.records import Grounding, PlanningMode, Requirement, SupervisionMode, VerifierName
+from orchestrator.state.records import Grounding, PlanningMode, Requirement, SupervisionMode
 
 ROLES: Final = ("planner", "executor", "monitor", "supervisor")
 APPROVE: Final = ":approve"
@@ -19,7 +19,7 @@ APPROVE: Final = ":approve"
 OF_A_NEW_RUN: Final = ("checks",)
 """The options that only a new run has: it derives its contract."""
 OF_A_PLAN: Final = (
-    *(*OF_A_NEW_RUN, "planning", "grounding", "verifier", "supervise", "acting_tools"),
+    *(*OF_A_NEW_RUN, "planning", "grounding", "supervise", "acting_tools"),
     *("max_retries", "retry_policy", "synthesis"),
 )
 """The options that cannot change while a step is under way."""
@@ -63,9 +63,6 @@ class RunOptions(BaseModel):
     grounding: Grounding = "facts"
     """Refuse an output that contradicts what the tools were called with and answered (facts), or compare
     nothing (off)."""
-    verifier: VerifierName | None = None
-    """Verify the answer by further answers of the model (agreement), or by the monitor (judge), as
-    `orchestrator doctor --verifier` has measured it."""
     supervise: SupervisionMode = "none"
     """Who reviews a step: a model, or you."""
     acting_tools: options.Name[list[str]] = []

@@ -50,7 +50,6 @@ from orchestrator.judging.evaluator import EvaluationOptions, Evaluator
 from orchestrator.judging.executor_tools import ExecutorTools, check_approvals
 from orchestrator.judging.judging_calls import Judges
 from orchestrator.judging.output import OutputRules
-from orchestrator.judging.verification import build_verifier
 from orchestrator.runtime import agent_methods
 from orchestrator.runtime.graph_executor import find_agent_graph
 from orchestrator.runtime.run_context import Reporter, RunContext
@@ -260,8 +259,7 @@ def _build_steps(
     attempts = settings.options["retry_policy"].judge_attempts
     judges = Judges(agent_methods.bind_method(agents.monitor, "evaluate"), agents.judge, attempts, probed)
     judging = agents.monitor if agents.judge is None else agents.judge
-    verifier = build_verifier(settings.options["verifier"], agents.executor, judging, tools.tools)
-    evaluator = Evaluator(judges, agents.evaluation, tools, judging, settings.options["grounding"], verifier)
+    evaluator = Evaluator(judges, agents.evaluation, tools, judging, settings.options["grounding"])
     models = agent_methods.load_models(
         settings.options["retry_policy"].escalations, agents.models, agents.executor
     )

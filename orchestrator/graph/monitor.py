@@ -14,10 +14,9 @@ from orchestrator.graph import node_types
 from orchestrator.judging.call_rules import find_lasting_effect
 from orchestrator.judging.contract_choice import Contracts, Demand
 from orchestrator.judging.evaluator import Evaluator
-from orchestrator.judging.evidence import Evidence, add_basis, add_trust, read_evidence
+from orchestrator.judging.evidence import add_basis, add_trust, read_evidence
 from orchestrator.judging.feedback import Expectations, feedback_of, problems_of, warnings_of
 from orchestrator.judging.judging_calls import Evaluated
-from orchestrator.judging.verification import Verifier
 from orchestrator.planning.parallel import apply_update
 from orchestrator.retry.verdict_updates import add_decision, build_failure, fail, read_outcome
 from orchestrator.runtime.call import Raised, Spent
@@ -42,8 +41,6 @@ def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings)
         if evaluated.probes:
             record = {**record, "probes": [*evaluated.probes]}
         is_ended = state["status"] == "failed"
-        if evaluator.verifier is not None and contracts.is_output(state) and not is_ended:
-            evidence, evaluated = await _verify(evaluator.verifier, evidence, evaluated, state, run)
         reported = _add_report(record, evaluated)
         record = add_basis(reported, await asyncio.to_thread(add_trust, evidence, evaluator.agent))
         record = _add_feedback(record, evaluated, node_types.find_hidden_answer(state, contract))
@@ -153,18 +150,6 @@ def _add_report(record: StepRecord, evaluated: Evaluated) -> StepRecord:
         "report": dict(evaluated.report),
         "warnings": [*noted, *([] if passed else warnings_of(evaluated.report))],
     }
-
-
-async def _verify(
-    verifier: Verifier, evidence: Evidence, evaluated: Evaluated, state: OrchestratorState, run: RunContext
-) -> tuple[Evidence, Evaluated]:
-    """Returns the evidence with the word of the verifier if nothing else decides, and the calls for it."""
-    if evidence.is_checked or not evidence.accepted:
-        return evidence, evaluated
-    record, is_accepted = latest_record(state), evidence.judge is True
-    verification, calls = await verifier.verify(record, state["task"], is_accepted, run)
-    verified = replace(evaluated.add_calls(calls), error=evaluated.error or calls.error)
-    return replace(evidence, verification=verification), verified
 
 
 def _add_feedback(record: StepRecord, evaluated: Evaluated, hidden: Expectations) -> StepRecord:

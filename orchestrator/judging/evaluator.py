@@ -32,7 +32,6 @@ from orchestrator.judging.contract_choice import Demand
 from orchestrator.judging.evidence import ACCEPTING
 from orchestrator.judging.executor_tools import ExecutorTools
 from orchestrator.judging.judging_calls import Evaluated, Judges, JudgingCalls, list_read_backs
-from orchestrator.judging.verification import Verifier
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.state.current_step import current_records, describe_task, list_corrections
 from orchestrator.state.evaluation_report import Report
@@ -147,7 +146,6 @@ class Evaluator:
         tools: Which tools of the executor write and which only read.
         agent: The monitor or the judge itself; its ``identity`` names it, by which its figures are kept.
         grounding: Whether an output is compared with the calls of the run.
-        verifier: Verifies final outputs that no check proves; None for the figures of the judge.
         graph: The evaluation graph, as drawings and listings show it.
     """
 
@@ -156,7 +154,6 @@ class Evaluator:
     tools: ExecutorTools
     agent: object
     grounding: Grounding
-    verifier: Verifier | None
     graph: EvaluationGraph = field(init=False)
     _unstored_graph: EvaluationGraph = field(init=False)
     _plugins: Plugins = field(init=False)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from evaluation import JudgeTrust, find_trust
 from evaluation.checks.kinds.tools import SourcedFacts
@@ -26,10 +26,6 @@ from orchestrator.state.records import (
     Requirement,
     StepRecord,
 )
-
-if TYPE_CHECKING:
-    from orchestrator.judging.verification import Verification  # LangGraph is slow to import
-
 
 ACCEPTING: Final = frozenset({"passed", "warning"})
 """The statuses of a report that accept an execution."""
@@ -60,7 +56,6 @@ class Evidence:
         unsourced: Whether a fact of the output has no source, so that nothing is known of its content.
         judge: Whether a judge accepted the output; None if it gave no verdict.
         trust: The figures of the judge; None if it was not measured.
-        verification: The word of the run's verifier on the output; None if there is none.
         person: Who approved the output; None if nobody did.
     """
 
@@ -75,7 +70,6 @@ class Evidence:
     unsourced: bool = False
     judge: bool | None = None
     trust: JudgeTrust | None = None
-    verification: Verification | None = None
     person: str | None = None
 
     @property
@@ -87,11 +81,8 @@ class Evidence:
 
     @property
     def is_judged(self) -> bool:
-        """Whether a trusted judge or the verifier accepted the output, and no check contradicts it."""
-        if self.verification is not None:
-            is_trusted = self.verification.holds
-        else:
-            is_trusted = self.judge is True and self.trust is not None and self.trust.trusted
+        """Whether a trusted judge accepted the output, and no check contradicts it."""
+        is_trusted = self.judge is True and self.trust is not None and self.trust.trusted
         return self.accepted and not self.failed and is_trusted
 
 
@@ -156,7 +147,7 @@ def add_trust(evidence: Evidence, judge: object) -> Evidence:
         evidence: The evidence.
         judge: The judge; its ``identity`` names it, by which its figures are kept.
     """
-    is_needed = evidence.judge is True and not evidence.is_checked and evidence.verification is None
+    is_needed = evidence.judge is True and not evidence.is_checked
     name: object = getattr(judge, "identity", None) if is_needed else None
     return replace(evidence, trust=find_trust(name)) if isinstance(name, str) else evidence
 
@@ -198,7 +189,7 @@ def find_basis(evidence: Evidence) -> Basis:
     | a person approved the output, whatever the checks say | approved |
     | the evaluation refused it | unverified |
     | stated content passed (or any check, if the contract is `complete`), and nothing is open | checked |
-    | a judge that is trusted, or the verifier, accepted the output, and no check failed | judged |
+    | a judge that is trusted accepted the output, and no check failed | judged |
     | anything else, also if only the form or the calls of tools were checked | unverified |
     """
     if evidence.person is not None:
@@ -210,12 +201,8 @@ def find_basis(evidence: Evidence) -> Basis:
 
 def add_basis(record: StepRecord, evidence: Evidence) -> StepRecord:
     """Returns the record of an execution with its evidence, and what its acceptance rests on."""
-    verification = evidence.verification
-    verified: StepRecord = (
-        record if verification is None else {**record, "verification": verification.as_record()}
-    )
     return {
-        **verified,
+        **record,
         "evidence": record_evidence(evidence),
         "basis": find_basis(evidence),
         "basis_reason": describe_basis(evidence),
@@ -243,7 +230,7 @@ def _describe_answer(evidence: Evidence) -> str:
         case "checked":
             return _count_passed(evidence.content) or "the contract asks for no more"
         case "judged":
-            return _describe_verification(evidence) or "accepted by a judge that is trusted"
+            return "accepted by a judge that is trusted"
         case "unverified":
             return f"not verified ({_describe_gap(evidence)})"
 
@@ -263,11 +250,7 @@ def _describe_gap(evidence: Evidence) -> str:
     gaps = [f"{_count(evidence.undecided, 'check')} could not be decided"] if evidence.undecided else []
     if evidence.unchecked:
         gaps.append(f"{_quote(evidence.unchecked)} not checked")
-    return " and ".join(gaps) or _describe_verification(evidence) or _describe_judge(evidence)
-
-
-def _describe_verification(evidence: Evidence) -> str:
-    return "" if evidence.verification is None else evidence.verification.describe()
+    return " and ".join(gaps) or _describe_judge(evidence)
 
 
 def _describe_judge(evidence: Evidence) -> str:

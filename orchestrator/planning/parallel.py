@@ -249,9 +249,7 @@ def _merge_needs(
 _KINDS: Final[frozenset[FailureKind]] = frozenset(
     {"monitor_error", "supervisor_error", "contract_error", "evaluation_error", "needs_review", "timeout"}
 )
-_OF_VERDICT: Final = frozenset(
-    {"feedback", "basis_reason", "evidence", "verification", "problems", "decision", "probes"}
-)
+_OF_VERDICT: Final = frozenset({"feedback", "basis_reason", "evidence", "problems", "decision", "probes"})
 """The optional fields of a record that its judging adds."""
 _WAY_ON: Final = "; `resume` judges it again and executes nothing"
 

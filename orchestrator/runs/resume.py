@@ -286,7 +286,6 @@ def describe_safeguards(given: Mapping[str, object], settings: Settings) -> dict
             check.name: _name(check.function)
             for check in cast("Sequence[FunctionCheck]", given.get("checks", ()))
         },
-        "verifier": options["verifier"],
         "contract": _name(contract) if isinstance(contract, EvaluationContract | Mapping) else None,
         **{name: _name(given.get(name)) for name in _BY_NAME},
     }

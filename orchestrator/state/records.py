@@ -110,7 +110,6 @@ Basis = Literal["checked", "judged", "approved", "unverified"]
 Requirement = Literal["checked", "judged", "approved"]
 PlanningMode = Literal["always", "auto", "never"]
 Grounding = Literal["facts", "off"]
-VerifierName = Literal["agreement", "judge"]
 EvidenceSource = Literal["code", "judge", "person", "nothing"]
 """By what a part of an output is known: checks, a judge that is trusted, a person, or nothing."""
 
@@ -212,17 +211,6 @@ class EffectRecord(TypedDict):
     read_back: NotRequired[ProbeRecord]
 
 
-class VerificationRecord(TypedDict):
-    """The word of a verifier on a final output: the share of approvals, and the share that a claim needs.
-
-    ``needed`` is None if the verifier was not measured, or is never right often enough.
-    """
-
-    verifier: VerifierName
-    share: float
-    needed: float | None
-
-
 class VerdictRecord(TypedDict):
     """The verdict of the monitor on an execution."""
 
@@ -293,7 +281,6 @@ class StepRecord(TypedDict):
     basis: NotRequired[Basis]
     basis_reason: NotRequired[str]
     evidence: NotRequired[EvidenceRecord]
-    verification: NotRequired[VerificationRecord]
     problems: NotRequired[list[ProblemRecord]]
     decision: NotRequired[DecisionRecord]
     sampling: NotRequired[SamplingRecord]

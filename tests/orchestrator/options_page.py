@@ -13,7 +13,7 @@ from orchestrator.settings import RunSettings
 from orchestrator.state import records
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "options.md"
-_LISTED = ("PlanningMode", "Grounding", "VerifierName", "Requirement", "SupervisionMode")
+_LISTED = ("PlanningMode", "Grounding", "Requirement", "SupervisionMode")
 _TABLE = re.compile(r"(?<=<!-- options -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 

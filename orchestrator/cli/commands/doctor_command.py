@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Final
@@ -14,26 +13,14 @@ from rich.text import Text
 
 from agents import ModelRefusedError, ModelSetupError, ModelUnavailableError, MonitoringAgent, load_model
 from agents.models import embedded
-from agents.models.model_call import Model
 from agents.models.ollama import format_address, installed_models
-from agents.roles import build_roles
-from evaluation import JudgeTrust, TaskCase, evaluate, measure_judge, run_from_state, save_trust
-from evaluation.contract.requirements import Contract
+from evaluation import JudgeTrust, measure_judge, save_trust
 from evaluation.judges import figures as trust_figures
 from evaluation.statistics import Proportion
 from orchestrator.cli import consoles, options
 from orchestrator.cli.process_exit import FAILED
-from orchestrator.engine import LangGraphOrchestrator
-from orchestrator.errors import ConfigurationError
-from orchestrator.judging.evidence import ACCEPTING
-from orchestrator.judging.verification import identify_verifier
-from orchestrator.state.graph_state import OrchestratorState
-from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import VerifierName
-from orchestrator.study.tune_spec import list_names, read_cases
 
 _OF_A_JUDGE: Final = ("total", "false_accepts", "false_rejects", "needs_review", "trusted", "distrust")
-_OF_A_VERIFIER: Final = ("threshold", "precision", "coverage")
 _WRONG: Final[dict[trust_figures.Kind, str]] = {
     "subtle": "subtly wrong",
     "plain": "plainly wrong",
@@ -61,29 +48,13 @@ def report_judge(spec: str, *, json: bool) -> None:
         trust = measure_judge(monitor, outputs=outputs)
         file = str(save_trust(trust))
     document = {**asdict(trust), **{name: getattr(trust, name) for name in _OF_A_JUDGE}}
-    _conclude(document if json else _list_trust(trust), file, is_trusted=trust.trusted)
-
-
-def report_verifier(verifier: VerifierName, tasks: str, model: str, *, json: bool) -> None:
-    """Measures a verifier on tasks with known answers, prints the figures, keeps them, and exits.
-
-    Args:
-        verifier: The verifier.
-        tasks: A file of tasks with known answers.
-        model: The model specification.
-        json: Print one JSON document.
-
-    Raises:
-        typer.Exit: The bound was not shown, or the input is not accepted.
-    """
-    with _report_failures():
-        cases = read_answered_tasks(tasks)
-        typer.echo(f"Running {len(cases)} tasks.", err=True)
-        figures = measure_verifier(model, verifier, cases)
-        file = str(trust_figures.save_figures(figures))
-    document = {**asdict(figures), **{name: getattr(figures, name) for name in _OF_A_VERIFIER}}
-    is_trusted = figures.threshold is not None
-    _conclude(document if json else _list_claims(figures, verifier), file, is_trusted=is_trusted)
+    if json:
+        consoles.print_json({**document, "file": file})
+    else:
+        lines = [*_list_trust(trust), f"Kept in {file}"]
+        consoles.build_console().print(Text(consoles.clean("\n".join(lines))))
+    if not trust.trusted:
+        raise typer.Exit(FAILED)
 
 
 @contextmanager
@@ -93,16 +64,6 @@ def _report_failures() -> Iterator[None]:
         consoles.report_bad_input(ModelUnavailableError, ModelRefusedError, OSError),
     ):
         yield
-
-
-def _conclude(figures: dict[str, object] | Iterable[str], file: str, *, is_trusted: bool) -> None:
-    """Prints the JSON document or the lines, and exits if the judge or verifier is not trusted."""
-    if isinstance(figures, dict):
-        consoles.print_json({**figures, "file": file})
-    else:
-        consoles.build_console().print(Text(consoles.clean("\n".join([*figures, f"Kept in {file}"]))))
-    if not is_trusted:
-        raise typer.Exit(FAILED)
 
 
 def _list_trust(trust: JudgeTrust) -> Iterator[str]:
@@ -117,23 +78,6 @@ def _list_trust(trust: JudgeTrust) -> Iterator[str]:
     yield "Trusted." if trust.distrust is None else f"Not trusted: {trust.distrust}."
 
 
-def _list_claims(figures: trust_figures.VerifierFigures, verifier: VerifierName) -> Iterator[str]:
-    yield f"Verifier: {figures.name}"
-    for count in figures.counts:
-        total = count.right + count.wrong
-        yield f"  {count.share:.0%} approve: {consoles.count_noun(total, 'answer')}, {count.right} right"
-    right, covered = figures.precision, figures.coverage
-    if figures.threshold is None:
-        needed = trust_figures.count_needed_claims(figures.max_wrong)
-        yield f"Not shown: that at most {figures.max_wrong:.0%} of its claims are wrong."
-        yield f"{needed} right ones of {needed} would be enough. A run with this verifier claims nothing."
-        return
-    yield f"A run claims an answer from {figures.threshold:.0%} of approvals on: `run --verifier {verifier}`."
-    yield f"Precision: {right.successes} of {right.trials} claims are right, {_format_rate(right)}."
-    tasks = consoles.count_noun(covered.trials, "task")
-    yield f"Coverage: {covered.successes} of {tasks}, {_format_rate(covered)}."
-
-
 def _format_count(rate: Proportion, noun: str) -> str:
     return f"{rate.successes} of {consoles.count_noun(rate.trials, noun)} that it gave a verdict on"
 
@@ -143,84 +87,6 @@ def _format_rate(rate: Proportion) -> str:
     if rate.value is None or rate.interval is None:
         return "unknown"
     return f"{rate.value:.0%} (95% interval: {rate.interval.low:.0%} to {rate.interval.high:.0%})"
-
-
-_MAX_WRONG: Final = 0.05
-"""The bound on the share of wrong claims."""
-
-
-def read_answered_tasks(path: str) -> list[TaskCase]:
-    """Reads tasks whose contracts state the content of the answer.
-
-    Raises:
-        ConfigurationError: The file cannot be read, a task has no answer, or no result on so few tasks can
-            show the bound.
-    """
-    cases, needed = read_cases(path), trust_figures.count_needed_claims(_MAX_WRONG)
-    if unanswered := [case.title for case in cases if not _states_answer(case)]:
-        raise ConfigurationError(
-            f"tasks: {len(unanswered)} of {len(cases)} tasks have no known answer: {list_names(unanswered)}; "
-            "give each a contract that states its content, such as keywords, or leave it out"
-        )
-    if len(cases) < needed:
-        raise ConfigurationError(
-            f"tasks: {path!r} has {len(cases)} tasks, and a bound of {_MAX_WRONG:.0%} needs {needed} claims, "
-            f"all of them right; give at least {needed - len(cases)} more"
-        )
-    return cases
-
-
-def _states_answer(case: TaskCase) -> bool:
-    return case.contract != "from_task" and Contract.of(case.contract).checks_content
-
-
-def measure_verifier(
-    model: str | Model, verifier: VerifierName, cases: Sequence[TaskCase]
-) -> trust_figures.VerifierFigures:
-    """Runs each task, which does not see its contract, and compares the claims with the contracts.
-
-    Args:
-        model: The model of all agents, as ``LangGraphOrchestrator.from_model`` takes it.
-        verifier: The verifier.
-        cases: Tasks whose contracts state the answer.
-
-    Raises:
-        ConfigurationError: The model has no identity, by which the figures would be found again.
-        ModelSpecError: The specification names no model.
-        ModelSetupError: The model cannot be loaded; the message says what to do.
-    """
-    roles = build_roles(model)
-    identity = identify_verifier(verifier, roles.executor, roles.monitor)
-    if identity is None:
-        raise ConfigurationError(
-            f"model {format_repr(model, 80)} cannot be identified, so that its figures would not be found "
-            "again; give a model whose name and address LangChain states"
-        )
-    agents = (roles.planner, roles.executor, roles.monitor)
-    orchestrator = LangGraphOrchestrator(*agents, contract="from_task", planning="auto", verifier=verifier)
-    claims: Counter[tuple[float, bool]] = Counter()
-    for case in cases:
-        state = orchestrator.run(case.task)
-        if (share := _read_share(state)) is not None:
-            claims[share, _is_right(state, case)] += 1
-    shares = sorted({share for share, _ in claims}, reverse=True)
-    counts = tuple(
-        trust_figures.ClaimCount(share, claims[share, True], claims[share, False]) for share in shares
-    )
-    return trust_figures.VerifierFigures(identity, len(cases), _MAX_WRONG, counts)
-
-
-def _read_share(state: OrchestratorState) -> float | None:
-    """Returns the share of approvals of an accepted output; None if the run has no such output."""
-    if state["status"] != "success":
-        return None
-    last = (state["synthesis"] or state["results"])[-1]
-    return last["verification"]["share"] if "verification" in last else None
-
-
-def _is_right(state: OrchestratorState, case: TaskCase) -> bool:
-    contract = {} if case.contract == "from_task" else case.contract.model_dump(exclude_unset=True)
-    return evaluate({**contract, "agent_run": run_from_state(state)}).status in ACCEPTING
 
 
 _OPENAI: Final = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE")
@@ -245,34 +111,21 @@ class Source:
 
 def doctor(
     judge: options.Spec[str | None] = None,
-    verifier: VerifierName | None = None,
-    tasks: options.File[str | None] = None,
-    model: options.Spec[str] = "local",
     json: options.Json = False,
 ) -> None:
-    """Check which models can run, or how far a judge or a verifier can be trusted.
+    """Check which models can run, or how far a judge can be trusted.
 
-    With --judge, a model judges outputs whose verdicts are known. With --verifier, your tasks are run, and
-    the answers that it approves are compared with the known ones.
+    With --judge, a model judges outputs whose verdicts are known.
 
-    Exit status: 0 if a model can be used, 1 if none can. With --judge or --verifier: 0 if it is trusted, 1
-    if not.
+    Exit status: 0 if a model can be used, 1 if none can. With --judge: 0 if it is trusted, 1 if not.
 
     Args:
         judge: Measure this model as a judge, and keep the figures.
-        verifier: Measure how often a claim of `run --verifier` is right, on --tasks.
-        tasks: With --verifier: a file of tasks with known answers.
-        model: With --verifier: the model of the runs.
     """
-    if (verifier is None) != (tasks is None):
-        raise typer.BadParameter("--verifier and --tasks need each other; give both, or none")
-    if judge is None and verifier is None:
+    if judge is None:
         _report_sources(json=json)
-        return
-    if judge is not None:
+    else:
         report_judge(judge, json=json)
-    elif verifier is not None and tasks is not None:
-        report_verifier(verifier, tasks, model, json=json)
 
 
 def _report_sources(*, json: bool) -> None:

@@ -41,7 +41,6 @@ TABLE = {
     "fork t --step 1 --thread ' '": "thread_id is ' '; give a text",
     "rum": "No such command 'rum'; see `orchestrator --help`",
     f"{RUN} --tools nonsense": "--tools: 'nonsense' is not accepted; give MODULE:NAME, such as",
-    "doctor --verifier judge": "--verifier and --tasks need each other",
     "doctor --judge nonsense": "names no model",
     "runs --status done": "'done' is not one of 'planning', 'executing'",
     "prune --older-than 30": "'30' is not accepted; give a duration with its unit",
