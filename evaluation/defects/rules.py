@@ -104,6 +104,7 @@ CLAIM_RULES: Final[Sequence[Rule]] = (find_undone_claims, find_failures_told_as_
 
 
 def find_defects(evidence: Evidence, rules: Sequence[Rule] = RULES) -> list[DefectFinding]:
-    """Return the findings of all rules, each rule and sentence once."""
+    """Return the findings of all rules, each rule and sentence once, and of each failed call the worst."""
     found = {(each.rule, each.said, each.seen): each for rule in rules for each in rule(evidence)}
-    return [*found.values()]
+    told = {each.call for each in found.values() if each.rule == "failed_told_done"}
+    return [each for each in found.values() if each.rule != "failure_untold" or each.call not in told]

@@ -135,7 +135,7 @@ _MAX_EVIDENCE: Final = 1000
 _MAX_LINE: Final = 300
 _WARNING: Final[tuple[EvaluationStatus, ...]] = ("warning",)
 _EXECUTOR_KINDS: Final = frozenset({
-    "policy", "response", "trajectory", "operational", "collaboration", "judge"
+    "policy", "response", "trajectory", "operational", "collaboration", "judge", "defect"
 })  # fmt: skip
 """The kinds of alerts about the executor's own work. It cannot correct the others: a missing value, say."""
 WEIGHTS: Final[Mapping[Severity, int]] = {"critical": 3, "warning": 1, "info": 0}

@@ -99,6 +99,8 @@ def test_a_failure_that_is_told_as_done_is_a_defect(subtests):
             found = levels("Refund orders 8 and 9, and run the tests.", *calls, answer)
 
             assert (("failed_told_done", "defect") in found) is is_defect
+            # A failed call is told once, by the worst that is known of it.
+            assert not (is_defect and ("failure_untold", "suspicion") in found)
 
 
 def test_another_target_or_value_is_a_defect(subtests):

@@ -48,6 +48,7 @@ def test_a_fact_that_contradicts_a_result_is_sent_back_with_both_sides():
 
     assert (state["status"], state["output"]) == ("success", RIGHT)
     feedback = state["results"][0]["verdict"]["feedback"]
+    assert feedback.startswith("Your output was not accepted. What has to change")
     assert ("It costs 99 euros." in feedback, "12.5" in feedback) == (True, True)
 
 
