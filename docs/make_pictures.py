@@ -62,7 +62,8 @@ def draw_texts() -> Iterator[str]:
     )
     for event in orchestrator.stream(TASK):
         steps = len(event.plan) if isinstance(event, Planned) else steps
-        lines.append(describe_event(event, steps)).append("\n")
+        if (line := describe_event(event, steps)) is not None:
+            lines.append(line).append("\n")
         if isinstance(event, RunStarted | StepStarted | StepExecuted):
             continue  # the next event comes at once, or says more
         console = Console(width=WIDTH, file=io.StringIO(), force_terminal=True, color_system="truecolor")

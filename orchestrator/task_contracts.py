@@ -13,7 +13,8 @@ from evaluation.checks.custom import FunctionCheck
 from evaluation.contract.requirements import Contract
 from evaluation.measures.metric_table import find_threshold_problems
 from orchestrator.errors import ConfigurationError, ContractFunctionError
-from orchestrator.judging.contract_choice import ContractFunction, Contracts, find_unknown_check
+from orchestrator.judging.contract_choice import ContractFunction, Contracts
+from orchestrator.judging.evidence import find_unknown_check
 from orchestrator.judging.executor_tools import ExecutorTools
 from orchestrator.judging.output import OutputRules
 from orchestrator.state.current_step import find_derived_output

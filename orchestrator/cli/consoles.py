@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, redirect_stdout
@@ -22,7 +23,6 @@ from agents.credentials.masking import mask_keys
 from agents.errors import ModelSetupError, ModelSpecError
 from evaluation.errors import MissingExtraError
 from evaluation.sensitive.scanner import shorten
-from evaluation.texts.normal import remove_unseen
 from orchestrator import errors
 from orchestrator.cli.process_exit import BAD_INPUT, FAILED
 from orchestrator.state.plain_values import format_text
@@ -167,12 +167,20 @@ def print_logs_on(console: Console) -> Iterator[None]:
         root.removeHandler(handler)
 
 
+_REMOVED: Final = re.compile(
+    "[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f]"
+)
+"""Characters that a terminal obeys or hides. Joiners are none, because emoji and many scripts need them."""
+_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
 def clean(text: str) -> str:
     """Removes control and invisible characters except newline and tab.
 
     Invisible characters can reverse the order of a line, our own words included.
     """
-    return remove_unseen(text).encode("utf-8", "replace").decode()
+    return _LONE_SURROGATE.sub("\ufffd", _REMOVED.sub("", text))
 
 
 def one_line(text: str, limit: int = 500) -> str:

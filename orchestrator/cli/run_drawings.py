@@ -12,7 +12,6 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult, 
 from rich.text import Text
 
 from agents.reply_types import HumanAnswer
-from evaluation.checks import BaseCheck, CheckContext
 from orchestrator.cli.consoles import clean, count_noun, format_usage, one_line
 from orchestrator.persistence import RunSummary, StoredRun
 from orchestrator.retry.policy import find_best_answer
@@ -94,11 +93,6 @@ def format_tool_call(call: ToolCallRecord, limit: int = _SHOWN) -> str:
     return ", ".join(one_line(part, limit) for part in parts)
 
 
-def describe_check(check: BaseCheck) -> str:
-    """Returns the requirement of a check as an instruction: "use at most 2 words"."""
-    return check.evaluate(CheckContext("")).wanted
-
-
 class RunProgress:
     """Prints the events of a run.
 
@@ -117,13 +111,14 @@ class RunProgress:
             self._steps = len(event.plan)
         if isinstance(event, events.RunResumed):
             self._steps = len(event.state["plan"])
-        self._console.print(describe_event(event, self._steps))
+        if (line := describe_event(event, self._steps)) is not None:
+            self._console.print(line)
         if self._verbose and isinstance(event, events.StepJudged):
             self._console.print(Text("\n".join(list_details(event.record)), style="dim"))
 
 
-def describe_event(event: events.Event, steps: int) -> Text:
-    """Describes an event in one line.
+def describe_event(event: events.Event, steps: int) -> Text | None:
+    """Describes an event in one line; None if the next one says more.
 
     Args:
         event: The event.
@@ -145,36 +140,23 @@ def describe_event(event: events.Event, steps: int) -> Text:
             return _describe_step_event(event, steps)
 
 
-def _describe_step_event(event: events.Event, steps: int) -> Text:
+def _describe_step_event(event: events.Event, steps: int) -> Text | None:
     match event:
         case events.StepStarted():
             name = name_attempt(event.step_index, event.attempt, steps)
             return Text(f"{name}: {one_line(event.step)}", style="cyan")
-        case events.StepExecuted(record=record):
-            name = name_attempt(record["step_index"], record["attempt"], steps)
-            end = "executed" if record["error"] is None else f"not executed: {one_line(record['error'])}"
-            return Text(f"{name} {end} ({format_usage(record['usage'])})")
         case events.StepJudged(record=record):
             return describe_verdict(record, steps, record["judge_usage"] or NO_USAGE)
-        case events.StepRetried():
-            how = "" if event.decision is None else f" ({event.decision['use']})"
-            return Text(f"step {event.step_index + 1} is retried, attempt {event.attempt}{how}")
         case events.RunPaused(question=question):
             name = name_attempt(question["step_index"], question["attempt"], steps)
             return Text(f"{name} waits for an answer: {one_line(question['text'])}", style="bold yellow")
+        case events.ToolEnded():
+            caller = "the planner" if event.step_index is None else f"step {event.step_index + 1}"
+            name, error = one_line(event.call["name"]), event.call["error"]
+            end = "answered" if error is None else f"{event.call.get('gate', 'failed')}: {one_line(error)}"
+            return Text(f"{caller}: the tool {name} {end}")
         case _:
-            return _describe_tool_call(event)
-
-
-def _describe_tool_call(event: events.Event) -> Text:
-    if not isinstance(event, events.ToolStarted | events.ToolEnded):
-        return Text(type(event).__name__)
-    caller = "the planner" if event.step_index is None else f"step {event.step_index + 1}"
-    name, error = one_line(event.call["name"]), event.call["error"]
-    if isinstance(event, events.ToolStarted):
-        return Text(f"{caller} calls the tool {name}")
-    end = "answered" if error is None else f"{event.call.get('gate', 'failed')}: {one_line(error)}"
-    return Text(f"{caller}: the tool {name} {end}")
+            return None
 
 
 def describe_end(state: OrchestratorState) -> Text:

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Final, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
 from agents.errors import PlanError
 from evaluation import ContractError, EvaluationContract
-from evaluation.checks.contract_checks import NamedCheck, find_check
 from evaluation.checks.custom import FunctionCheck
 from evaluation.checks.kinds.tools import ProbeCheck, ToolCalls
 from evaluation.contract.requirements import Contract
-from evaluation.sensitive.scanner import quote_text
 from orchestrator.errors import ContractFunctionError
-from orchestrator.judging.executor_tools import ExecutorTools
+from orchestrator.judging.evidence import OBJECTIVE, find_unknown_check
 from orchestrator.judging.output import OutputRules, refuse_blank
 from orchestrator.state.current_step import (
     current_step,
@@ -30,12 +28,10 @@ from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr, format_text
 from orchestrator.state.records import DerivedContract, PlainContract, StepRecord
 
+if TYPE_CHECKING:
+    from orchestrator.judging.executor_tools import ExecutorTools  # LangGraph is slow to import
+
 ContractFunction: TypeAlias = Callable[[str, int], EvaluationContract | Mapping[str, object] | None]
-
-OBJECTIVE: Final = "objective"
-_PLAIN_CRITERIA: Final = frozenset({OBJECTIVE, "correctness"})
-"""Criteria that add nothing to the objective, unless they say more."""
-
 
 Synthesis: TypeAlias = Literal["always", "if_derived", "never"]
 
@@ -263,26 +259,3 @@ def call_contract_function(function: ContractFunction, step: object, index: obje
         return Contract.read(contract)
     except ContractError as error:
         raise ContractFunctionError(f"the contract function: {error}") from None
-
-
-def find_unknown_check(contract: Contract, given: Sequence[FunctionCheck]) -> str | None:
-    """Return why a check by name cannot be used, beginning with its field; None if all can."""
-    for each in contract.requirements:
-        if isinstance(each.check, NamedCheck) and isinstance(problem := find_check(each.check, given), str):
-            return f"{each.field} names {quote_text(each.check.name)}; {problem}"
-    return None
-
-
-def list_criteria(contract: Contract) -> list[str]:
-    """Return the names of what only a judge can score, besides the objective, and instructions to a judge."""
-    rubric = contract.rules.rubric
-    stated = [(name, "") for name in contract.rules.subjective_criteria]
-    if rubric is not None:
-        stated += [(each.name, each.description or str(each.anchors or "")) for each in rubric.criteria]
-    names = [name for name, details in stated if not is_plain(name, details)]
-    return [*names, *([rubric.instructions] if rubric and rubric.instructions else [])]
-
-
-def is_plain(name: str, details: object) -> bool:
-    """Return whether a criterion adds nothing to the objective; ``details`` say more than its name."""
-    return name in _PLAIN_CRITERIA and not details

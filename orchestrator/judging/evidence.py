@@ -11,13 +11,14 @@ from itertools import islice
 from typing import Final
 
 from evaluation import JudgeTrust, find_trust
+from evaluation.checks.contract_checks import NamedCheck, find_check
+from evaluation.checks.custom import FunctionCheck
 from evaluation.checks.kinds.tools import SourcedFacts
 from evaluation.contract.contract import AuditRule
 from evaluation.contract.requirements import Contract
 from evaluation.findings import Covers
 from evaluation.measures.response_scores import LENGTHS
-from evaluation.sensitive.scanner import shorten
-from orchestrator.judging.contract_choice import list_criteria
+from evaluation.sensitive.scanner import quote_text, shorten
 from orchestrator.state import evaluation_report as reports
 from orchestrator.state.records import (
     Basis,
@@ -273,3 +274,31 @@ def _quote(texts: Sequence[str]) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+OBJECTIVE: Final = "objective"
+_PLAIN_CRITERIA: Final = frozenset({OBJECTIVE, "correctness"})
+"""Criteria that add nothing to the objective, unless they say more."""
+
+
+def find_unknown_check(contract: Contract, given: Sequence[FunctionCheck]) -> str | None:
+    """Return why a check by name cannot be used, beginning with its field; None if all can."""
+    for each in contract.requirements:
+        if isinstance(each.check, NamedCheck) and isinstance(problem := find_check(each.check, given), str):
+            return f"{each.field} names {quote_text(each.check.name)}; {problem}"
+    return None
+
+
+def list_criteria(contract: Contract) -> list[str]:
+    """Return the names of what only a judge can score, besides the objective, and instructions to a judge."""
+    rubric = contract.rules.rubric
+    stated = [(name, "") for name in contract.rules.subjective_criteria]
+    if rubric is not None:
+        stated += [(each.name, each.description or str(each.anchors or "")) for each in rubric.criteria]
+    names = [name for name, details in stated if not is_plain(name, details)]
+    return [*names, *([rubric.instructions] if rubric and rubric.instructions else [])]
+
+
+def is_plain(name: str, details: object) -> bool:
+    """Return whether a criterion adds nothing to the objective; ``details`` say more than its name."""
+    return name in _PLAIN_CRITERIA and not details

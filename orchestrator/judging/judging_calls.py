@@ -21,7 +21,7 @@ from evaluation.checks.kinds.tools import ProbeCheck
 from evaluation.judges.judge_call import aask_judge
 from evaluation.judges.model_judge import describe_evidence
 from evaluation.plugins import AnyJudge
-from orchestrator.judging.contract_choice import is_plain
+from orchestrator.judging.evidence import is_plain
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, Spent, call_agent
 from orchestrator.runtime.call_records import read_tool_output

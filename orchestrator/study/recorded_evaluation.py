@@ -21,8 +21,7 @@ from evaluation.recordings.run_files import ReadRun, hold_own_audit
 from evaluation.sensitive.scanner import shorten
 from evaluation.validation import limit_problems
 from evaluation.values import JsonObject, as_object
-from orchestrator.judging.contract_choice import find_unknown_check
-from orchestrator.judging.evidence import add_trust, find_basis, is_enough, read_evidence
+from orchestrator.judging.evidence import add_trust, find_basis, find_unknown_check, is_enough, read_evidence
 from orchestrator.state.evaluation_report import Report
 from orchestrator.state.records import Basis, Requirement
 

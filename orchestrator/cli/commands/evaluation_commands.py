@@ -18,6 +18,7 @@ from rich.text import Text
 from evaluation import EvaluationContract, TaskCase, write_case_set
 from evaluation.cases import case_result
 from evaluation.cases.case_result import CaseResult
+from evaluation.checks import BaseCheck, CheckContext
 from evaluation.reporting.case_page import write_html
 from evaluation.reporting.result_files import describe_counts, write_junit
 from evaluation.reporting.summaries import rank_problems
@@ -26,7 +27,6 @@ from orchestrator.cli import consoles, options, result_source
 from orchestrator.cli.options import OptionsOf
 from orchestrator.cli.process_exit import BAD_INPUT, FAILED
 from orchestrator.cli.result_source import EvaluateOptions
-from orchestrator.cli.run_drawings import describe_check
 from orchestrator.cli.task_files import read_stated_contracts, read_task
 from orchestrator.errors import ConfigurationError
 from orchestrator.study.recorded_evaluation import RecordedEvaluation, Source
@@ -252,6 +252,11 @@ Nothing says what the answer has to be: checks of the words of a task cover its 
 (--save FILE), add a line such as
   required_content: [{text: "..."}]
 under `contract:`, and run the task with --contract FILE."""
+
+
+def describe_check(check: BaseCheck) -> str:
+    """Returns the requirement of a check as an instruction: "use at most 2 words"."""
+    return check.evaluate(CheckContext("")).wanted
 
 
 def checks(

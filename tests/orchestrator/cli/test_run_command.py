@@ -43,13 +43,10 @@ def test_progress_is_one_line_an_event_on_standard_error(ask):
         "task: the task",
         "plan of 2 steps",
         "step 1 of 2, attempt 1: first step",
-        "step 1 of 2, attempt 1 executed",
         "step 1 of 2, attempt 1 accepted",
         "step 2 of 2, attempt 1: second step",
-        "step 2 of 2, attempt 1 executed",
         "step 2 of 2, attempt 1 accepted",
         "final answer, attempt 1: the task",
-        "final answer, attempt 1 executed",
         "final answer, attempt 1 accepted",
         "Done. Answer: not verified",
     ]

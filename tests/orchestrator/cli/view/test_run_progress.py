@@ -33,14 +33,8 @@ def test_every_event_is_one_line(subtests):
         (planned("a", "b", "c", spent=usage(7)), "plan of 3 steps (7 tokens, 1.0 s)"),
         (planned("a", spent=usage(None)), "plan of 1 step (tokens unknown, 1.0 s)"),
         (step_started(1, 2), "step 2 of 2, attempt 2: step 2"),
-        (executed(), "step 1 of 2, attempt 1 executed (10 tokens, 1.0 s)"),
-        (
-            executed(status="failed", error="it\nbroke"),
-            "step 1 of 2, attempt 1 not executed: it broke (10 tokens, 1.0 s)",
-        ),
-        (tool_started(0, "look_up"), "step 1 calls the tool look_up"),
-        (tool_started(None, "look_up"), "the planner calls the tool look_up"),
         (tool_ended(1, "look_up"), "step 2: the tool look_up answered"),
+        (tool_ended(None, "look_up"), "the planner: the tool look_up answered"),
         (tool_ended(1, "look_up", error="no\nnetwork"), "step 2: the tool look_up failed: no network"),
         (judged(feedback="fine"), "step 1 of 2, attempt 1 accepted (20 tokens, 2.0 s): fine"),
         (
@@ -71,7 +65,6 @@ def test_every_event_is_one_line(subtests):
         (finished(warnings=["a"]), "success (0 of 2 steps, 40 tokens, 4.0 s, 1 warning)"),
         (finished(warnings=["a", "b"]), "success (0 of 2 steps, 40 tokens, 4.0 s, 2 warnings)"),
         (finished(replaced=[1]), "success (0 of 1 step, 40 tokens, 4.0 s)"),
-        (retried(), "step 1 is retried, attempt 2"),
         (finished(), "success (0 of 2 steps, 40 tokens, 4.0 s)"),
         (
             finished("failed", failure=failure("timeout", "too\nlong")),
@@ -83,7 +76,13 @@ def test_every_event_is_one_line(subtests):
 
 
 def test_the_step_after_the_last_is_the_final_answer():
-    assert describe_event(executed(2), 2).plain == "final answer, attempt 1 executed (10 tokens, 1.0 s)"
+    assert describe_event(step_started(2), 2).plain == "final answer, attempt 1: step 3"
+
+
+def test_an_event_that_the_next_one_explains_has_no_line(subtests):
+    for event in (executed(), tool_started(0, "look_up"), retried()):
+        with subtests.test(event=event):
+            assert describe_event(event, 2) is None
 
 
 EVENTS = (run_started(), planned("step 1"), step_started(), executed(), judged(), finished())
