@@ -25,4 +25,3 @@ from .study.tune import tune as tune
 from .study.tune_spec import TuneSpec as TuneSpec
 from .supervision.modes import SupervisionPolicy as SupervisionPolicy
 from .supervision.modes import Supervisor as Supervisor
-from .supervision.statements import ModelSupervisor as ModelSupervisor

@@ -18,6 +18,7 @@ from evaluation import TaskCase
 from evaluation.checks.custom import FunctionCheck
 from evaluation.plugins import AnyJudge, JudgeFunction
 from orchestrator.errors import ConfigurationError
+from orchestrator.events import Hook, check_hooks
 from orchestrator.graph.build import Agents, Graph, compile_graph
 from orchestrator.judging.evaluator import EvaluationOptions, check_evaluation, read_judge
 from orchestrator.judging.executor_tools import ExecutorTools, read_executor_tools
@@ -28,7 +29,6 @@ from orchestrator.runs.resume import SAFEGUARDS, describe_safeguards
 from orchestrator.runs.run_loop import Runner
 from orchestrator.runs.run_methods import RunMethods
 from orchestrator.runtime.agent_methods import Compressor, Executor, Monitor, Planner
-from orchestrator.runtime.events import Hook, check_hooks
 from orchestrator.runtime.graph_executor import AnyGraph, read_executor
 from orchestrator.settings import RunSettings, Settings
 from orchestrator.supervision.modes import Supervisor

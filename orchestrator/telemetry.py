@@ -10,8 +10,8 @@ from functools import cache
 from importlib.metadata import version
 from typing import Final, TypeAlias
 
+from orchestrator import events
 from orchestrator.errors import ConfigurationError
-from orchestrator.runtime import events
 from orchestrator.state.current_step import ACCEPTED
 from orchestrator.state.evaluation_report import checks_of
 from orchestrator.state.records import StepRecord, VerdictRecord

@@ -18,9 +18,9 @@ from orchestrator.cli.stored_runs import describe_next
 from orchestrator.cli.task_files import import_tools
 from orchestrator.engine import LangGraphOrchestrator, OrchestratorOptions
 from orchestrator.errors import ConfigurationError, StoreError
+from orchestrator.events import Hook
 from orchestrator.persistence import Store, open_store
 from orchestrator.retry.policy import RetryPolicy
-from orchestrator.runtime.events import Hook
 from orchestrator.runtime.settings_model import Budget
 from orchestrator.service.executions import NewRun
 from orchestrator.state.plain_values import format_repr

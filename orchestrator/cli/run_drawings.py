@@ -12,10 +12,10 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult, 
 from rich.text import Text
 
 from agents.reply_types import HumanAnswer
+from orchestrator import events
 from orchestrator.cli.consoles import clean, count_noun, format_usage, one_line
 from orchestrator.persistence import RunSummary, StoredRun
 from orchestrator.retry.policy import find_best_answer
-from orchestrator.runtime import events
 from orchestrator.state.current_step import ACCEPTED, read_basis_reason
 from orchestrator.state.evaluation_report import checks_of
 from orchestrator.state.graph_state import ENDED, OrchestratorState

@@ -15,6 +15,7 @@ from rich.status import Status
 from rich.text import Text
 
 from agents.sync import run_loop
+from orchestrator import events as run_events
 from orchestrator.cli import process_exit
 from orchestrator.cli.consoles import build_console, one_line, print_json, print_logs_on
 from orchestrator.cli.option_runs import OptionRuns
@@ -23,7 +24,6 @@ from orchestrator.cli.stored_runs import format_command, format_resume
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import ConfigurationError
 from orchestrator.planning.parallel import find_rejudging
-from orchestrator.runtime import events as run_events
 from orchestrator.service.executions import Execution
 from orchestrator.state.graph_state import ENDED, OrchestratorState
 from orchestrator.state.records import Question

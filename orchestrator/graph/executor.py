@@ -17,6 +17,7 @@ from agents.loop.langgraph_internals import extend_config
 from agents.loop.tool_arguments import IDEMPOTENCY_KEY
 from agents.parsing.thoughts import remove_thoughts
 from orchestrator.errors import ContractFunctionError, RetryStrategyError
+from orchestrator.events import StepExecuted, StepStarted
 from orchestrator.graph.node_types import Node, stop_if_over_budget, with_totals
 from orchestrator.graph.step_gate import RunGate
 from orchestrator.graph.supervise import wait_for_server
@@ -33,7 +34,6 @@ from orchestrator.retry.verdict_updates import add_decision, build_failure, warn
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, call_agent
 from orchestrator.runtime.call_recorder import CallObserver
-from orchestrator.runtime.events import StepExecuted, StepStarted
 from orchestrator.runtime.graph_executor import AnyGraph
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.settings import Settings

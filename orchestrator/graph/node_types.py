@@ -9,6 +9,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import StreamWriter
 
 from evaluation.contract.requirements import Contract
+from orchestrator.events import StepJudged, StepRetried
 from orchestrator.judging.feedback import Expectations, read_expectations
 from orchestrator.judging.judging_calls import Evaluated
 from orchestrator.retry.policy import RetryPolicy
@@ -23,7 +24,6 @@ from orchestrator.retry.verdict_updates import (
 )
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, Spent, call_agent
-from orchestrator.runtime.events import StepJudged, StepRetried
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import list_effects, read_correction

@@ -12,6 +12,7 @@ from langgraph.types import Overwrite, StreamWriter
 from agents.errors import PlanError
 from agents.sync import run_in_thread
 from orchestrator.errors import ConfigurationError, ContractFunctionError
+from orchestrator.events import Planned, Replanned
 from orchestrator.graph.node_types import Node, stop_if_over_budget, with_totals
 from orchestrator.judging.contract_choice import Contracts
 from orchestrator.planning.parallel import build_plan_update, build_replan_request, build_replan_update
@@ -20,7 +21,6 @@ from orchestrator.retry.verdict_updates import build_failure
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Raised, Returned, Spent, call_agent
 from orchestrator.runtime.call_recorder import CallObserver
-from orchestrator.runtime.events import Planned, Replanned
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.settings import Settings, check_task
 from orchestrator.state.current_step import extend_derived, find_derived_output

@@ -173,7 +173,6 @@ class StepNodes:
         nodes: Each node by its name: those that no step can reach are left out.
         subgraphs: The graphs that nodes run, by the names of the nodes: of the monitor and the executor.
         mode: The supervision mode of a step that has none of its own.
-        unused: Labels of routes that nothing takes, by the node before them; they are left out of the graph.
         answered: Whether the final answer is written after the last step.
         last_waits: Whether the last step runs after all others: the calls of the run are judged with it.
         one_by_one: Whether steps that could run in parallel run one after another, so that each knows the
@@ -184,20 +183,17 @@ class StepNodes:
     nodes: Mapping[str, Node]
     subgraphs: Mapping[str, Runnable[Any, Any]]
     mode: SupervisionMode
-    unused: Mapping[str, str]
     answered: bool = False
     last_waits: bool = False
     one_by_one: bool = False
     monitor_name: str = MONITOR
 
-    def select_routes(self, *labels: str, source: str = "", replan: Routes | None = None) -> Routes:
+    def select_routes(self, *labels: str, replan: Routes | None = None) -> Routes:
         """Returns the nodes that labels of a route lead to, without those that the graph lacks."""
         known = {label: target for label, target in _TARGETS.items() if target in self.nodes}
         answer: Routes = {"synthesize": SYNTHESIS} if self.answered else {}
         targets: Routes = {**known, **answer, **(replan or {}), "judge": self.monitor_name, "end": END}
-        return {
-            label: targets[label] for label in labels if label in targets and label != self.unused.get(source)
-        }
+        return {label: targets[label] for label in labels if label in targets}
 
 
 def add_step(
@@ -222,7 +218,7 @@ def add_step(
     for name, (route, labels) in _ROUTES.items():
         if name in step.nodes:
             source = step.monitor_name if name == MONITOR else name
-            targets = step.select_routes(*labels, source=name, replan=replan)
+            targets = step.select_routes(*labels, replan=replan)
             add_route(graph, step, source, route, targets)
     if "post_node" in step.nodes:
         graph.add_edge("post_node", step.monitor_name)

@@ -9,12 +9,12 @@ from typing import TypeAlias, cast
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Overwrite, StreamWriter
 
+from orchestrator.events import Event
 from orchestrator.graph.node_types import Node, stop_if_over_budget
 from orchestrator.judging.contract_choice import Contracts
 from orchestrator.judging.evidence import is_enough
 from orchestrator.planning.parallel import join_branches, name_way_on
 from orchestrator.retry.verdict_updates import build_failure
-from orchestrator.runtime.events import Event
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import (

@@ -43,8 +43,7 @@ from orchestrator.state.records import CommitKind, Question, Reconciliation, Ste
 from orchestrator.supervision import human
 from orchestrator.supervision.modes import SuperviseRequest, list_facts
 from orchestrator.supervision.phases import Assess, Commit, Reconcile, Supervise
-from orchestrator.supervision.replies import AssessmentReply
-from orchestrator.supervision.statements import build_assessment, build_commitment
+from orchestrator.supervision.replies import AssessmentReply, build_assessment, build_commitment
 
 
 def reconcile_node(reconcile: Reconcile, settings: Settings) -> node_types.Node:

@@ -15,6 +15,7 @@ from langgraph.types import Command, StateSnapshot
 
 from evaluation import TaskCase
 from orchestrator.errors import ConfigurationError, ResumeError
+from orchestrator.events import Event, RunResumed, RunStarted
 from orchestrator.judging.executor_tools import ExecutorTools, find_unasked
 from orchestrator.runs.reader import Graph, complete_snapshot, copy_before
 from orchestrator.runs.resume import (
@@ -25,7 +26,6 @@ from orchestrator.runs.resume import (
     state_from_values,
 )
 from orchestrator.runs.run_saver import format_resume_call
-from orchestrator.runtime.events import Event, RunResumed, RunStarted
 from orchestrator.runtime.run_context import Reporter
 from orchestrator.settings import Settings, check_config, check_task, check_thread_id
 from orchestrator.state.current_step import LASTING

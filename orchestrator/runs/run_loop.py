@@ -18,12 +18,7 @@ from langgraph.types import Durability, Interrupt, Overwrite, StreamMode
 
 from agents.sync import iterate_blocking
 from orchestrator.errors import ResumeError, ThreadBusyError
-from orchestrator.retry.verdict_updates import build_failure
-from orchestrator.runs.history import index_run
-from orchestrator.runs.launch import GraphInput, Launch, Launcher, Start
-from orchestrator.runs.resume import PLANNER, find_open_question, join_cancelled, list_cancelled
-from orchestrator.runs.run_saver import lock_thread, mark_thread
-from orchestrator.runtime.events import (
+from orchestrator.events import (
     Event,
     Hook,
     RunFinished,
@@ -31,8 +26,12 @@ from orchestrator.runtime.events import (
     RunPaused,
     TextStreamed,
     notify_hooks,
-    with_log,
 )
+from orchestrator.retry.verdict_updates import build_failure
+from orchestrator.runs.history import index_run
+from orchestrator.runs.launch import GraphInput, Launch, Launcher, Start
+from orchestrator.runs.resume import PLANNER, find_open_question, join_cancelled, list_cancelled
+from orchestrator.runs.run_saver import lock_thread, mark_thread
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.state.current_step import read_basis_reason
 from orchestrator.state.graph_state import BRANCH, GROWING, UNDERWAY, OrchestratorState
@@ -61,7 +60,7 @@ class Runner:
     async def wait_for_end(self, launch: Launch) -> OrchestratorState:
         """Runs until the run ends or waits for a person, and returns its state."""
         state: OrchestratorState | None = None
-        modes: Modes = ("custom", "values") if with_log(self.hooks) else ("values",)
+        modes: Modes = ("custom", "values") if self.hooks else ("values",)
         async with aclosing(self._run_launch(launch, modes)) as events:
             async for event in events:
                 if isinstance(event, RunFinished | RunPaused | RunInterrupted):
@@ -164,7 +163,7 @@ class Runner:
                 run.began = start.began or self.launcher.settings.options["clock"]().isoformat()
                 async with aclosing(self._follow_graph(start, run, launch.config, modes)) as events:
                     async for event in events:
-                        await notify_hooks(with_log(self.hooks), event)
+                        await notify_hooks(self.hooks, event)
                         yield event
             await asyncio.to_thread(index_run, self.saver, run.thread_id)
         finally:
@@ -194,7 +193,7 @@ class Runner:
             state = await self._report(BRANCH, {**state, **failure})
         except (asyncio.CancelledError, GeneratorExit):
             # A generator that is being closed cannot yield, so the hooks alone learn of this.
-            await notify_hooks(with_log(self.hooks), RunInterrupted(thread_id=run.thread_id, state=state))
+            await notify_hooks(self.hooks, RunInterrupted(thread_id=run.thread_id, state=state))
             raise
         except NodeCancelledError:
             if not run.interrupted:

@@ -7,9 +7,9 @@ from collections.abc import AsyncGenerator, Iterator
 from langchain_core.runnables import RunnableConfig
 
 from agents.sync import run_sync
+from orchestrator.events import Event
 from orchestrator.runs.launch import Launch, Launcher
 from orchestrator.runs.run_loop import Runner
-from orchestrator.runtime.events import Event
 from orchestrator.state.graph_state import OrchestratorState
 
 

@@ -24,6 +24,7 @@ from agents.loop.effects import Effect, list_earlier_replies
 from agents.loop.read_back import PREFIX as READ_BACK
 from agents.models.ollama import NUM_CTX
 from orchestrator.errors import BudgetExceededError
+from orchestrator.events import StreamingAgent, TextStreamed, ToolEnded, ToolStarted
 from orchestrator.runtime.call_records import (
     ModelCall,
     add_sizes,
@@ -35,7 +36,6 @@ from orchestrator.runtime.call_records import (
     sort_calls,
     sum_calls,
 )
-from orchestrator.runtime.events import StreamingAgent, TextStreamed, ToolEnded, ToolStarted
 from orchestrator.runtime.settings_model import ModelPrice
 from orchestrator.state.plain_values import format_text, plain_json, plain_text
 from orchestrator.state.records import ToolCallRecord
@@ -238,9 +238,9 @@ class UsageRecorder(BaseCallbackHandler):
         """Records the end and the tokens."""
         self._end_model(run_id, partial(_end_call, response=response))
 
-    def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: object) -> None:
+    def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: object) -> None:  # noqa: ARG002 - as LangChain calls it
         """Records the end of a failed call."""
-        self._end_model(run_id, partial(_fail_call, error=error))
+        self._end_model(run_id, lambda call: {**call, "failed": True})
 
     def on_tool_start(
         self,
@@ -307,21 +307,6 @@ def _end_call(call: ModelCall, response: LLMResult) -> ModelCall:
     ]
     text = generations[0].text if generations else ""
     return {**call, "tokens": _check_counts(counts), "text": text, "reports": reports}
-
-
-def _fail_call(call: ModelCall, error: BaseException) -> ModelCall:
-    """Returns the call as failed, unless the error contains a reply.
-
-    OpenAI's client raises a reply that reached the token limit; its tokens are paid for.
-    """
-    completion = getattr(error, "completion", None)
-    usage = getattr(completion, "usage", None)
-    counts = [getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens", "total_tokens")]
-    choice = next(iter(getattr(completion, "choices", None) or ()), None)
-    text = getattr(getattr(choice, "message", None), "content", None) or ""
-    reports = [{"finish_reason": getattr(choice, "finish_reason", "")}]
-    tokens = _check_counts(counts)
-    return {**call, "tokens": tokens, "failed": tokens is None, "text": text, "reports": reports}
 
 
 def _check_counts(counts: Sequence[object]) -> UsageMetadata | None:

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from agents.sync import DaemonExecutor, start_call
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import ConfigurationError
-from orchestrator.runtime.events import Event
+from orchestrator.events import Event
 from orchestrator.state.plain_values import format_traceback
 from orchestrator.state.records import Requirement, SupervisionMode
 

@@ -1,6 +1,8 @@
-"""One pydantic model a reply, and one reader for all of them. A reply that cannot be read approves nothing.
+"""Reads replies into statements and verdicts, and builds their records.
 
-A model accepts unusual spellings, and refuses a reply that leaves the decision open.
+A model of a reply accepts unusual spellings, and refuses a reply that leaves the decision open. A reply that
+cannot be read approves nothing: it becomes a commitment that is not readable, a commitment that was not met,
+a reconciliation that escalates, or a verdict that asks a person.
 """
 
 from __future__ import annotations
@@ -8,8 +10,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from functools import cache
-from typing import Annotated, Final, Self, TypeVar
+from typing import Annotated, Final, Self, TypeVar, cast
 
 from pydantic import (
     AfterValidator,
@@ -17,6 +20,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    TypeAdapter,
     ValidationError,
     model_validator,
 )
@@ -35,7 +39,15 @@ from agents.parsing.thoughts import find_unmarked_thoughts
 from agents.parsing.verdicts import find_denial
 from agents.reply_types import JsonSchema, Unreadable
 from evaluation.sensitive.scanner import shorten
-from orchestrator.state.records import Confidence, VerdictWord
+from orchestrator.state.records import (
+    CommitKind,
+    Commitment,
+    Confidence,
+    Reconciliation,
+    SelfAssessment,
+    SupervisorVerdict,
+    VerdictWord,
+)
 
 Statement = dict[str, object]
 """A decoded JSON object of a reply. Its keys are in lower case."""
@@ -216,3 +228,108 @@ def _validate(model: type[R], statement: object, text: str) -> R | Unreadable:
     except ValidationError as error:
         problem = error.errors(include_input=False)[0]
         return Unreadable(text, ": ".join([*map(str, problem["loc"]), problem["msg"]]))
+
+
+UNREADABLE_REPLY: Final = "the supervisor's reply cannot be read"
+"""Start of the reason of a verdict whose reply cannot be read."""
+RAW_LIMIT: Final = 300
+"""Maximum number of characters that are kept of an unreadable reply."""
+OUTPUT_LIMIT: Final = 500
+"""Maximum number of characters of the output in a self-assessment."""
+
+_RECONCILIATION: Final = TypeAdapter(Reconciliation)
+_BLANK_COMMITMENT: Final = CommitmentReply.model_validate({"interpretation": "unreadable"})
+_UNMET_ASSESSMENT: Final = AssessmentReply.model_validate({"met": False})
+
+
+def build_commitment(
+    reply: CommitmentReply | Unreadable, step_index: int, instruction: str, now: datetime, kind: CommitKind
+) -> Commitment:
+    """Builds a commitment. If the reply cannot be read, ``interpretation`` is an excerpt of it.
+
+    Args:
+        reply: The reply that states it.
+        step_index: Index of the step.
+        instruction: Text of the step with its corrections.
+        now: Current time in UTC.
+        kind: The execution that it is for.
+    """
+    fields = reply
+    if isinstance(fields, Unreadable):
+        # Not validated: an excerpt may be empty.
+        excerpt = format_value(_excerpt(fields.raw))
+        fields = _BLANK_COMMITMENT.model_copy(update={"interpretation": excerpt})
+    stated = {
+        "step_index": step_index,
+        "kind": kind,
+        "instruction": instruction,
+        **fields.model_dump(),
+        "readable": fields is reply,
+        "time": now.isoformat(),
+    }
+    return cast("Commitment", stated)
+
+
+def build_assessment(
+    reply: AssessmentReply | Unreadable,
+    step_index: int,
+    output: str,
+    tools_used: Sequence[str],
+    now: datetime,
+) -> SelfAssessment:
+    """Builds a self-assessment. One that cannot be read counts as not met, with a concern that says so.
+
+    Args:
+        reply: The reply that states it.
+        step_index: Index of the step.
+        output: Output of the execution.
+        tools_used: Names of the tools that were called.
+        now: Current time in UTC.
+    """
+    fields = reply
+    if isinstance(fields, Unreadable):
+        concern = f"the self-assessment cannot be read ({fields.reason}): {_excerpt(fields.raw)}"
+        fields = _UNMET_ASSESSMENT.model_copy(update={"concerns": [concern]})
+    return SelfAssessment(
+        step_index=step_index,
+        actual_output=shorten(output, OUTPUT_LIMIT),
+        met_commitment=fields.met,
+        deviations=fields.deviations,
+        concerns=fields.concerns,
+        unexpected=fields.unexpected,
+        # From the record, never from the reply: a model may claim tools that it did not call.
+        tools_used=list(tools_used),
+        readable=fields is reply,
+        time=now.isoformat(),
+    )
+
+
+def build_reconciliation(value: object) -> Reconciliation:
+    """Builds a reconciliation of a supervisor's own value. It escalates if it cannot be read."""
+    try:
+        result = _RECONCILIATION.validate_python(value, strict=True)
+    except ValidationError as error:
+        problem = error.errors(include_input=False)[0]
+        reason = ": ".join([*map(str, problem["loc"]), problem["msg"]])
+        return Reconciliation(triggers=[f"reconciliation_unreadable:{reason}"], escalate=True)
+    return {**result, "escalate": result["escalate"] or bool(result["triggers"])}
+
+
+def build_verdict(reply: VerdictReply | Unreadable) -> SupervisorVerdict:
+    """Builds a verdict. If the reply cannot be read, it asks a person, with a reason that says so."""
+    if isinstance(reply, Unreadable):
+        raw = _excerpt(" ".join(reply.raw.split()))
+        reason = f"{UNREADABLE_REPLY}: {reply.reason}"
+        text = f"How should this step continue? Please decide, because {reason}. The reply: {raw}".rstrip()
+        return SupervisorVerdict(verdict="ask_human", correction="", question=text, reason=reason)
+    detail, word = reply.detail(), reply.verdict
+    return SupervisorVerdict(
+        verdict=word,
+        correction=detail if word == "reorient" else "",
+        question=detail if word == "ask_human" else "",
+        reason=reply.reason if word in ("reorient", "ask_human") else detail,
+    )
+
+
+def _excerpt(raw: str) -> str:
+    return shorten(replace_surrogates(raw), RAW_LIMIT)

@@ -16,14 +16,12 @@ from orchestrator.supervision.replies import (
     AssessmentReply,
     CommitmentReply,
     VerdictReply,
-    read_mapping,
-    read_reply,
-)
-from orchestrator.supervision.statements import (
     build_assessment,
     build_commitment,
     build_reconciliation,
     build_verdict,
+    read_mapping,
+    read_reply,
 )
 
 TIME = "2026-01-02T03:04:05+00:00"

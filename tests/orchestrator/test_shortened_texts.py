@@ -13,10 +13,10 @@ from agents.errors import PlanError
 from orchestrator import OrchestratorError, RetryPolicy
 from orchestrator.cli.consoles import one_line
 from orchestrator.cli.run_drawings import draw_question
+from orchestrator.events import check_hooks
 from orchestrator.judging.output import find_type_problem
 from orchestrator.planning.plan import read_steps
 from orchestrator.runtime.call import Raised, Spent
-from orchestrator.runtime.events import check_hooks
 from orchestrator.state.plain_values import format_one_line, format_repr
 from orchestrator.state.stored_form import broken_run
 from orchestrator.state.usage import NO_USAGE

@@ -6,7 +6,7 @@ from io import StringIO
 
 from rich.console import Console, RenderableType
 
-from orchestrator.runtime.events import (
+from orchestrator.events import (
     Planned,
     Replanned,
     RunFinished,

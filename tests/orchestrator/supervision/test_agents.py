@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from types import SimpleNamespace
 
-import pytest
 from langchain_core.language_models import BaseChatModel
 
-from agents.errors import ModelUnavailableError
-from agents.models.transport_retry import TransportRetry
 from agents.testing import ScriptedChatModel
 from orchestrator.supervision.modes import SupervisionPolicy
-from orchestrator.supervision.phases import choose_phases
-from orchestrator.supervision.replies import VerdictReply
-from orchestrator.supervision.statements import (
+from orchestrator.supervision.phases import assess_request, choose_phases, supervise_request
+from orchestrator.supervision.replies import (
     UNREADABLE_REPLY,
-    ModelSupervisor,
-    assess_request,
+    VerdictReply,
     build_assessment,
     build_commitment,
-    supervise_request,
 )
 from tests.fakes.supervised import NOW, a_commitment, a_request
 
@@ -29,6 +24,8 @@ CONTINUE = '{"verdict": "continue", "text": "fine"}'
 
 def model_of(reply: object) -> ScriptedChatModel:
     """A model that gives one reply, or one made of the prompt."""
+    if isinstance(reply, ScriptedChatModel):
+        return reply
     return ScriptedChatModel(reply if callable(reply) or isinstance(reply, list) else [reply])
 
 
@@ -49,14 +46,14 @@ async def assess(reply: object, output: str = "An old silent pond"):
 
 
 def supervise(reply: object, **request: object):
-    return ModelSupervisor(model_of(reply)).supervise(a_request(**request))
+    return asyncio.run(phases_of(reply).supervise(a_request(**request)))
 
 
 async def test_an_unreadable_reply_fails_closed_with_a_warning(caplog):
     with caplog.at_level(logging.DEBUG, "orchestrator.supervision"):
         assert not (await commit(["hm", "hm"]))["readable"]
         assert not (await assess(["hm", "hm"]))["met_commitment"]
-        assert supervise(["hm", "hm"])["verdict"] == "ask_human"
+        assert (await phases_of(["hm", "hm"]).supervise(a_request()))["verdict"] == "ask_human"
     assert [record.levelno for record in caplog.records] == [logging.WARNING] * 3
     assert all("reply of 2 characters" in record.getMessage() for record in caplog.records)
 
@@ -78,19 +75,12 @@ def test_a_copied_example_of_a_verdict_lets_nothing_continue():
     assert verdict["verdict"] == "reorient"
 
 
-def test_an_unreachable_model_is_an_error_and_no_verdict():
-    model = ScriptedChatModel([ConnectionError("down"), ConnectionError("down")])
-    supervisor = ModelSupervisor(model, transport_retry=TransportRetry(2, 0, 0))
-    with pytest.raises(ModelUnavailableError):
-        supervisor.supervise(a_request())
-
-
 PROSE = f"It asks me to answer {CONTINUE}"
 
 
 def test_an_approval_among_other_text_is_asked_for_once_more():
     model = ScriptedChatModel([PROSE, CONTINUE])
-    assert ModelSupervisor(model).supervise(a_request())["verdict"] == "continue"
+    assert supervise(model)["verdict"] == "continue"
     assert "Write only the object" in model.prompts[1][-1].text
     assert supervise([PROSE, PROSE])["verdict"] == "ask_human"
     assert supervise([PROSE, '{"verdict": "halt"}'])["verdict"] == "halt"
@@ -148,4 +138,4 @@ async def test_the_local_model_commits_assesses_and_supervises_readably(embedded
         assessment=assessment,
         findings=["the output is English, expected French"],
     )
-    assert not ModelSupervisor(embedded_llm).supervise(request)["reason"].startswith(UNREADABLE_REPLY)
+    assert not (await phases.supervise(request))["reason"].startswith(UNREADABLE_REPLY)

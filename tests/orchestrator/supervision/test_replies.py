@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.state.records import Commitment, SelfAssessment, SupervisorVerdict
-from orchestrator.supervision.statements import RAW_LIMIT, UNREADABLE_REPLY
+from orchestrator.supervision.replies import RAW_LIMIT, UNREADABLE_REPLY
 from tests.fakes.model_text import FENCE, json_values, prose, slow
 from tests.fakes.supervised import (
     a_commitment,

@@ -6,10 +6,7 @@ import pytest
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
-from orchestrator import (
-    ModelSupervisor,
-    SupervisionPolicy,
-)
+from orchestrator import SupervisionPolicy
 from orchestrator.supervision.modes import TRIGGER_LIMIT, reconcile
 from tests.fakes.supervised import a_commitment, an_assessment
 from tests.fakes.supervision import (
@@ -31,7 +28,7 @@ from tests.orchestrator.supervision.supervised_runs import (
 def test_a_clean_step_asks_the_model_to_commit_and_to_assess_and_nothing_else():
     model = ScriptedChatModel(['{"interpretation": "I will"}', "out", '{"met": true}'])
     supervisor = ScriptedChatModel([])
-    state = run_llm(ModelSupervisor(supervisor), ExecutionAgent(model))
+    state = run_llm(supervisor, ExecutionAgent(model))
 
     assert (state["status"], len(model.prompts), supervisor.prompts) == ("success", 3, [])
 
