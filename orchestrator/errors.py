@@ -5,7 +5,6 @@ OrchestratorError
 │   └── ThreadBusyError     the thread is being run elsewhere; later it may be free
 ├── BudgetExceededError     raised into a model call that the budget does not allow
 ├── ContractFunctionError   the caller's contract function raised or returned something else; ends the run
-├── RetryStrategyError      a custom retry strategy raised or returned no request; ends the run
 ├── ResumeError             a run cannot be resumed or forked (also a ValueError); nothing has changed
 ├── StoreError              a store, or a thread in it, cannot be used (also a ValueError)
 │   ├── StoreLostError      a store failed in the middle of a run; everything stored before is intact
@@ -38,10 +37,6 @@ class BudgetExceededError(OrchestratorError):
 
 class ContractFunctionError(OrchestratorError):
     """The caller's contract function returned no contract; the step fails before it is executed."""
-
-
-class RetryStrategyError(OrchestratorError):
-    """A custom retry strategy returned no request; the step is not executed again."""
 
 
 class ResumeError(OrchestratorError, ValueError):

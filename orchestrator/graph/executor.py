@@ -16,7 +16,7 @@ from agents.loop.effects import use_gate
 from agents.loop.langgraph_internals import extend_config
 from agents.loop.tool_arguments import IDEMPOTENCY_KEY
 from agents.parsing.thoughts import remove_thoughts
-from orchestrator.errors import ContractFunctionError, RetryStrategyError
+from orchestrator.errors import ContractFunctionError
 from orchestrator.events import StepExecuted, StepStarted
 from orchestrator.graph.node_types import Node, stop_if_over_budget, with_totals
 from orchestrator.graph.step_gate import RunGate
@@ -158,10 +158,7 @@ class _Execution:
     async def execute(self, observer: CallObserver) -> StateUpdate:
         """Executes the step; returns the update with its record, which ends the run after an error."""
         state, started_at = self.state, self.run.now().isoformat()
-        try:
-            request = build_request(state, self.settings.options["retry_policy"])
-        except RetryStrategyError as error:
-            return {"results": [], **build_failure("executor_error", str(error), self.index, error)}
+        request = build_request(state, self.settings.options["retry_policy"])
         called = await self._call(request, observer)
         if isinstance(called, Raised) and self._can_go_on(called):
             wait_for_server(called.message)

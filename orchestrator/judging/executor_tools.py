@@ -5,29 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, cast, get_type_hints
+from typing import Final, cast
 
-from langchain_core.tools import BaseTool, InjectedToolArg, InjectedToolCallId
+from langchain_core.tools import BaseTool
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.prebuilt import InjectedState, InjectedStore
 
 from agents import ExecutionAgent
 from agents.base import overrides_invoke
 from agents.loop.acting_tools import DEFAULT, ActingTools, ToolUse, describe_tool, read_acting_tools
-from agents.loop.executor_graph import AgentGraph
 from agents.loop.read_back import find_missing_argument
 from agents.loop.tool_arguments import ToolArguments, read_arguments
 from agents.reply_types import EffectOutcome
 from evaluation.checks.kinds.tools import ProbeCheck, ToolCalls
-from evaluation.contract.contract import AuditRule, EvaluationContract
+from evaluation.contract.contract import AuditRule
 from evaluation.contract.requirements import Contract
-from evaluation.contract.run import TrajectoryRules
 from evaluation.measures.trajectory.expected_steps import is_other_spelling
 from evaluation.report.metric_groups import join_names
 from evaluation.sensitive.scanner import quote_text
 from orchestrator.errors import ConfigurationError
-from orchestrator.state.current_step import LASTING, list_accepted
-from orchestrator.state.graph_state import DerivedContracts, OrchestratorState
+from orchestrator.state.current_step import LASTING
 from orchestrator.state.plain_values import plain_json
 from orchestrator.state.records import Question, StepRecord, ToolCallRecord
 
@@ -39,53 +35,24 @@ _OPTIONAL_MODES: Final = frozenset({"subset", "precision_recall"})
 _TRAJECTORY_LISTS: Final = ("forbidden_tools", "ignored_tools", "acting_tools", "final_tools", "tools")
 
 
-@dataclass(frozen=True, slots=True)
-class _NamedTools:
-    """Tools that one field of a contract names.
-
-    Attributes:
-        field: The path of the field, such as ``trajectory.forbidden_tools``.
-        names: The names.
-        is_required: Whether one of them has to be called.
-        only_reads: Whether each of them must only read.
-    """
-
-    field: str
-    names: tuple[str, ...]
-    is_required: bool = False
-    only_reads: bool = False
-
-
-def _list_named_tools(contract: Contract) -> Iterator[_NamedTools]:
-    """List the tools that a contract names."""
+def _list_named_tools(contract: Contract) -> Iterator[tuple[str, Sequence[str], bool]]:
+    """Yields the fields of a contract that name tools, the names, and whether one has to be called."""
     for each in contract.requirements:
         match each.check:
             case ProbeCheck(tool=tool):
-                yield _NamedTools(f"{each.field}.tool", (tool,), is_required=True, only_reads=True)
+                yield f"{each.field}.tool", [tool], True
             case ToolCalls(tool=tool, exactly=exactly, min=least):
-                field = each.field if each.name == "must_call" else f"{each.field}.tool"
-                yield _NamedTools(field, (tool,), bool(exactly or least))
+                path = each.field if each.name == "must_call" else f"{each.field}.tool"
+                yield path, [tool], bool(exactly or least)
             case AuditRule(allowed_tools=allowed, forbidden_tools=forbidden):
-                yield _NamedTools(f"{each.field}.allowed_tools", tuple(allowed or ()))
-                yield _NamedTools(f"{each.field}.forbidden_tools", tuple(forbidden or ()))
-    yield from _list_expected(contract.rules)
-    for field in _TRAJECTORY_LISTS:
-        yield _NamedTools(f"trajectory.{field}", tuple(getattr(contract.rules.trajectory, field) or ()))
-
-
-def _list_expected(rules: EvaluationContract) -> Iterator[_NamedTools]:
-    is_partial = rules.trajectory_match_mode in _OPTIONAL_MODES
-    for place, action in enumerate(rules.expected_trajectory or ()):
+                yield f"{each.field}.allowed_tools", allowed or (), False
+                yield f"{each.field}.forbidden_tools", forbidden or (), False
+    is_partial = contract.rules.trajectory_match_mode in _OPTIONAL_MODES
+    for place, action in enumerate(contract.rules.expected_trajectory or ()):
         if action.kind in {None, "tool"}:
-            names = tuple(sorted(action.names))
-            is_required = not is_partial and all(_is_compared(name, rules.trajectory) for name in names)
-            yield _NamedTools(f"expected_trajectory[{place}]", names, is_required)
-
-
-def _is_compared(name: str, rules: TrajectoryRules) -> bool:
-    """Return whether the rules compare calls of a tool in every case."""
-    is_read = rules.acting_tools is not None and name not in rules.acting_tools
-    return name not in rules.ignored_tools and not is_read
+            yield f"expected_trajectory[{place}]", sorted(action.names), not is_partial
+    for name in _TRAJECTORY_LISTS:
+        yield f"trajectory.{name}", [*(getattr(contract.rules.trajectory, name) or ())], False
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,32 +111,18 @@ class ExecutorTools:
         A name is a problem if a tool of that name has to be called, if it is another spelling of a tool, or
         if a check would ask a tool that writes.
         """
-        known = self.known or ()
-        for named in _list_named_tools(contract):
-            if named.only_reads and (writing := sorted({*named.names} & {*self.writing})):
-                return f"{named.field} names {quote_text(writing[0])}, which writes; name one that only reads"
-            others = [tool for tool in known if tool not in named.names]
-            is_missing = named.is_required and len(others) == len(known)
-            for name in () if self.known is None else {*named.names} - {*known}:
+        for each in contract.requirements:
+            if isinstance(each.check, ProbeCheck) and each.check.tool in self.writing:
+                tool = quote_text(each.check.tool)
+                return f"{each.field}.tool names {tool}, which writes; name one that only reads"
+        known = self.known
+        for path, names, is_required in () if known is None else _list_named_tools(contract):
+            others = [tool for tool in known or () if tool not in names]
+            is_missing = is_required and {*names}.isdisjoint(known or ())
+            for name in {*names} - {*(known or ())}:
                 if is_missing or any(is_other_spelling(name, tool) for tool in others):
-                    return f"{named.field} names {quote_text(name)}; {self.describe_tools()}"
+                    return f"{path} names {quote_text(name)}; {self.describe_tools()}"
         return None
-
-    def find_stored_problem(self, state: OrchestratorState) -> str | None:
-        """Return why the stored contracts of the open steps cannot be met; None if they can."""
-        declared, done = state["declared"], {each["step_index"] for each in list_accepted(state["results"])}
-        derived = declared.get("derived") or DerivedContracts(output=None, steps=[])
-        lists = declared["contracts"] or [], [each and each["contract"] for each in derived["steps"]]
-        open_steps = [
-            (f"step {index + 1}", contract)
-            for contracts in lists
-            for index, contract in enumerate(contracts)
-            if index not in done
-        ]
-        output = derived["output"] and derived["output"]["contract"]
-        stored = [(place, Contract.read(each or {})) for place, each in [*open_steps, ("the output", output)]]
-        found = ((place, self.find_problem(each)) for place, each in stored)
-        return next((f"{place}: contract.{problem}" for place, problem in found if problem), None)
 
     def describe_tools(self) -> str:
         """Return a sentence that says which tools the executor has."""
@@ -252,7 +205,7 @@ def read_executor_tools(executor: object, acting_tools: object = None) -> Execut
     """
     listed = getattr(executor, "tools", None)
     listed = listed if isinstance(listed, Sequence) else ()
-    tools = _index_tools([tool for tool in listed if isinstance(tool, BaseTool)])
+    tools = {tool.name: tool for tool in listed if isinstance(tool, BaseTool)}
     # An empty list of an object of another kind may be a default that says nothing.
     is_known = all(isinstance(tool, BaseTool) for tool in listed) and (
         listed or isinstance(executor, ExecutionAgent)
@@ -264,19 +217,7 @@ def read_executor_tools(executor: object, acting_tools: object = None) -> Execut
     known, is_foreign = tuple(tools) if is_known else None, not isinstance(executor, ExecutionAgent)
     read = ExecutorTools(known, acting, tools, is_foreign, read_arguments([*tools.values()]))
     _check_names(read)
-    _check_injected(executor, tools)
     return read
-
-
-def _index_tools(tools: Sequence[BaseTool]) -> dict[str, BaseTool]:
-    """Returns tools by their names; of several with one name, one that acts if any does."""
-    ranked = {tool.name: tool for tool in sorted(tools, key=_rank_annotations)}
-    return {name: ranked[name] for name in dict.fromkeys(tool.name for tool in tools)}
-
-
-def _rank_annotations(tool: BaseTool) -> int:
-    annotated = ActingTools(metadata={tool.name: tool.metadata}, guesses=False)
-    return ("reading", "open", "acting").index(describe_tool(annotated, tool.name).kind)
 
 
 def check_approvals(executor: object, tools: ExecutorTools, *, can_ask: bool) -> None:
@@ -319,37 +260,6 @@ def _check_graph(executor: object, tools: ExecutorTools, *, is_stored: bool) -> 
             "after a crash or in a retry; build it with EffectsMiddleware() first in its middleware, or give "
             "acting_tools=[] if none of its tools acts"
         )
-
-
-def _check_injected(executor: object, tools: Mapping[str, BaseTool]) -> None:
-    """Checks that a run gives what the arguments of a tool take that the model does not see."""
-    graph = executor.graph if isinstance(executor, ExecutionAgent) else None
-    for name, tool in tools.items():
-        schema = tool.get_input_schema()
-        fields = getattr(schema, "model_fields", {})  # a model of pydantic 1 has none
-        for argument, hint in get_type_hints(schema, include_extras=True).items():
-            is_required = argument not in fields or fields[argument].is_required()
-            for mark in getattr(hint, "__metadata__", ()):
-                if missing := _find_missing(mark, graph, is_required=is_required):
-                    raise ConfigurationError(
-                        f"argument {quote_text(argument)} of tool {quote_text(name)} takes {missing}; "
-                        "let the tool hold what it needs itself"
-                    )
-
-
-def _find_missing(mark: object, graph: AgentGraph | None, *, is_required: bool) -> str | None:
-    """Returns what a mark of an argument asks for if a run does not have it; a foreign graph has its own."""
-    kind = mark if isinstance(mark, type) else type(mark)
-    if issubclass(kind, InjectedStore):
-        return "LangGraph's store, which a run does not have"
-    is_given = graph is None or not is_required or issubclass(kind, InjectedToolCallId)
-    if is_given or not issubclass(kind, InjectedToolArg):
-        return None
-    if not issubclass(kind, InjectedState):
-        return f"a value that is injected ({kind.__name__}), and nothing gives one"
-    field, known = getattr(mark, "field", None), [*graph.channels] if graph else []
-    names = join_names(name for name in known if name.isidentifier() and not name.startswith("_"))
-    return None if field is None or field in known else f"{quote_text(field)} of a state that has {names}"
 
 
 def _check_names(tools: ExecutorTools) -> None:

@@ -76,30 +76,12 @@ class OutputRules:
     def format_output(self, text: str) -> str:
         """Returns the JSON text of an output of the wanted type; any other text as it is.
 
-        It has the values that were written, and none that the type fills in: a default is nobody's work.
+        It has no defaults, which are nobody's work, and no fields that the type does not know.
         """
         if self.output_type is None or find_type_problem(self.output_type, text) is not None:
             return text
         parsed = parse_output(self.output_type, text)
-        written = _keep_written(_dump_written(parsed), _read_value(text))
-        formatted = json.dumps(written, ensure_ascii=False, separators=(",", ":"))
-        # A model may write what it does not read, such as a computed field, or hide a value.
-        is_readable = find_type_problem(self.output_type, formatted) is None
-        is_same = is_readable and parse_output(self.output_type, formatted) == parsed
-        return formatted if is_same else text
-
-
-def _dump_written(parsed: BaseModel) -> object:
-    return parsed.model_dump(mode="json", by_alias=True, exclude_unset=True)
-
-
-def _keep_written(known: object, written: object) -> object:
-    """Returns the written value without the fields that a type does not know."""
-    if isinstance(known, dict) and isinstance(written, dict):
-        return {name: _keep_written(known[name], each) for name, each in written.items() if name in known}
-    if isinstance(known, list) and isinstance(written, list) and len(known) == len(written):
-        return [_keep_written(*pair) for pair in zip(known, written, strict=True)]
-    return written
+        return parsed.model_dump_json(by_alias=True, exclude_unset=True, round_trip=True)
 
 
 def is_blank(text: str) -> bool:
@@ -153,8 +135,7 @@ def parse_output(output_type: type[BaseModel], text: str) -> BaseModel:
     except ValueError as error:
         raise _refuse(output_type, text, f"Invalid JSON: {error}") from None
     parsed = output_type.model_validate_json(json.dumps(value))
-    is_default = output_type.model_fields and not parsed.model_fields_set
-    if is_default or _is_unread(_dump_written(parsed), value):
+    if output_type.model_fields and not parsed.model_fields_set:
         raise _refuse(output_type, text, "an object has none of the fields of its type")
     return parsed
 
@@ -179,16 +160,6 @@ def _read_value(text: str) -> object:
     if not is_finite_json(values[0]):
         raise ValueError("write finite numbers in place of NaN, Infinity and 1e999")
     return values[0]
-
-
-def _is_unread(known: object, written: object) -> bool:
-    """Returns whether an object, also within another, has fields, and none of its type."""
-    if isinstance(known, dict) and isinstance(written, dict):
-        pairs = [(known[name], each) for name, each in written.items() if name in known]
-        return (not known and bool(written)) or any(_is_unread(*pair) for pair in pairs)
-    if isinstance(known, list) and isinstance(written, list) and len(known) == len(written):
-        return any(map(_is_unread, known, written))
-    return False
 
 
 def find_type_problem(output_type: type[BaseModel], text: str) -> str | None:

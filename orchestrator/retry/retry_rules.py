@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal, TypeAlias, get_args
 
 from pydantic import (
     BeforeValidator,
     Field,
-    PlainSerializer,
     SerializerFunctionWrapHandler,
-    SkipValidation,
     model_serializer,
 )
 
 from orchestrator.runtime.settings_model import LARGEST, SettingsModel
 from orchestrator.state.evaluation_report import RefusalKind
-from orchestrator.state.records import StepRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,26 +45,6 @@ class StepRequest:
     model: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RefusedStep:
-    """A step whose last output was refused, as ``CustomRule.strategy`` gets it.
-
-    Attributes:
-        request: The step as it would be executed without the strategy, with its own seed.
-        output: The refused output.
-        feedback: Why it was refused.
-        wanted: The requirements that it does not meet, the most severe first.
-        history: The records of all executions of the step.
-    """
-
-    request: StepRequest
-    output: str
-    feedback: str
-    wanted: tuple[str, ...]
-    history: tuple[StepRecord, ...]
-
-
-RetryStrategy: TypeAlias = Callable[[RefusedStep], StepRequest]
 _KINDS: Final = ", ".join(get_args(RefusalKind))
 
 
@@ -162,40 +138,12 @@ class EscalateRule(BaseRule):
     temperature: Temperature = None
 
 
-def _name_strategy(strategy: object) -> str:
-    return str(getattr(strategy, "__name__", type(strategy).__name__))
-
-
-class CustomRule(BaseRule):
-    """Executes the step again as a function of yours says.
-
-    Attributes:
-        strategy: Takes a ``RefusedStep`` and returns the ``StepRequest`` of the next execution, usually
-            ``dataclasses.replace(step.request, instruction=...)``. It is called for each retry, and again
-            after a crash.
-        temperature: Temperature of the executor's model; None keeps its own.
-    """
-
-    use: Literal["custom"] = "custom"
-    strategy: Annotated[
-        SkipValidation[RetryStrategy],
-        PlainSerializer(_name_strategy, return_type=str),
-        Field(description="a function, which only Python code can give"),
-    ]
-    temperature: Temperature = _DEFAULT_TEMPERATURE
-
-    @property
-    def name(self) -> str:
-        """Name of the function."""
-        return _name_strategy(self.strategy)
-
-
 class AskHumanRule(BaseRule):
     """Asks a person, who approves, corrects or denies. Needs a checkpointer."""
 
     use: Literal["ask_human"] = "ask_human"
 
 
-ExecutingRule: TypeAlias = FeedbackRule | ResampleRule | EscalateRule | CustomRule
+ExecutingRule: TypeAlias = FeedbackRule | ResampleRule | EscalateRule
 """The rules that execute the step again."""
 RetryRule: TypeAlias = Annotated[ExecutingRule | AskHumanRule, Field(discriminator="use")]

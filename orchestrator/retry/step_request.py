@@ -8,15 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from agents.models.chat_options import Sampling
 from agents.prompts import fence_text, find_boundary
-from orchestrator.errors import RetryStrategyError
 from orchestrator.judging.feedback import KEEP_CORRECTIONS, KEEP_REQUIREMENTS
 from orchestrator.retry import retry_rules as rules
 from orchestrator.retry.policy import RetryPolicy
-from orchestrator.retry.retry_rules import Refusal, RefusedStep, StepRequest
+from orchestrator.retry.retry_rules import Refusal, StepRequest
 from orchestrator.state.current_step import (
     current_index,
     current_records,
@@ -26,7 +25,6 @@ from orchestrator.state.current_step import (
     read_correction,
 )
 from orchestrator.state.graph_state import OrchestratorState
-from orchestrator.state.plain_values import format_text
 from orchestrator.state.records import StepRecord
 
 if TYPE_CHECKING:
@@ -38,28 +36,24 @@ _RULE: Final = TypeAdapter[rules.RetryRule](rules.RetryRule)
 
 
 def build_request(state: OrchestratorState, policy: RetryPolicy) -> StepRequest:
-    """Returns the next execution of the current step, as the decision about the last one says.
-
-    Raises:
-        RetryStrategyError: A custom strategy raised, or returned something else than a StepRequest.
-    """
+    """Returns the next execution of the current step, as the decision about the last one says."""
     request = StepRequest(instruction=build_instruction(state), context=state["context"])
     refused = last_refused_record(state)
     if refused is None:
         return request
-    rule = _read_rule(refused, policy)
+    rule = _read_rule(refused)
     seed = derive_seed(policy.seed, current_index(state), refused["attempt"] + 1)
     request = replace(request, seed=seed, temperature=rule.temperature)
     if isinstance(rule, rules.FeedbackRule | rules.EscalateRule):
         return _add_feedback(request, state, refused, rule)
-    return _call_strategy(rule, state, request) if isinstance(rule, rules.CustomRule) else request
+    return request
 
 
 def build_instruction(state: OrchestratorState) -> str:
     """Returns the text of the current step with all corrections by supervisors and people."""
     _, step = current_step(state)
-    items = [f"- {text}" for text in list_corrections(current_records(state))]
-    return "\n".join([step, "", f"{KEEP_CORRECTIONS}:", *items]) if items else step
+    corrections = list_corrections(current_records(state))
+    return _add_list(step, KEEP_CORRECTIONS, corrections) if corrections else step
 
 
 def join_refusal(request: StepRequest) -> StepRequest:
@@ -89,26 +83,12 @@ def read_reason(refused: StepRecord) -> str:
     return read_correction(refused) or refused.get("feedback") or (verdict["feedback"] if verdict else "")
 
 
-def list_wanted(record: StepRecord) -> list[str]:
-    """Lists the requirements that an execution did not meet, the most severe first."""
-    problems = record.get("problems")
-    return [each["wanted"] for each in problems] if problems else [" ".join(read_reason(record).split())]
-
-
-def _read_rule(refused: StepRecord, policy: RetryPolicy) -> rules.ExecutingRule:
-    """Returns the rule that the decision names; feedback after a correction, and for an unknown rule."""
+def _read_rule(refused: StepRecord) -> rules.ExecutingRule:
+    """Returns the rule that the decision names; feedback after a correction."""
     decision = refused.get("decision")
     if decision is None or read_correction(refused) is not None:
         return rules.FeedbackRule()
-    if decision["use"] == "custom":
-        named = [rule for rule in policy.strategies if isinstance(rule, rules.CustomRule)]
-        return next(
-            (rule for rule in named if rule.name == decision["options"].get("strategy")), rules.FeedbackRule()
-        )
-    try:
-        rule = _RULE.validate_python({**decision["options"], "use": decision["use"]})
-    except ValidationError:  # a stored rule that this version does not have
-        return rules.FeedbackRule()
+    rule = _RULE.validate_python({**decision["options"], "use": decision["use"]})
     return rules.FeedbackRule() if isinstance(rule, rules.AskHumanRule) else rule
 
 
@@ -120,8 +100,9 @@ def _add_feedback(
 ) -> StepRequest:
     request = replace(request, model=rule.model if isinstance(rule, rules.EscalateRule) else None)
     if read_correction(refused) is None and _hides_output(rule, refused, current_records(state)):
-        text = _add_list(request.instruction, KEEP_REQUIREMENTS, list_wanted(refused))
-        return replace(request, instruction=text)
+        wanted = [each["wanted"] for each in refused.get("problems", ())]
+        wanted = wanted or [" ".join(read_reason(refused).split())]
+        return replace(request, instruction=_add_list(request.instruction, KEEP_REQUIREMENTS, wanted))
     return replace(request, refused=Refusal(output=refused["result"], reason=read_reason(refused)))
 
 
@@ -135,28 +116,6 @@ def _hides_output(
     is_stated = bool(problems) and all(problem.get("is_stated") for problem in problems)
     # An executor that does not see the output would call its tools again.
     return is_stated and not any(record["tool_calls"] for record in executions)
-
-
-def _call_strategy(rule: rules.CustomRule, state: OrchestratorState, request: StepRequest) -> StepRequest:
-    records = current_records(state)
-    step = RefusedStep(
-        request=request,
-        output=records[-1]["result"],
-        feedback=read_reason(records[-1]),
-        wanted=tuple(list_wanted(records[-1])),
-        history=tuple(records),
-    )
-    try:
-        answer: object = rule.strategy(step)
-    except (Exception, SystemExit) as error:
-        text = f"{type(error).__name__}: {format_text(error)}"
-        raise RetryStrategyError(f"the retry strategy {rule.name!r} raised {text}") from error
-    if not isinstance(answer, StepRequest):
-        raise RetryStrategyError(
-            f"the retry strategy {rule.name!r} returned a {type(answer).__name__}; "
-            "it has to return a StepRequest"
-        )
-    return answer
 
 
 def _add_list(text: str, head: str, items: Sequence[str]) -> str:

@@ -286,7 +286,6 @@ class Launcher:
         """Refuses a stored run before anything is stored, so that another executor can go on with it."""
         problem = (
             find_unasked(resumed.questions, self.tools)
-            or self.named.find_stored_problem(resumed.state)
             or find_case_problem(resumed.state, self.case)
             or self._find_missing_node(resumed)
         )

@@ -6,7 +6,7 @@ import json
 from typing import assert_type
 
 import pytest
-from pydantic import BaseModel, Field, RootModel, computed_field, field_validator, model_validator
+from pydantic import BaseModel, Field, RootModel, computed_field, field_validator
 
 from evaluation import EvaluationContract
 from orchestrator import ConfigurationError, Result, RunFailedError
@@ -221,11 +221,6 @@ class Refund(BaseModel):
     lines: list[Named] = Field(default_factory=lambda: [Named(fullName="refunded")])
     total: float | None = None
 
-    @model_validator(mode="before")
-    @classmethod
-    def _fill_in(cls, values: object) -> object:
-        return {"status": "refunded", **values} if isinstance(values, dict) else values
-
 
 def test_a_value_that_the_type_fills_in_is_not_the_content_that_a_contract_asks_for(subtests):
     for text in [
@@ -259,8 +254,6 @@ def test_an_object_with_none_of_the_fields_of_the_type_is_no_output(subtests):
         '{"totl": 5}',
         'I asked with {"query": "x"}.',
         '{"result": {"total": 5}}',
-        '{"total": 5, "parts": [{"totl": 4}]}',
-        '{"by_name": {"a": {"parts": [{"sum": 1}]}}}',
         json.dumps(Found.model_json_schema()),
     ]:
         with subtests.test(text=text):

@@ -24,7 +24,7 @@ from evaluation.contract.contract import ContentRule, Criterion, Threshold
 from evaluation.contract.run import ExpectedAction, TrajectoryRules
 from orchestrator import LangGraphOrchestrator, OrchestratorState, Question, RetryPolicy, StepRecord, TuneSpec
 from orchestrator.events import Event, RunFinished, StepJudged
-from orchestrator.retry import CustomRule, FeedbackRule, RefusedStep, ResampleRule, StepRequest
+from orchestrator.retry import FeedbackRule, ResampleRule
 
 
 def write_contracts(names: list[str], rules: list[ContentRule]) -> None:
@@ -67,14 +67,9 @@ def read_graph(case: dict[str, object]) -> None:
     print(build_evaluation_graph().invoke({"agent_run": {"final_output": "Hi"}, "keywords": ["Hi"]}))
 
 
-def keep_request(step: RefusedStep) -> StepRequest:
-    return step.request
-
-
 def write_policies() -> None:
     """Rules, policies and searches are models; YAML and ``model_validate`` take dicts."""
     RetryPolicy(strategies=[FeedbackRule(after=("format",), times=1), ResampleRule()])
-    RetryPolicy(strategies=(CustomRule(strategy=keep_request),))
     RetryPolicy.model_validate({"strategies": [{"use": "resample"}]})
     TuneSpec(tasks="tasks.yaml", space={"max_retries": [0, 5]}, trials=3)
 

@@ -17,15 +17,10 @@ RETRIES = 2
 EXECUTIONS = RETRIES + 1
 
 
-def execute_again(step):
-    return step.request
-
-
 STRATEGIES = {
     "feedback": ({"use": "feedback"}, EXECUTIONS),
     "resample": ({"use": "resample"}, EXECUTIONS),
     "escalate": ({"use": "escalate", "model": "other"}, EXECUTIONS),
-    "custom": ({"use": "custom", "strategy": execute_again}, EXECUTIONS),
     # It executes nothing: the step ends with its first execution.
     "ask_human": ({"use": "ask_human"}, 1),
 }

@@ -67,8 +67,8 @@ def test_a_wrong_value_is_refused_in_one_sentence(subtests):
             f"max_retries is {2**63}; give a whole number of at least 0, and below 2**63",
         ),
         (
-            {"strategies": [{"use": "custom"}]},
-            "strategies[0]: strategy is missing; give a function, which only",
+            {"strategies": [{"use": "escalate"}]},
+            "strategies[0]: model is missing; give a model specification",
         ),
         ({"transport": 3}, "transport is 3; give a TransportRetry, or an object with its fields"),
         ({"transport": {"max_attempts": 0}}, "transport: max_attempts is 0; Input should be greater than"),

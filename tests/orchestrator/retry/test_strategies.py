@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
@@ -168,30 +166,3 @@ def test_a_run_that_was_cut_off_before_a_retry_makes_it_as_if_it_had_not_been(su
             again, model = build(["a blue boat"], *rules, checkpointer=store)
             assert again.resume("t")["status"] == "success"
             assert (model.prompts, model.samplings) == (whole.prompts[1:], whole.samplings[1:])
-
-
-def louder(step):
-    return replace(step.request, instruction=f"{step.request.instruction}{'!' * len(step.history)}")
-
-
-def test_a_function_of_the_user_says_how_the_step_is_executed_again():
-    state, model = run(["red", "a blue boat"], {"use": "custom", "strategy": louder})
-
-    assert (state["status"], asked(model)) == ("success", ["write!"])
-    assert state["results"][0]["decision"]["options"]["strategy"] == "louder"
-
-
-def broken(step):
-    raise ValueError("no idea")
-
-
-def test_a_function_that_fails_ends_the_run_with_its_reason(subtests):
-    for strategy, problem in [
-        (broken, "the retry strategy 'broken' raised ValueError: no idea"),
-        (print, "the retry strategy 'print' returned a NoneType; it has to return a StepRequest"),
-    ]:
-        with subtests.test(strategy=strategy):
-            state, _ = run(["red"], {"use": "custom", "strategy": strategy})
-
-            assert (state["status"], state["failure"]["kind"]) == ("failed", "executor_error")
-            assert problem in state["failure"]["message"]
