@@ -147,12 +147,12 @@ class LangGraphOrchestrator(RunMethods):
         contracts = read_contracts(contract, given, output, tools, agents.evaluation.named_checks)
         safeguards = describe_safeguards({**given, "contract": contract}, self.settings)
         derived = read_task_contracts(contract, derives_steps=given.get("step_contract") is None)
-        graph, reporters = compile_graph(agents, contracts, derived, self.settings, saver)
+        graph = compile_graph(agents, contracts, derived, self.settings, saver)
         self.graph = graph.with_config(metadata={SAFEGUARDS: json.dumps(safeguards)})
         case = contract if isinstance(contract, TaskCase) else None
         # A plan may name any tool if the caller's contract replaces its contracts.
         named = tools if given.get("step_contract") is None else ExecutorTools()
-        launcher = Launcher(self.graph, self.settings, named, tools, case, safeguards, reporters)
+        launcher = Launcher(self.graph, self.settings, named, tools, case, safeguards)
         super().__init__(launcher, Runner(launcher, saver, tuple(hooks)))
 
     def draw_mermaid(self) -> str:

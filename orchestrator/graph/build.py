@@ -18,9 +18,9 @@ from evaluation.contract.requirements import Contract
 from evaluation.plugins import AnyJudge
 from orchestrator.errors import ConfigurationError
 from orchestrator.graph.executor import ExecutorMethods, executor_node
-from orchestrator.graph.monitor import monitor_node, report_ended
+from orchestrator.graph.monitor import monitor_node
 from orchestrator.graph.node_types import Node
-from orchestrator.graph.planner import planner_node
+from orchestrator.graph.run_nodes import branch_node, join_node, planner_node, synthesis_node, with_conclusion
 from orchestrator.graph.step import (
     NO_LIMIT,
     PARALLEL,
@@ -34,7 +34,6 @@ from orchestrator.graph.step import (
     route_after_join,
     route_after_planner,
 )
-from orchestrator.graph.step_graphs import branch_node, join_node, synthesis_node, with_conclusion
 from orchestrator.graph.supervise import (
     answer_node,
     approval_node,
@@ -51,7 +50,7 @@ from orchestrator.judging.judging_calls import Judges
 from orchestrator.judging.output import OutputRules
 from orchestrator.runtime import agent_methods
 from orchestrator.runtime.graph_executor import find_agent_graph
-from orchestrator.runtime.run_context import Reporter, RunContext
+from orchestrator.runtime.run_context import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import (
     BRANCH,
@@ -137,11 +136,8 @@ def compile_graph(
     derived: TaskContracts | None,
     settings: Settings,
     checkpointer: BaseCheckpointSaver[str] | None,
-) -> tuple[Graph, dict[str, Reporter]]:
+) -> Graph:
     """Builds the graph for these agents.
-
-    Returns:
-        The graph; and the reporters of a step and of the answer, by the names of the nodes that run them.
 
     Raises:
         ConfigurationError: The contract or the supervision is not accepted, or needs a checkpointer.
@@ -169,12 +165,7 @@ def compile_graph(
         graph.add_edge(SYNTHESIS, END)
     saver = None if checkpointer is None else with_async_methods(checkpointer)
     compiled = graph.compile(checkpointer=saver, name="plan_execute_monitor")
-    reporters: dict[str, Reporter] = {
-        name: partial(report_ended, each.nodes[MONITOR])
-        for name, each in ((BRANCH, step), (SYNTHESIS, answer))
-        if each
-    }
-    return compiled.with_config(recursion_limit=NO_LIMIT, metadata={SCHEMA: SCHEMA_VERSION}), reporters
+    return compiled.with_config(recursion_limit=NO_LIMIT, metadata={SCHEMA: SCHEMA_VERSION})
 
 
 def _find_modes(phases: Phases, settings: Settings, supervisor: object) -> frozenset[SupervisionMode]:

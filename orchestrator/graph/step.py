@@ -15,7 +15,7 @@ from agents.loop.langgraph_internals import drop_recursion_limit
 from agents.sync import run_sync
 from evaluation.graph import DirectCall
 from orchestrator.graph.node_types import Node, get_context, select_changes
-from orchestrator.graph.step_graphs import StepGraph, stop_with_siblings
+from orchestrator.graph.run_nodes import StepGraph, stop_with_siblings
 from orchestrator.planning.parallel import build_branches
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.settings import Settings

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, Protocol, TypeVar, runtime_checkable
+from typing import Final, Protocol, TypeVar
 
 from langchain_core.language_models import BaseChatModel
 
@@ -61,7 +61,6 @@ class Monitor(Protocol):
         ...
 
 
-@runtime_checkable
 class InvokableCompressor(Protocol):
     """Shortens the context. A method ``compress(text, task)`` is called instead if there is one."""
 
@@ -70,7 +69,6 @@ class InvokableCompressor(Protocol):
         ...
 
 
-@runtime_checkable
 class RunnableCompressor(Protocol):
     """A compressor with ``_run`` in place of ``invoke``, as LangChain tools have it."""
 
@@ -90,6 +88,7 @@ _DOCUMENTED: Final = {
     "synthesize": ("executor", ("task", "results"), ()),
     "commit_step": ("executor", ("step",), ("context",)),
     "assess_step": ("executor", ("step", "commitment", "output"), ()),
+    "supervise": ("supervisor", ("request",), ()),
     "evaluate": ("monitor", ("objective", "result"), ()),
     "compress": ("compressor", ("text", "task"), ()),
     "invoke": ("compressor", ("text",), ()),
@@ -135,7 +134,7 @@ def bind_method(agent: object, name: str) -> BoundMethod:
     Raises:
         ConfigurationError: There is no such method, or it cannot be called with the documented arguments.
     """
-    role, by_position, by_name = _DOCUMENTED.get(name, ("agent", (), ()))
+    role, by_position, by_name = _DOCUMENTED[name]
     if not callable(getattr(agent, name, None)):
         raise ConfigurationError(
             f"{role} ({type(agent).__name__}) has no method {name}(); give an object that has it"
@@ -143,8 +142,7 @@ def bind_method(agent: object, name: str) -> BoundMethod:
     called = choose_method(agent, name)
     method: Callable[..., object] = getattr(agent, called)
     try:
-        if name in _DOCUMENTED:
-            _bind_documented(method, name)
+        _check_signature(method, name)
     except (TypeError, ValueError) as error:
         call = ", ".join((*by_position, *(f"{each}=..." for each in by_name)))
         raise ConfigurationError(
@@ -156,60 +154,48 @@ def bind_method(agent: object, name: str) -> BoundMethod:
 
 def _takes(method: Callable[..., object], name: str, added: str) -> bool:
     try:
-        signature = _bind_documented(method, name, added)
+        _check_signature(method, name, added)
     except (TypeError, ValueError):
         return False
     # By name: a function with ``**kwargs`` may hand them to one that does not know the argument.
-    return added in signature.parameters
+    return added in inspect.signature(method, follow_wrapped=False).parameters
 
 
-def _bind_documented(method: Callable[..., object], name: str, *added: str) -> inspect.Signature:
-    """Returns the signature of a method that can be called with its documented arguments and ``added``.
+def _check_signature(method: Callable[..., object], name: str, *added: str) -> None:
+    """Checks that a method can be called with its documented arguments and ``added``.
 
     Raises:
         TypeError, ValueError: It cannot.
     """
-    _, by_position, by_name = _DOCUMENTED.get(name, ("", (), ()))
-    # Not the signature of a wrapped function: a decorator may add or remove arguments.
+    _, by_position, by_name = _DOCUMENTED[name]
+    # Not the signature of a wrapped function: a decorator may add or remove arguments. An argument "task" may
+    # also be the first one, under another name than ours.
     signature = inspect.signature(method, follow_wrapped=False)
-    # An argument "task" may also be the first one, under another name than ours.
     signature.bind(*by_position, **dict.fromkeys((*by_name, *added), ""))
-    return signature
 
 
 def choose_method(agent: object, name: str) -> str:
     """Chooses between ``name`` and its async method ``aname``."""
     # A subclass that overrides only the plain method expects its override to be called.
-    async_name = f"a{name}"
-    if inspect.iscoroutinefunction(getattr(agent, name)) or choose_newest(agent, name, async_name) == name:
+    if inspect.iscoroutinefunction(getattr(agent, name)):
         return name
-    return async_name if inspect.iscoroutinefunction(getattr(agent, async_name)) else name
+    newest = find_newest(agent, f"a{name}", name)
+    return newest if inspect.iscoroutinefunction(getattr(agent, newest, None)) else name
 
 
-def choose_newest(agent: object, name: str, other: str) -> str:
-    """Chooses the method that was defined last: on the object itself, else nearest in the class hierarchy.
+def find_newest(agent: object, *names: str) -> str:
+    """Returns the method that was defined last: on the object itself, else nearest in the class hierarchy.
 
-    Returns ``other`` if both are defined in the same place.
+    Of several in the same place, the first one counts; the last one if none is found.
     """
     # A method that is set on the object replaces all methods of its class.
-    for attributes in (getattr(agent, "__dict__", {}), *map(vars, type(agent).__mro__)):
-        if other in attributes:
-            return other
-        if name in attributes:
-            return name
-    return name
+    places = (getattr(agent, "__dict__", {}), *map(vars, type(agent).__mro__))
+    return next((name for place in places for name in names if name in place), names[-1])
 
 
 def has_own(executor: object, name: str) -> bool:
     """Checks whether an executor has a method that is as new as its ``execute_step``."""
-    return choose_newest(executor, "execute_step", name) == name
-
-
-def choose_compression(compressor: Compressor) -> str:
-    """Chooses the compressor's method that was defined last. Only ``compress`` takes the task."""
-    name = "invoke" if isinstance(compressor, InvokableCompressor) else "_run"
-    is_newest = all(choose_newest(compressor, other, "compress") == "compress" for other in (name, "_run"))
-    return "compress" if is_newest else name
+    return find_newest(executor, name, "execute_step") == name
 
 
 def bind_compressor(compressor: Compressor | None) -> AgentMethod[object] | None:
@@ -220,16 +206,18 @@ def bind_compressor(compressor: Compressor | None) -> AgentMethod[object] | None
     """
     if compressor is None:
         return None
-    if not isinstance(compressor, InvokableCompressor | RunnableCompressor):
+    plain = next((name for name in ("invoke", "_run") if callable(getattr(compressor, name, None))), None)
+    if plain is None:
         raise ConfigurationError(
             f"compressor is a {type(compressor).__name__} with neither invoke(text) nor _run(text); "
             "give one that has either, or None"
         )
-    name = choose_compression(compressor)
-    method = bind_method(compressor, name)
+    # Only ``compress`` takes the task.
+    takes_task = find_newest(compressor, "compress", "invoke", "_run") == "compress"
+    method = bind_method(compressor, "compress" if takes_task else plain)
 
     async def compress_text(text: str, task: str) -> object:
-        return await (method(text, task) if name == "compress" else method(text))
+        return await (method(text, task) if takes_task else method(text))
 
     return compress_text
 

@@ -6,12 +6,12 @@ import asyncio
 import math
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from typing import Final, TypeAlias
+from typing import Final
 from uuid import uuid4
 
 from agents.models.transport_retry import TransportRetry
@@ -173,7 +173,3 @@ class RunContext:
         if self.step_timeout is not None and step_index in self._step_starts:
             left = max(0.0, self.step_timeout - (now - self._step_starts[step_index]))
             yield TimeBound(left, "timeout", f"step_timeout is {self.step_timeout} s and has passed")
-
-
-Reporter: TypeAlias = Callable[[OrchestratorState, RunContext], Awaitable[OrchestratorState]]
-"""Takes the last state of a run that has ended; returns it with a report of its latest execution."""

@@ -65,10 +65,8 @@ def read_object(source: str | Path, name: str, example: str) -> dict[str, Any]:
         raise ConfigurationError(f"{where}: {error}") from None
     if isinstance(values, dict):
         return values
-    is_name = isinstance(values, str) and values.endswith((".yaml", ".yml", ".json"))
-    hint = f", or Path({values!r}) to read the file" if is_name else ""
     raise ConfigurationError(
-        f"{where} is {shorten(repr(values), 80)}; give an object such as {example}{hint}"
+        f"{where} is {shorten(repr(values), 80)}; give an object such as {example}, or the Path of a file"
     )
 
 
