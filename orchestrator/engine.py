@@ -21,7 +21,7 @@ from orchestrator.errors import ConfigurationError
 from orchestrator.events import Hook, check_hooks
 from orchestrator.graph.build import Agents, Graph, compile_graph
 from orchestrator.judging.evaluator import EvaluationOptions, check_evaluation, read_judge
-from orchestrator.judging.executor_tools import ExecutorTools, read_executor_tools
+from orchestrator.judging.executor_tools import read_executor_tools
 from orchestrator.judging.output import read_output_rules
 from orchestrator.persistence.store import Store, read_saver
 from orchestrator.runs.launch import Launcher
@@ -64,8 +64,8 @@ class OrchestratorOptions(RunSettings, total=False):
     executor_context: object
     """The runtime context of an executor that is a compiled LangGraph with a context schema."""
     step_contract: StepContract
-    """Contract of each step, or a function of a step's text and index, from 0, that returns it; None leaves
-    it to the planner. It holds for the calls of one execution."""
+    """Contract of each step, or a function of a step's text and index, from 0, that returns it or
+    None. It holds for the calls of one execution."""
     output_type: type[BaseModel] | None
     """A pydantic model. The final output is its JSON text: the executor is told the schema, the output is
     validated, and the validation error is the reason of a retry."""
@@ -150,9 +150,7 @@ class LangGraphOrchestrator(RunMethods):
         graph = compile_graph(agents, contracts, derived, self.settings, saver)
         self.graph = graph.with_config(metadata={SAFEGUARDS: json.dumps(safeguards)})
         case = contract if isinstance(contract, TaskCase) else None
-        # A plan may name any tool if the caller's contract replaces its contracts.
-        named = tools if given.get("step_contract") is None else ExecutorTools()
-        launcher = Launcher(self.graph, self.settings, named, tools, case, safeguards)
+        launcher = Launcher(self.graph, self.settings, tools, case, safeguards)
         super().__init__(launcher, Runner(launcher, saver, tuple(hooks)))
 
     def draw_mermaid(self) -> str:

@@ -29,7 +29,7 @@ from evaluation.findings import Covers
 from evaluation.validation import describe_errors, list_field_paths
 from evaluation.values import JsonObject, Severity
 
-Origin: TypeAlias = Literal["caller", "task", "plan", "own"]
+Origin: TypeAlias = Literal["caller", "task", "own"]
 """Who demands something: the caller, the words of the task, a plan, or this framework itself."""
 Place: TypeAlias = Literal["final_output", "assistant_messages"]
 FIELD_PATHS: Final = (
@@ -71,8 +71,8 @@ class Requirement:
     owner: str | None = None
 
     def limit(self, covers: Covers) -> Covers:
-        """Return what a pass proves: no content if only a model or the words of the task demand it."""
-        return "form" if covers == "content" and self.origin in {"task", "plan"} else covers
+        """Return what a pass proves: no content if only the words of the task demand it."""
+        return "form" if covers == "content" and self.origin == "task" else covers
 
     def demands_as(self, other: Requirement) -> bool:
         """Return whether another contract demands the same."""

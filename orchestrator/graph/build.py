@@ -151,7 +151,7 @@ def compile_graph(
     modes = Modes(settings.options["supervision"], _find_modes(phases, settings, agents.supervisor))
     step, answer = _build_steps(agents, contracts, phases, modes, settings)
     plan = agent_methods.bind_method(agents.planner, "generate_plan")
-    planner = planner_node(plan, modes, settings, derived, contracts)
+    planner = planner_node(plan, modes, settings, derived)
     graph: Builder = StateGraph(OrchestratorState, input_schema=RunInput)
     graph.add_node("planner_node", build_runnable(planner, settings))
     graph.add_edge(START, "planner_node")
@@ -228,7 +228,7 @@ def _build_steps(
     attempts = settings.options["retry_policy"].judge_attempts
     judges = Judges(agent_methods.bind_method(agents.monitor, "evaluate"), agents.judge, attempts, probed)
     judging = agents.monitor if agents.judge is None else agents.judge
-    evaluator = Evaluator(judges, agents.evaluation, tools, judging, settings.options["grounding"])
+    evaluator = Evaluator(judges, agents.evaluation, judging, settings.options["grounding"])
     models = agent_methods.load_models(
         settings.options["retry_policy"].escalations, agents.models, agents.executor
     )

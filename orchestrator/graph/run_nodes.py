@@ -62,7 +62,6 @@ def planner_node(
     modes: Modes,
     settings: Settings,
     derivation: TaskContracts | None,
-    contracts: Contracts,
 ) -> Node:
     """Returns the node that asks the planner, and derives the contracts of the task and of the steps."""
 
@@ -77,7 +76,7 @@ def planner_node(
         else:
             request = build_replan_request(before) if is_replan else before["task"]
             called = await call_agent(generate_plan, request, run=run, observer=observer)
-        update = await _Plan(modes, settings, derivation, contracts, before, run).read(called)
+        update = await _Plan(modes, settings, derivation, before, run).read(called)
         for event in _build_events(run.thread_id, before, update):
             write(event)
         return update if is_replan else _replace_all(before, update)
@@ -92,7 +91,6 @@ class _Plan:
     modes: Modes
     settings: Settings
     derivation: TaskContracts | None
-    contracts: Contracts
     state: OrchestratorState
     run: RunContext
 
@@ -107,7 +105,6 @@ class _Plan:
             if isinstance(called, Raised):
                 raise called.error
             steps = read_steps(called.value, self.settings.options["max_plan_steps"])
-            self.contracts.check_plan(steps.contracts)
             modes = self.modes.plan_modes(steps.texts, steps.modes, len(state["plan"]))
         except PlanError as error:
             return {**totals, **build_failure("plan_invalid", str(error), error=error)}

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
-from agents.errors import PlanError
 from evaluation import ContractError, EvaluationContract
 from evaluation.checks.custom import FunctionCheck
-from evaluation.checks.kinds.tools import ProbeCheck, ToolCalls
+from evaluation.checks.kinds.tools import ToolCalls
 from evaluation.contract.requirements import Contract
 from orchestrator.errors import ContractFunctionError
 from orchestrator.judging.evidence import OBJECTIVE, find_unknown_check
@@ -22,11 +21,10 @@ from orchestrator.state.current_step import (
     is_last_step,
     is_only_step,
     list_derived,
-    read_planned_contract,
 )
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr, format_text
-from orchestrator.state.records import DerivedContract, PlainContract, StepRecord
+from orchestrator.state.records import DerivedContract, StepRecord
 
 if TYPE_CHECKING:
     from orchestrator.judging.executor_tools import ExecutorTools  # LangGraph is slow to import
@@ -43,10 +41,6 @@ _OPEN_ONLY: Final = OBJECTIVE_ONLY.join(Contract.read({"judge": {"when": "if_che
 """The judge is asked about what the checks leave open, and not about an output that they refuse."""
 _NOTHING: Final = Contract()
 _CALL_FIELDS: Final = frozenset({"must_call", "expected_trajectory", "trajectory_match_mode", "trajectory"})
-_JOINED: Final = frozenset(
-    {"checks", "keywords", "required_content", "forbidden_content", "subjective_criteria"}
-)
-"""Fields of a plan that may stand beside those of the caller."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +58,11 @@ class Demand:
 
 @dataclass(frozen=True, slots=True)
 class Contracts:
-    """The source of contracts: the caller, else the planner, else the objective alone.
+    """The source of contracts: the caller, else the objective alone.
 
     Args:
         source: One contract for each step, or a function from the text and the index of a step to a contract,
-            or None to leave it to the planner.
+            or None for steps without one.
         output: The contract of the run, whose output is the final one.
         tools: The executor's tools, which the contracts of steps may name.
         is_answer: Whether these are the contracts of the synthesis, whose output is the final one.
@@ -101,7 +95,7 @@ class Contracts:
         try:
             return self._list_demands(state)
         except ContractError as error:
-            raise ContractFunctionError(f"contract, step_contract or the plan: {error}") from None
+            raise ContractFunctionError(f"contract or step_contract: {error}") from None
 
     def _list_demands(self, state: OrchestratorState) -> list[Demand]:
         own = self._find_own(state)
@@ -147,43 +141,16 @@ class Contracts:
         return Contract.read(derived["contract"], "caller" if self.has_case else "task")
 
     def _find_own(self, state: OrchestratorState) -> Contract | None:
-        """Return the contract of the step itself, which the caller states, or else the plan."""
-        if isinstance(self.source, Contract):
+        """Return the contract of the step itself, which the caller states."""
+        if self.source is None or isinstance(self.source, Contract):
             return self.source
-        contract = None
-        if self.source is not None:
-            contract = call_contract_function(self.source, *reversed(current_step(state)))
-        unknown = None if contract is None else find_unknown_check(contract, self.checks)
-        if contract is None and (planned := read_planned_contract(state)) is not None:
-            contract = self._read_planned(planned)
-        if (problem := unknown or self.tools.find_problem(contract or _NOTHING)) is not None:
+        contract = call_contract_function(self.source, *reversed(current_step(state)))
+        if contract is None:
+            return None
+        problem = find_unknown_check(contract, self.checks) or self.tools.find_problem(contract)
+        if problem is not None:
             raise ContractFunctionError(f"the contract cannot be used: {problem}")
         return contract
-
-    def _read_planned(self, planned: PlainContract) -> Contract:
-        """Return the contract of a plan without what the caller states, and what only a caller may state."""
-        stated = set() if self.output.contract is None else self.output.contract.rules.model_fields_set
-        fields = {
-            name: value
-            for name, value in planned.items()
-            if name != "complete" and (name in _JOINED or name not in stated)
-        }
-        read = Contract.read(fields, "plan")
-        # A model must not have a tool called without its gate.
-        checks = [check for check in read.rules.checks if not isinstance(check, ProbeCheck)]
-        if len(checks) == len(read.rules.checks):
-            return read
-        return Contract.of(read.rules.model_copy(update={"checks": checks}), "plan")
-
-    def check_plan(self, planned: Sequence[PlainContract | None] | None) -> None:
-        """Check the contracts of a plan.
-
-        Raises:
-            PlanError: One of them needs a tool that the executor lacks.
-        """
-        for number, contract in enumerate([] if self.source is not None else planned or [], 1):
-            if (problem := self.tools.find_problem(Contract.read(contract or {}))) is not None:
-                raise PlanError(f"step {number} of the plan: contract.{problem}")
 
     def list_executed(self, state: OrchestratorState, output: str) -> list[Demand]:
         """Return ``list_demands`` for an output, with our own rule for a final one; raises its errors."""
@@ -234,7 +201,7 @@ def _add_objective(contract: Contract | None, added: Sequence[Contract]) -> Cont
 
 
 def call_contract_function(function: ContractFunction, step: object, index: object) -> Contract | None:
-    """Return the contract of a step; None leaves it to the planner.
+    """Return the contract of a step; None if it has none.
 
     Raises:
         ContractFunctionError: The function raised, or returned something else.

@@ -30,7 +30,6 @@ from evaluation.plugins import AnyJudge, JudgeFunction, Plugins, check_judge
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.contract_choice import Demand
 from orchestrator.judging.evidence import ACCEPTING
-from orchestrator.judging.executor_tools import ExecutorTools
 from orchestrator.judging.judging_calls import Evaluated, Judges, JudgingCalls, list_read_backs
 from orchestrator.runtime.run_context import RunContext
 from orchestrator.state.current_step import current_records, describe_task, list_corrections
@@ -143,7 +142,6 @@ class Evaluator:
     Attributes:
         judges: Who decides: the monitor or another judge, and the tools that checks ask.
         options: Further inputs of the evaluation.
-        tools: Which tools of the executor write and which only read.
         agent: The monitor or the judge itself; its ``identity`` names it, by which its figures are kept.
         grounding: Whether an output is compared with the calls of the run.
         graph: The evaluation graph, as drawings and listings show it.
@@ -151,7 +149,6 @@ class Evaluator:
 
     judges: Judges
     options: EvaluationOptions
-    tools: ExecutorTools
     agent: object
     grounding: Grounding
     graph: EvaluationGraph = field(init=False)
@@ -209,7 +206,7 @@ class Evaluator:
         asked = [await judging.probe(each) for each in stated if isinstance(each, ProbeCheck)]
         if probes := [*list_read_backs(record), *asked]:
             given = {**given, "probes": probes}
-        case = {"contract": self.tools.add_to(checked), "agent_run": {**built, **given}}
+        case = {"contract": checked, "agent_run": {**built, **given}}
         final = await self._run(judging, case)
         if judging.interrupt is not None:
             raise judging.interrupt

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, cast
 
 from langchain_core.tools import BaseTool
@@ -80,15 +80,6 @@ class ExecutorTools:
         uses = ((name, self.describe(name)) for name in names)
         return tuple(name for name, use in uses if use.kind == "acting" and use.is_stated)
 
-    @property
-    def reading(self) -> tuple[str, ...]:
-        """The tools that only read, by their annotations."""
-        return tuple(
-            name
-            for name, metadata in self.acting.metadata.items()
-            if name not in self.writing and (metadata or {}).get("readOnlyHint") is True
-        )
-
     def describe(self, name: str) -> ToolUse:
         """Returns what is known of a tool before it is called."""
         return describe_tool(self.acting, name)
@@ -129,19 +120,6 @@ class ExecutorTools:
         if not self.known:
             return "the executor has no tools; give it this tool, or leave the name out"
         return f"the tools of the executor are {join_names(list(self.known))}"
-
-    def add_to(self, contract: Contract) -> Contract:
-        """Add the acting tools to a contract that expects actions and does not name them.
-
-        A tool without annotations may do either, and nothing is added then.
-        """
-        rules = contract.rules.trajectory
-        is_asked = rules.acting_tools is None and contract.rules.expected_trajectory is not None
-        is_told = {*self.tools} <= {*self.writing, *self.reading}
-        if not (is_asked and is_told and self.tools):
-            return contract
-        trajectory = rules.model_copy(update={"acting_tools": [*self.writing]})
-        return replace(contract, rules=contract.rules.model_copy(update={"trajectory": trajectory}))
 
     def complete_calls(self, records: Sequence[StepRecord]) -> list[StepRecord]:
         """Returns the records of executions with what the tools say of their calls."""

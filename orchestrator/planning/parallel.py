@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Final, TypeVar, cast
+from typing import Final, TypeAlias, cast
 
 from agents.prompts import fence_text, find_boundary
 from orchestrator.planning.plan import PlannedSteps, find_ready_steps
@@ -39,6 +39,9 @@ from orchestrator.state.graph_state import (
 )
 from orchestrator.state.records import StepRecord, SupervisionMode
 from orchestrator.state.usage import add_usage
+
+Modes: TypeAlias = list[SupervisionMode | None] | None
+"""The supervision mode of each step, None for the orchestrator's; None if no step has one of its own."""
 
 
 def build_branches(
@@ -77,7 +80,6 @@ def _build_branch(state: OrchestratorState, step: int, *, knows_calls: bool) -> 
         "plan": [state["plan"][step]],
         "declared": {
             **select_derived(declared, [step]),
-            "contracts": None if declared["contracts"] is None else [declared["contracts"][step]],
             "modes": None if declared["modes"] is None else [declared["modes"][step]],
             "outline": build_outline(state, step),
             "count": len(state["plan"]),
@@ -160,26 +162,18 @@ def _decide_next(state: OrchestratorState, ends: Sequence[OrchestratorState]) ->
     }
 
 
-T = TypeVar("T")
-
-
-def build_plan_update(
-    declared: Declared, steps: PlannedSteps, modes: list[SupervisionMode | None] | None, run_id: str
-) -> StateUpdate:
+def build_plan_update(declared: Declared, steps: PlannedSteps, modes: Modes, run_id: str) -> StateUpdate:
     """Returns the fields of a first plan; ``declared`` may have the contracts that were derived."""
     own: Declared = {
         **declared,
         "run_id": run_id,
         "needs": steps.needs,
-        "contracts": steps.contracts,
         "modes": modes,
     }
     return {"plan": steps.texts, "declared": own}
 
 
-def build_replan_update(
-    state: OrchestratorState, steps: PlannedSteps, modes: list[SupervisionMode | None] | None
-) -> StateUpdate:
+def build_replan_update(state: OrchestratorState, steps: PlannedSteps, modes: Modes) -> StateUpdate:
     """Returns the fields after a re-plan: the new steps come after the old ones, the open ones are given up.
 
     Args:
@@ -195,8 +189,7 @@ def build_replan_update(
         "declared": {
             **declared,
             "needs": _merge_needs(declared["needs"], steps, count, sorted(done - {*state["replaced"]})),
-            "contracts": _append(declared["contracts"], steps.contracts, count, len(steps.texts)),
-            "modes": _append(declared["modes"], modes, count, len(steps.texts)),
+            "modes": _extend_modes(declared["modes"], modes, count, len(steps.texts)),
         },
         "replaced": sorted([*state["replaced"], *(step for step in range(count) if step not in done)]),
         "current_step_index": count,
@@ -223,15 +216,11 @@ def build_replan_request(state: OrchestratorState) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _append(before: list[T] | None, new: list[T] | None, count: int, added: int) -> list[T | None] | None:
-    """Returns one value for each of ``count`` old steps and ``added`` new ones; None if no step has one."""
+def _extend_modes(before: Modes, new: Modes, count: int, added: int) -> Modes:
+    """Returns the modes of ``count`` old steps and ``added`` new ones; None if no step has one."""
     if before is None and new is None:
         return None
-    return [*_fill(before, count), *_fill(new, added)]
-
-
-def _fill(values: list[T] | None, count: int) -> list[T | None]:
-    return [None] * count if values is None else [*values]
+    return [*(before or [None] * count), *(new or [None] * added)]
 
 
 def _merge_needs(

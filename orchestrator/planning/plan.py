@@ -1,4 +1,4 @@
-"""Reads a planner's answer: checks the steps, their contracts and their needs."""
+"""Reads a planner's answer: checks the steps and their needs."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from typing import Final
 from pydantic import BaseModel, Field, ValidationError
 
 from agents.errors import PlanError
-from evaluation.contract.contract import EvaluationContract
 from evaluation.sensitive.scanner import shorten
-from evaluation.validation import describe_errors, list_field_paths
+from evaluation.validation import describe_errors
 from orchestrator.state.plain_values import format_repr, plain_json
-from orchestrator.state.records import Json, SupervisionMode
+from orchestrator.state.records import SupervisionMode
 
 _VALUE_LENGTH: Final = 80
 _PROBLEM_LENGTH: Final = 300
@@ -26,14 +25,11 @@ class PlannedSteps:
 
     Attributes:
         texts: The text of each step, none of them empty.
-        contracts: The contract of each step, as plain JSON without the fields at their default; None if
-            the planner declared none. None of the list itself if no step has one.
         modes: The supervision mode of each step, None for the orchestrator's; None if no step has one.
         needs: By step, the 0-based indices of the steps that it needs, ascending; None for a sequential plan.
     """
 
     texts: list[str]
-    contracts: list[dict[str, Json] | None] | None
     modes: list[SupervisionMode | None] | None
     needs: list[list[int]] | None
 
@@ -43,7 +39,6 @@ class _Step(BaseModel):
 
     step: str = Field(pattern=r"\S")
     id: str | None = Field(default=None, pattern=r"\S")
-    contract: EvaluationContract | None = None
     needs: list[str | int] | None = None
     supervision: SupervisionMode | None = None
 
@@ -70,14 +65,13 @@ def read_steps(plan: object, max_steps: int) -> PlannedSteps:
     Args:
         plan: A list whose items are texts, or objects (mappings or pydantic models) with the text as
             ``description`` or ``step``, and optionally ``id`` (default: the step's number from 1, as text),
-            ``contract`` (an ``EvaluationContract`` or its fields), ``supervision`` ("none", "llm" or "human")
-            and ``needs`` (a list of ids, or of numbers from 1). If any step has ``needs``, a step without
-            them needs the step before it.
+            ``supervision`` ("none", "llm" or "human") and ``needs`` (a list of ids, or of numbers from 1). If
+            any step has ``needs``, a step without them needs the step before it.
         max_steps: Maximum number of steps.
 
     Raises:
-        PlanError: It is no list; it has no step or more than ``max_steps``; a step has no text, an invalid
-            contract or an unknown supervision; two steps have the same id; needs name no step or form a
+        PlanError: It is no list; it has no step or more than ``max_steps``; a step has no text or an
+            unknown supervision; two steps have the same id; needs name no step or form a
             circle.
     """
     if not isinstance(plan, Sequence) or isinstance(plan, str | bytes):
@@ -87,14 +81,9 @@ def read_steps(plan: object, max_steps: int) -> PlannedSteps:
     if not plan:
         raise PlanError("the plan is empty; state the task more clearly, or use a more capable model")
     steps = [_read_step(number, item) for number, item in enumerate(plan, 1)]
-    contracts = [
-        None if step.contract is None else step.contract.model_dump(mode="json", exclude_defaults=True)
-        for step in steps
-    ]
     modes = [step.supervision for step in steps]
     return PlannedSteps(
         texts=[step.step for step in steps],
-        contracts=None if contracts == [None] * len(steps) else contracts,
         modes=modes if any(modes) else None,
         needs=_resolve_needs(steps),
     )
@@ -112,18 +101,16 @@ def _read_step(number: int, item: object) -> _Step:
     try:
         return _Step.model_validate(plain)
     except ValidationError as error:
-        problems = "; ".join(describe_errors(error, plain, list_field_paths(EvaluationContract)))
+        problems = "; ".join(describe_errors(error, plain, ()))
         raise PlanError(f"step {number} of the plan: {shorten(problems, _PROBLEM_LENGTH)}") from None
 
 
 def _read_fields(item: str | Mapping[str, object] | BaseModel) -> Mapping[str, object]:
     if isinstance(item, str):
         return {"step": item}
-    fields, contract = dict(item), dict(item).get("contract")
+    fields = dict(item)
     # "description" first: a model that fills both fields may put only the number into "step".
     fields["step"] = fields.get("description") or fields.get("step")
-    if isinstance(contract, BaseModel):
-        fields["contract"] = contract.model_dump(exclude_defaults=True)
     return fields
 
 

@@ -91,7 +91,6 @@ class Launcher:
     Attributes:
         graph: The compiled graph, with the store of every thread.
         settings: The settings of every run.
-        named: The executor's tools, which the contracts of a stored plan may name.
         tools: The executor's tools.
         case: The contract of the task that the caller states, if it is a case.
         safeguards: The settings that make the runs of this orchestrator safe.
@@ -99,7 +98,6 @@ class Launcher:
 
     graph: Graph
     settings: Settings
-    named: ExecutorTools
     tools: ExecutorTools
     case: TaskCase | None
     safeguards: Mapping[str, Json]

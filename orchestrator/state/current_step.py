@@ -10,7 +10,6 @@ from orchestrator.state.records import (
     DerivedContract,
     EffectRecord,
     EvidenceSummary,
-    Json,
     StepRecord,
     SupervisionMode,
     ToolCallRecord,
@@ -124,12 +123,6 @@ def supervision_mode(state: OrchestratorState, default: SupervisionMode) -> Supe
     return (modes[_position(state)] if modes is not None else None) or default
 
 
-def read_planned_contract(state: OrchestratorState) -> dict[str, Json] | None:
-    """Returns the contract that the planner gave the current step, if any."""
-    contracts = state["declared"]["contracts"]
-    return None if contracts is None else contracts[_position(state)]
-
-
 def _position(state: OrchestratorState) -> int:
     # The plan of a parallel branch holds its own step alone.
     return 0 if state["underway"]["branch"] is not None else state["current_step_index"]
@@ -183,7 +176,7 @@ def extend_derived(declared: Declared, steps: Sequence[DerivedContract | None]) 
 
 def select_derived(declared: Declared, steps: Sequence[int]) -> Declared:
     """Returns the declarations of a state whose plan has only these steps, with their contracts alone."""
-    own = Declared(run_id=declared["run_id"], needs=None, contracts=None, modes=None)
+    own = Declared(run_id=declared["run_id"], needs=None, modes=None)
     derived = declared.get("derived")
     if derived is None:
         return own
@@ -207,10 +200,8 @@ def is_last_step(state: OrchestratorState) -> bool:
     return current_index(state) + 1 == _count_steps(state)
 
 
-def _count_steps(state: OrchestratorState) -> int | None:
-    """Returns the number of steps of the plan; None for a parallel step that an earlier version began."""
-    is_branch = state["underway"]["branch"] is not None
-    return state["declared"].get("count") if is_branch else len(state["plan"])
+def _count_steps(state: OrchestratorState) -> int:
+    return state["declared"].get("count", len(state["plan"]))
 
 
 def describe_task(state: OrchestratorState) -> str:

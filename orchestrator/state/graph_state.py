@@ -129,14 +129,13 @@ class Declared(TypedDict):
     """The declarations that come with a plan. They are stored once for each plan.
 
     ``run_id`` distinguishes the runs on a thread. For each step: the steps it needs (None: the step before),
-    the planner's contract, and the supervision mode (None: the orchestrator's). ``outline`` describes the
+    and the supervision mode (None: the orchestrator's). ``outline`` describes the
     whole plan in the state of a branch, whose own plan holds one step; ``count`` is the number of its steps.
     ``derived`` has the contracts that were derived from the task.
     """
 
     run_id: str
     needs: list[list[int]] | None
-    contracts: list[dict[str, Json] | None] | None
     modes: list[SupervisionMode | None] | None
     outline: NotRequired[str]
     count: NotRequired[int]
@@ -265,7 +264,7 @@ def blank_state(task: str, max_retries: int) -> OrchestratorState:
     return OrchestratorState(
         task=task,
         plan=[],
-        declared=Declared(run_id="", needs=None, contracts=None, modes=None),
+        declared=Declared(run_id="", needs=None, modes=None),
         replaced=[],
         current_step_index=0,
         context="",

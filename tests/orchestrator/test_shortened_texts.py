@@ -51,10 +51,6 @@ CUTS: dict[str, tuple[int, Callable[[str], str]]] = {
     "a value in an error": (80, lambda text: format_repr(text, 80)),
     "an error on one line": (200, lambda text: format_one_line(ValueError(text))),
     "the id of a step": (80, lambda text: message_of(plan_with({"step": "x", "needs": [text]}))),
-    "a field of a planned contract": (
-        300,
-        lambda text: message_of(plan_with({"step": "x", "contract": {text: 1}})),
-    ),
     "hooks": (80, lambda text: message_of(lambda: check_hooks(text))),
     "a setting": (80, lambda text: message_of(lambda: RetryPolicy(max_replans=text))),
     "an error of an agent": (

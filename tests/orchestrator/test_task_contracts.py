@@ -194,51 +194,18 @@ def test_the_word_of_a_judge_that_is_often_wrong_is_none(store_figures):
     assert (state["failure"]["kind"], state["basis"]) == ("unverified", "unverified")
 
 
-EASY = {"check": "word_count", "min": 1}
-
-
 def test_checks_that_only_the_plan_states_prove_nothing(subtests):
-    for plan in [
-        [{"step": "name it", "contract": {"checks": [EASY]}}],
-        ["think", {"step": "name it", "contract": {"checks": [EASY]}}],
-        ["think", "name it in at most 2 words"],
-    ]:
-        for contract in ["from_task", None]:
-            with subtests.test(plan=plan, contract=contract):
-                executor = FakeExecutor(*["apple"] * 2)
-                options = {
-                    "contract": contract,
-                    "require": "checked",
-                    "synthesis": False,
-                }
-                state = orchestrate(executor, plan=plan, **options).run("Name a fruit")
+    for contract in ["from_task", None]:
+        with subtests.test(contract=contract):
+            executor = FakeExecutor(*["apple"] * 2)
+            options = {"contract": contract, "require": "checked", "synthesis": False}
+            state = orchestrate(executor, plan=["think", "name it in at most 2 words"], **options).run("Name")
 
-                assert (state["status"], state["output"], state["failure"]["kind"]) == (
-                    "failed",
-                    None,
-                    "unverified",
-                )
-                assert state["basis"] == "unverified"
+            assert (state["status"], state["output"]) == ("failed", None)
+            assert (state["failure"]["kind"], state["basis"]) == ("unverified", "unverified")
 
 
 DESCRIBED = {"name": "correctness", "description": "cites three sources"}
-VACUOUS = EvaluationContract(thresholds={"latency_ms": 60_000})
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"contract": EvaluationContract()},
-        {"contract": EvaluationContract(subjective_criteria=["correctness"])},
-        {"contract": TaskCase(task="Name a fruit", contract=VACUOUS)},
-    ],
-)
-def test_a_contract_without_a_check_does_not_make_the_checks_of_the_plan_a_basis(options):
-    plan = [{"step": "name it", "contract": {"checks": [EASY]}}]
-    options = {"contract": None, **options}
-    state = orchestrate(FakeExecutor("apple"), plan=plan, **options).run("Name a fruit")
-
-    assert (state["basis"], state["evidence"]["content"]) == ("unverified", "nothing")
 
 
 def test_what_only_a_judge_scored_is_unchecked_whatever_its_criterion_is_called(subtests):

@@ -65,30 +65,6 @@ def test_a_contract_that_names_no_check_is_refused_before_a_run(subtests):
             assert str(refused.value) == f"{option}.{problem}"
 
 
-def test_a_planner_can_name_a_function_that_the_caller_passed():
-    plan = [{"step": "one", "contract": NAMED}]
-    options = EvaluationOptions(named_checks=[ends_well])
-    state = build(FakeExecutor("bad", "well"), plan=plan, evaluation=options).run("the task")
-
-    assert [record["status"] for record in state["results"]] == ["failed", "validated"]
-
-
-def test_a_planner_cannot_name_a_function_that_was_not_passed():
-    state = build(FakeExecutor("well"), plan=[{"step": "one", "contract": NAMED}]).run("the task")
-
-    assert (state["status"], state["failure"]["kind"]) == ("failed", "needs_review")
-    assert "no check has this name" in state["failure"]["message"]
-
-
-def test_a_planner_cannot_give_a_command(tmp_path):
-    command = {"check": "command", "arguments": ["touch", str(tmp_path / "made")], "directory": "/"}
-    plan = [{"step": "one", "contract": {"checks": [command]}}]
-    state = build(FakeExecutor("well"), plan=plan).run("the task")
-
-    assert (state["status"], state["failure"]["kind"]) == ("failed", "plan_invalid")
-    assert not (tmp_path / "made").exists()
-
-
 def test_a_function_refuses_with_the_end_of_its_evidence():
     @check
     def passes_tests(context):

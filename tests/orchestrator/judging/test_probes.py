@@ -138,14 +138,6 @@ def test_an_answer_that_describes_an_error_proves_nothing_else(subtests):
             assert evaluate({"agent_run": run, "checks": [probe]})["status"] == status
 
 
-def test_the_probe_of_a_plan_that_a_model_wrote_is_not_asked():
-    shop, model = Shop(), ScriptedChatModel([REFUND, "done"])
-    planner = FakePlanner([{"step": "refund it", "contract": {"checks": [REFUNDED]}}])
-    LangGraphOrchestrator(planner, ExecutionAgent(model, shop.tools()), FakeMonitor()).run("x")
-
-    assert shop.reads == 0
-
-
 def test_a_person_is_asked_after_the_probe_and_sees_what_it_answered():
     policy = RetryPolicy(strategies=[{"use": "ask_human"}])
     model = ScriptedChatModel([REFUND, "done"])

@@ -28,12 +28,6 @@ def build_tool(name: str, metadata: dict[str, object] | None = None) -> Structur
     return StructuredTool.from_function(lambda: "ok", name=name, description=name, metadata=metadata)
 
 
-def run_step(calls: list[str], tools: dict[str, dict[str, object] | None], **contract: object) -> str:
-    """Run one step whose executor makes these calls; returns the status of its report."""
-    state = run_tools(calls, [build_tool(*item) for item in tools.items()], **contract)
-    return state["results"][0]["report"]["status"]
-
-
 def run_tools(calls: list[str], tools: list[StructuredTool], **contract: object) -> OrchestratorState:
     # One after the other: calls of one reply run at once, and are recorded in the order of their starts.
     requests = [{"name": name, "args": {}, "id": str(place)} for place, name in enumerate(calls)]
@@ -49,27 +43,6 @@ def run_tools(calls: list[str], tools: list[StructuredTool], **contract: object)
     return orchestrator.run("x")
 
 
-TOOLS = {"find": READING, "pay": WRITING, "rm": {"destructiveHint": True}, "note": SILENT}
-TOLD = {name: hints for name, hints in TOOLS.items() if hints is not None}
-
-
-def test_the_annotations_of_the_executors_tools_decide_what_is_compared(subtests):
-    for calls, expected, status in [
-        (["pay"], ["find", "pay"], "passed"),
-        (["find", "find", "pay"], ["pay"], "passed"),
-        (["pay", "rm"], ["pay"], "failed"),
-        (["find"], ["find"], "passed"),
-        (["pay"], ["find"], "failed"),
-    ]:
-        with subtests.test(calls=calls, expected=expected):
-            assert run_step(calls, TOLD, expected_trajectory=expected) == status
-
-
-def test_a_tool_without_annotations_leaves_the_comparison_as_it_is():
-    assert run_step(["pay"], TOOLS, expected_trajectory=["find", "pay"]) == "failed"
-    assert run_step(["note", "pay"], TOOLS, expected_trajectory=["note", "pay"]) == "passed"
-
-
 @pytest.mark.parametrize(
     ("answer", "basis"), [("paid 5", "checked"), ("perhaps", "unverified"), ("12", "unverified")]
 )
@@ -79,15 +52,6 @@ def test_an_unknown_effect_of_a_stated_tool_makes_no_content_checked(answer, bas
     state = run_tools(["pay"], tools, **contract)
 
     assert (state["status"], state["basis"]) == ("success", basis)
-
-
-def test_a_name_reads_only_if_all_tools_of_this_name_do(subtests):
-    for other in [WRITING, SILENT]:
-        with subtests.test(other=other):
-            executor = FakeExecutor()
-            executor.tools = [build_tool("pay", other), build_tool("pay", READING)]
-
-            assert read_executor_tools(executor).reading == ()
 
 
 def test_an_executor_with_other_tools_says_nothing(subtests):

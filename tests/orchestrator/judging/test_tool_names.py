@@ -107,15 +107,3 @@ def test_the_contract_of_a_function_is_checked_before_its_step_runs():
         "search, pay"
     )
     assert state["results"] == []
-
-
-def test_the_contracts_of_a_plan_are_checked_before_any_of_its_steps_runs(subtests):
-    for needs in [{}, {"needs": []}]:
-        with subtests.test(needs=needs):
-            plan = [{"step": "one", **needs}, {"step": "two", "contract": {"must_call": ["serach"]}, **needs}]
-            state = build(planner=FakePlanner(plan)).run("x")
-            assert state["failure"]["kind"] == "plan_invalid"
-            assert state["failure"]["message"].startswith(
-                'step 2 of the plan: contract.must_call names "serach"'
-            )
-            assert state["results"] == []

@@ -9,11 +9,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from agents.errors import PlanError
-from evaluation import EvaluationContract
-from evaluation.contract.contract import ContentRule
 from orchestrator.planning.plan import PlannedSteps, read_steps
-
-SHORT = {"checks": [{"check": "word_count", "max": 50}]}
 
 
 def read(*items, max_steps=20):
@@ -33,11 +29,10 @@ def step(text="do", **fields):
 class Model(BaseModel):
     step: str
     id: str | None = None
-    contract: EvaluationContract | None = None
 
 
-def test_a_list_of_texts_is_a_sequential_plan_without_contracts():
-    assert read("one", "two") == PlannedSteps(["one", "two"], None, None, None)
+def test_a_list_of_texts_is_a_sequential_plan():
+    assert read("one", "two") == PlannedSteps(["one", "two"], None, None)
 
 
 def test_the_text_of_a_step_is_found_in(subtests):
@@ -49,7 +44,6 @@ def test_the_text_of_a_step_is_found_in(subtests):
         {
             "step": "look",
             "id": None,
-            "contract": None,
             "needs": None,
             "reason": "unknown names are left alone",
         },
@@ -59,7 +53,7 @@ def test_the_text_of_a_step_is_found_in(subtests):
         with subtests.test(item=item):
             planned = read(item)
 
-            assert planned == PlannedSteps(["look"], None, None, None)
+            assert planned == PlannedSteps(["look"], None, None)
             assert type(planned.texts[0]) is str
 
 
@@ -106,35 +100,4 @@ def test_which_steps_a_step_needs(subtests):
             assert read(*items).needs == needs
 
 
-def test_a_contract_is_kept_as_plain_json_without_its_defaults(subtests):
-    for contract, kept in [
-        ({}, {}),
-        (SHORT, SHORT),
-        (EvaluationContract(**SHORT), SHORT),
-        ({**SHORT, "keywords": [], "audit": {"credentials": "critical"}}, SHORT),
-        ({"audit": {"credentials": "off"}}, {"audit": {"credentials": "off"}}),
-        ({"thresholds": {"rouge_1": 1, "words": {"max": 5}}},) * 2,
-        (
-            EvaluationContract(required_content=[ContentRule(pattern="a+", severity="warning")]),
-            {"required_content": [{"pattern": "a+", "severity": "warning"}]},
-        ),
-        ({"checks": [{"check": "json", "root": "any"}]}, {"checks": [{"check": "json"}]}),
-    ]:
-        with subtests.test(contract=contract, kept=kept):
-            assert read(step(contract=contract), "two").contracts == [kept, None]
-
-
-def test_an_invalid_contract_is_told_by_its_step_its_path_and_its_problem(subtests):
-    for contract, told in [
-        (3, ": give an object, not 3"),
-        ({"keyword": ["a"]}, ".keyword: no field has this name; write 'keywords' instead"),
-        ({"checks": [{"check": "word_count", "max": -1}]}, ".checks[0].max: give a number greater than"),
-        ({"thresholds": {"words": float("inf")}}, ".thresholds.words: give an object or a number or true"),
-        ({"checks": [{"check": "word_count", "min": -1}]}, ".checks[0].min: give a number greater than"),
-        ({"keywords": [1], "x": 3}, ".keywords[0]: give a text, not 1; contract.x: no field has this name"),
-    ]:
-        with subtests.test(contract=contract):
-            assert refusal(["one", step(contract=contract)]).startswith(f"step 2 of the plan: contract{told}")
-
-
-names = st.sampled_from(["step", "description", "id", "needs", "contract", "keywords"])
+names = st.sampled_from(["step", "description", "id", "needs"])
