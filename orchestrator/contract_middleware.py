@@ -31,9 +31,9 @@ from orchestrator.judging.conversation import (
     find_best_output,
     read_verdict,
 )
+from orchestrator.judging.task_contracts import validate_contract
 from orchestrator.state.plain_values import plain_json
 from orchestrator.state.records import Json, Requirement, ToolCallRecord
-from orchestrator.task_contracts import validate_contract
 
 OnFailure: TypeAlias = Literal["return", "raise", "ask"]
 _FORBIDDEN: Final = "forbidden"

@@ -23,6 +23,12 @@ from orchestrator.graph.build import Agents, Graph, compile_graph
 from orchestrator.judging.evaluator import EvaluationOptions, check_evaluation, read_judge
 from orchestrator.judging.executor_tools import read_executor_tools
 from orchestrator.judging.output import read_output_rules
+from orchestrator.judging.task_contracts import (
+    ContractSource,
+    StepContract,
+    read_contracts,
+    read_task_contracts,
+)
 from orchestrator.persistence.store import Store, read_saver
 from orchestrator.runs.launch import Launcher
 from orchestrator.runs.resume import SAFEGUARDS, describe_safeguards
@@ -32,12 +38,6 @@ from orchestrator.runtime.agent_methods import Compressor, Executor, Monitor, Pl
 from orchestrator.runtime.graph_executor import AnyGraph, read_executor
 from orchestrator.settings import RunSettings, Settings
 from orchestrator.supervision.modes import Supervisor
-from orchestrator.task_contracts import (
-    ContractSource,
-    StepContract,
-    read_contracts,
-    read_task_contracts,
-)
 
 
 class OrchestratorOptions(RunSettings, total=False):

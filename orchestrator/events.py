@@ -13,7 +13,7 @@ from orchestrator.errors import ConfigurationError
 from orchestrator.state import records
 from orchestrator.state.graph_state import DerivedContracts, OrchestratorState, RunStatus
 from orchestrator.state.plain_values import format_repr, format_traceback
-from orchestrator.state.usage import Usage
+from orchestrator.state.records import Usage
 
 __all__ = [
     "Event",

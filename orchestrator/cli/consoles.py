@@ -28,7 +28,7 @@ from orchestrator.cli.process_exit import BAD_INPUT, FAILED
 from orchestrator.state.plain_values import format_text
 
 if TYPE_CHECKING:
-    from orchestrator.state.usage import Usage
+    from orchestrator.state.records import Usage
 
 _STDOUT: Final = 1
 _STDERR: Final = 2

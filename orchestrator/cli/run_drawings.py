@@ -20,12 +20,14 @@ from orchestrator.state.current_step import ACCEPTED, read_basis_reason
 from orchestrator.state.evaluation_report import checks_of
 from orchestrator.state.graph_state import ENDED, OrchestratorState
 from orchestrator.state.records import (
+    NO_USAGE,
     Question,
     RecordStatus,
     StepRecord,
     ToolCallRecord,
+    Usage,
+    add_usage,
 )
-from orchestrator.state.usage import NO_USAGE, Usage, add_usage
 
 VERDICTS: Final[Mapping[RecordStatus, tuple[str, str]]] = {
     "validated": ("accepted", "green"),

@@ -48,6 +48,7 @@ from orchestrator.judging.evaluator import EvaluationOptions, Evaluator
 from orchestrator.judging.executor_tools import ExecutorTools, check_approvals
 from orchestrator.judging.judging_calls import Judges
 from orchestrator.judging.output import OutputRules
+from orchestrator.judging.task_contracts import TaskContracts
 from orchestrator.runtime import agent_methods
 from orchestrator.runtime.graph_executor import find_agent_graph
 from orchestrator.runtime.run_context import RunContext
@@ -65,7 +66,6 @@ from orchestrator.state.records import SupervisionMode
 from orchestrator.state.stored_form import SCHEMA, SCHEMA_VERSION
 from orchestrator.supervision.modes import MODES, Modes
 from orchestrator.supervision.phases import Phases, choose_phases
-from orchestrator.task_contracts import TaskContracts
 
 V = TypeVar("V", int, float, str)
 _PLAIN_METHODS: Final = ("get_tuple", "put", "put_writes", "delete_thread")

@@ -24,8 +24,7 @@ from orchestrator.settings import Settings
 from orchestrator.state.current_step import latest_record, supervision_mode
 from orchestrator.state.evaluation_report import is_refused_by_judge_alone
 from orchestrator.state.graph_state import Failure, JudgeCalls, OrchestratorState, StateUpdate
-from orchestrator.state.records import Json, StepRecord, VerdictRecord
-from orchestrator.state.usage import NO_USAGE
+from orchestrator.state.records import NO_USAGE, Json, StepRecord, VerdictRecord
 
 
 def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings) -> node_types.Node:

@@ -29,8 +29,7 @@ from orchestrator.settings import Settings
 from orchestrator.state.current_step import list_effects, read_correction
 from orchestrator.state.evaluation_report import failed_kinds
 from orchestrator.state.graph_state import GROWING, OrchestratorState, StateUpdate, merge_records
-from orchestrator.state.records import StepRecord, VerdictRecord
-from orchestrator.state.usage import NO_USAGE, Usage, add_usage
+from orchestrator.state.records import NO_USAGE, StepRecord, Usage, VerdictRecord, add_usage
 
 T = TypeVar("T")
 

@@ -18,6 +18,7 @@ from orchestrator.events import Event, Planned, Replanned
 from orchestrator.graph.node_types import Node, stop_if_over_budget, with_totals
 from orchestrator.judging.contract_choice import Contracts
 from orchestrator.judging.evidence import is_enough
+from orchestrator.judging.task_contracts import TaskContracts
 from orchestrator.planning.parallel import (
     build_plan_update,
     build_replan_request,
@@ -51,10 +52,8 @@ from orchestrator.state.graph_state import (
     blank_state,
     merge_records,
 )
-from orchestrator.state.records import StepRecord, SupervisionMode
-from orchestrator.state.usage import NO_USAGE
+from orchestrator.state.records import NO_USAGE, StepRecord, SupervisionMode
 from orchestrator.supervision.modes import Modes
-from orchestrator.task_contracts import TaskContracts
 
 
 def planner_node(

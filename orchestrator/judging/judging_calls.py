@@ -29,8 +29,15 @@ from orchestrator.runtime.run_context import RunContext
 from orchestrator.state.evaluation_report import Report
 from orchestrator.state.graph_state import Failure
 from orchestrator.state.plain_values import format_repr, read_text
-from orchestrator.state.records import Json, ProbeRecord, StepRecord, VerdictRecord
-from orchestrator.state.usage import NO_USAGE, Usage, add_usage
+from orchestrator.state.records import (
+    NO_USAGE,
+    Json,
+    ProbeRecord,
+    StepRecord,
+    Usage,
+    VerdictRecord,
+    add_usage,
+)
 
 MAX_EVIDENCE: Final = 4000
 """Most characters of the evidence that the monitor sees."""

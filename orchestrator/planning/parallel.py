@@ -37,8 +37,7 @@ from orchestrator.state.graph_state import (
     blank_state,
     merge_records,
 )
-from orchestrator.state.records import StepRecord, SupervisionMode
-from orchestrator.state.usage import add_usage
+from orchestrator.state.records import StepRecord, SupervisionMode, add_usage
 
 Modes: TypeAlias = list[SupervisionMode | None] | None
 """The supervision mode of each step, None for the orchestrator's; None if no step has one of its own."""

@@ -17,6 +17,7 @@ from evaluation import TaskCase
 from orchestrator.errors import ConfigurationError, ResumeError
 from orchestrator.events import Event, RunResumed, RunStarted
 from orchestrator.judging.executor_tools import ExecutorTools, find_unasked
+from orchestrator.judging.task_contracts import find_case_problem, with_contract
 from orchestrator.runs.reader import Graph, complete_snapshot, copy_before
 from orchestrator.runs.resume import (
     SAFEGUARDS,
@@ -39,7 +40,6 @@ from orchestrator.state.graph_state import (
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Json
 from orchestrator.state.stored_form import STARTED, convert_read_errors
-from orchestrator.task_contracts import find_case_problem, with_contract
 
 GraphInput: TypeAlias = RunInput | Command[str] | Literal["wait"] | None
 """The input of a new run; an answer; nothing to do before there is an answer; or None to go on."""

@@ -46,7 +46,7 @@ from orchestrator.state.graph_state import (
     merge_records,
 )
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import Basis, Question
+from orchestrator.state.records import Basis, Question, Usage
 from orchestrator.state.stored_form import (
     SCHEMA,
     STARTED,
@@ -55,7 +55,6 @@ from orchestrator.state.stored_form import (
     schema_problem,
     validate_state,
 )
-from orchestrator.state.usage import Usage
 from orchestrator.supervision.human import read_outage
 
 

@@ -22,8 +22,7 @@ from orchestrator.runtime.call_records import find_cut_off_reply, find_cut_promp
 from orchestrator.runtime.run_context import RunContext, TimeBound
 from orchestrator.state.graph_state import FailureKind
 from orchestrator.state.plain_values import format_text, read_text
-from orchestrator.state.records import ToolCallRecord
-from orchestrator.state.usage import Usage
+from orchestrator.state.records import ToolCallRecord, Usage
 
 T = TypeVar("T")
 

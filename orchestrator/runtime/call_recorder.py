@@ -38,8 +38,7 @@ from orchestrator.runtime.call_records import (
 )
 from orchestrator.runtime.settings_model import ModelPrice
 from orchestrator.state.plain_values import format_text, plain_json, plain_text
-from orchestrator.state.records import ToolCallRecord
-from orchestrator.state.usage import Usage
+from orchestrator.state.records import ToolCallRecord, Usage
 
 _TOKEN_LIMIT: Final = 2**40
 """Counts from here on are not credible. Below it, a 64-bit column holds the sum of millions of calls."""

@@ -19,7 +19,7 @@ from orchestrator.errors import BudgetExceededError
 from orchestrator.runtime.call_recorder import CallObserver, UsageRecorder
 from orchestrator.runtime.settings_model import Budget
 from orchestrator.state.graph_state import Failure, FailureKind, OrchestratorState
-from orchestrator.state.usage import NO_USAGE, Usage, add_usage
+from orchestrator.state.records import NO_USAGE, Usage, add_usage
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from evaluation.cases.case_files import parse_yaml, read_values
 from evaluation.sensitive.scanner import shorten
 from orchestrator.errors import ConfigurationError
-from orchestrator.state.usage import Usage
+from orchestrator.state.records import Usage
 
 LARGEST: Final = 2**63 - 1
 """The largest whole number that a store can hold."""

@@ -13,8 +13,7 @@ from orchestrator.service.executions import RunBuilder
 from orchestrator.state.current_step import ACCEPTED, read_basis_reason
 from orchestrator.state.evaluation_report import Report, checks_of, judge_result
 from orchestrator.state.graph_state import ENDED, OrchestratorState
-from orchestrator.state.records import HumanAnswer, Question, StepRecord
-from orchestrator.state.usage import NO_USAGE, Usage, add_usage
+from orchestrator.state.records import NO_USAGE, HumanAnswer, Question, StepRecord, Usage, add_usage
 
 MOST_QUESTIONS: Final = 100
 

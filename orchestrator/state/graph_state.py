@@ -8,6 +8,7 @@ from langgraph.channels import DeltaChannel
 from typing_extensions import TypedDict
 
 from orchestrator.state.records import (
+    NO_USAGE,
     Basis,
     Commitment,
     DerivedContract,
@@ -17,8 +18,8 @@ from orchestrator.state.records import (
     Question,
     StepRecord,
     SupervisionMode,
+    Usage,
 )
-from orchestrator.state.usage import NO_USAGE, Usage
 
 T = TypeVar("T")
 

@@ -24,6 +24,7 @@ from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.reporting.result_files import describe_failure
 from evaluation.values import JsonObject
 from orchestrator.errors import ConfigurationError
+from orchestrator.judging.task_contracts import derive_contract, read_case
 from orchestrator.state.records import Requirement
 from orchestrator.study.recorded_evaluation import (
     NO_CASE,
@@ -34,7 +35,6 @@ from orchestrator.study.recorded_evaluation import (
     read_contract,
 )
 from orchestrator.study.targets import Target, build_target, execute_case, import_name, read_output, run_case
-from orchestrator.task_contracts import derive_contract, read_case
 
 if TYPE_CHECKING:
     from evaluation.judges.model_judge import RubricJudge  # LangChain is slow to import

@@ -15,8 +15,7 @@ from orchestrator.retry.retry_rules import BaseRule
 from orchestrator.retry.verdict_updates import with_decision
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import StepRecord
-from orchestrator.state.usage import NO_USAGE, add_usage
+from orchestrator.state.records import NO_USAGE, StepRecord, add_usage
 
 _CONDITIONS: Final = {"after", "times"}
 """Fields of a rule that say when it decides, and not how the step is executed."""

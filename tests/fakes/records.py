@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from orchestrator.state.records import StepRecord
-from orchestrator.state.usage import Usage
+from orchestrator.state.records import StepRecord, Usage
 
 
 def usage(tokens: int | None = 10, seconds: float = 1.0, calls: int = 1) -> Usage:

@@ -21,8 +21,7 @@ from orchestrator.events import (
     ToolStarted,
 )
 from orchestrator.state.graph_state import Failure, OrchestratorState, blank_state
-from orchestrator.state.records import Question, SupervisionRecord, ToolCallRecord
-from orchestrator.state.usage import NO_USAGE, Usage
+from orchestrator.state.records import NO_USAGE, Question, SupervisionRecord, ToolCallRecord, Usage
 from tests.fakes.records import record, usage
 
 THREAD = "thread"

@@ -6,8 +6,7 @@ import math
 
 from evaluation import evaluate
 from orchestrator.judging.evaluator import MAX_CONTEXT, build_agent_run
-from orchestrator.state.records import StepRecord, ToolCallRecord
-from orchestrator.state.usage import NO_USAGE, Usage
+from orchestrator.state.records import NO_USAGE, StepRecord, ToolCallRecord, Usage
 from tests.fakes.records import record as build_record
 
 USAGE = Usage(

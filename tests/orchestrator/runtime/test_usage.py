@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage
 from agents import ExecutionAgent, MonitoringAgent, PlanningAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import Budget, LangGraphOrchestrator, ModelPrice
-from orchestrator.state.usage import NO_USAGE, Usage, add_usage
+from orchestrator.state.records import NO_USAGE, Usage, add_usage
 from tests.fakes.executor import AsyncModelExecutor, ModelExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner, steps

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.cli.consoles import clean, format_usage, one_line
-from orchestrator.state.usage import NO_USAGE
+from orchestrator.state.records import NO_USAGE
 from tests.fakes.records import usage
 
 
