@@ -208,7 +208,7 @@ class Launcher:
                 return await begun.prepare()
             if snapshot.tasks or snapshot.values.get("status") not in ENDED:
                 return await resumed.prepare()
-            state = state_from_values(thread_id, snapshot.values, self.settings.max_retries)
+            state = state_from_values(snapshot.values, self.settings.max_retries)
             return Start("wait", RunResumed(thread_id=thread_id, state=state), state)
 
         return dataclasses.replace(resumed, prepare=prepare)

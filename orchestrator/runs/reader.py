@@ -53,7 +53,6 @@ from orchestrator.state.stored_form import (
     convert_read_errors,
     parse_time,
     schema_problem,
-    validate_state,
 )
 from orchestrator.supervision.human import read_outage
 
@@ -170,9 +169,9 @@ def read_run(
     # Without the id of the checkpoint: LangGraph then leaves out the questions that were answered.
     snapshot = graph.get_state(checkpoint_config(thread_id), subgraphs=True)
     snapshot = _complete(snapshot, [saver.get_tuple(config) for config in _list_places(snapshot)])
-    state = resume.state_from_values(thread_id, resume.read_values(snapshot), 0)
+    state = resume.state_from_values(resume.read_values(snapshot), 0)
     summary = build_summary(thread_id, checkpoint, state, resume.find_open_question(snapshot, state))
-    return summary, _add_nested(thread_id, snapshot, state)
+    return summary, _add_nested(snapshot, state)
 
 
 @cache
@@ -198,7 +197,7 @@ def _do_nothing(state: OrchestratorState) -> StateUpdate:  # noqa: ARG001 - as e
     return {}
 
 
-def _add_nested(thread_id: str, snapshot: StateSnapshot, state: OrchestratorState) -> OrchestratorState:
+def _add_nested(snapshot: StateSnapshot, state: OrchestratorState) -> OrchestratorState:
     if state["status"] != "executing":
         return state
     records = {"results": state["results"], "synthesis": state["synthesis"]}
@@ -206,7 +205,7 @@ def _add_nested(thread_id: str, snapshot: StateSnapshot, state: OrchestratorStat
         if (nested := resume.read_nested_state(task)) is not None:
             name = "results" if task.name == BRANCH else "synthesis"
             records[name] = merge_records(records[name], current_records(nested))
-    return validate_state(thread_id, {**state, **records})
+    return cast("OrchestratorState", {**state, **records})
 
 
 def is_run(checkpoint: CheckpointTuple) -> bool:
@@ -381,7 +380,7 @@ async def _step_checkpoints(
 
 async def _read_state(graph: Graph, config: RunnableConfig) -> OrchestratorState:
     snapshot = await graph.aget_state(config)
-    return state_from_values(config["configurable"]["thread_id"], snapshot.values, 0)
+    return state_from_values(snapshot.values, 0)
 
 
 def _has_record(state: OrchestratorState, step: int) -> bool:

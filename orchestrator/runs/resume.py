@@ -27,7 +27,6 @@ from orchestrator.runs.run_saver import describe_unknown_thread
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import current_records, current_step
 from orchestrator.state.graph_state import (
-    ADDED_TO,
     BRANCH,
     NOTHING_UNDERWAY,
     SYNTHESIS,
@@ -41,7 +40,6 @@ from orchestrator.state.records import Json, Question
 from orchestrator.state.stored_form import (
     convert_read_errors,
     schema_problem,
-    validate_state,
 )
 from orchestrator.supervision import human
 
@@ -135,7 +133,7 @@ def _resumable_state(thread_id: str, snapshot: StateSnapshot, max_retries: int) 
             f"thread {format_repr(thread_id, 80)} waits at a node that this orchestrator does not have; "
             "resume it with the supervision, the retry_policy and the synthesis that it was begun with"
         )
-    state = state_from_values(thread_id, values, max_retries)
+    state = state_from_values(values, max_retries)
     if not snapshot.tasks and find_rejudging(state) is None:
         raise ResumeError(
             f"thread {format_repr(thread_id, 80)} has ended as {str(values['status'])!r}; "
@@ -144,20 +142,16 @@ def _resumable_state(thread_id: str, snapshot: StateSnapshot, max_retries: int) 
     return state
 
 
-def state_from_values(thread_id: str, values: Mapping[str, object], max_retries: int) -> OrchestratorState:
+def state_from_values(values: Mapping[str, object], max_retries: int) -> OrchestratorState:
     """Builds the state of a run from stored values.
 
     Before there is a plan, all values but the task belong to an earlier run on the thread.
-
-    Raises:
-        BrokenRunError: The values are not the state of a run.
     """
     blank = blank_state(cast("str", values["task"]), max_retries)
     if values["status"] == "planning":
-        return validate_state(thread_id, blank)
+        return blank
     # A checkpoint may lack the fields that are stored as additions.
-    added: dict[str, object] = {name: blank[name] for name in ADDED_TO}
-    return validate_state(thread_id, {**added, **{name: values[name] for name in blank if name in values}})
+    return cast("OrchestratorState", {**blank, **{name: values[name] for name in blank if name in values}})
 
 
 def read_values(snapshot: StateSnapshot) -> Mapping[str, object]:
@@ -180,8 +174,7 @@ def read_nested_state(task: PregelTask) -> OrchestratorState | None:
     # A branch that was killed as it began has stored nothing, or a part of its state.
     values: dict[str, object] = task.state.values
     is_complete = set(OrchestratorState.__annotations__) <= set(values)
-    thread_id: str = task.state.config["configurable"]["thread_id"]
-    return validate_state(thread_id, values) if is_complete else None
+    return cast("OrchestratorState", values) if is_complete else None
 
 
 def _open_questions(snapshot: StateSnapshot, state: OrchestratorState) -> list[tuple[Interrupt, Question]]:

@@ -214,10 +214,6 @@ class OrchestratorState(TypedDict):
     usage: Usage
 
 
-ADDED_TO: Final = ("plan", "declared", "context", "results", "synthesis", "warnings")
-"""The fields that are stored as their updates. A single checkpoint does not contain them."""
-
-
 GROWING: Final = ("context", "results", "synthesis", "warnings", "branches")
 """The fields whose reducer adds an update to the value before."""
 

@@ -11,7 +11,7 @@ from agents.reply_types import HumanAnswer as HumanAnswer  # noqa: PLC0414 - a p
 if TYPE_CHECKING:
     Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 else:
-    # Pydantic validates every stored run against these types; reports are large, and it need not enter them.
+    # Pydantic and LangGraph read these types at run time, where a recursive alias has no name.
     Json = object
 
 
