@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.runtime import settings_model
-from orchestrator.runtime.run_context import RunContext, utc_now
+from orchestrator.runtime.call import RunContext, utc_now
 from orchestrator.runtime.settings_model import Budget
 from orchestrator.state.plain_values import format_repr, read_text
 from orchestrator.state.records import Grounding, PlanningMode, Requirement, SupervisionMode

@@ -18,8 +18,7 @@ from orchestrator.judging.evidence import add_basis, add_trust, read_evidence
 from orchestrator.judging.feedback import Expectations, feedback_of, problems_of, warnings_of
 from orchestrator.judging.judging_calls import Evaluated
 from orchestrator.retry.verdict_updates import add_decision, build_failure, fail, read_outcome
-from orchestrator.runtime.call import Raised, Spent
-from orchestrator.runtime.run_context import RunContext
+from orchestrator.runtime.call import Raised, RunContext, Spent
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import latest_record, supervision_mode
 from orchestrator.state.evaluation_report import is_refused_by_judge_alone

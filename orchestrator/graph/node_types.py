@@ -23,8 +23,7 @@ from orchestrator.retry.verdict_updates import (
     with_decision,
 )
 from orchestrator.runtime.agent_methods import AgentMethod
-from orchestrator.runtime.call import Raised, Returned, Spent, call_agent
-from orchestrator.runtime.run_context import RunContext
+from orchestrator.runtime.call import Raised, Returned, RunContext, Spent, call_agent
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import list_effects, read_correction
 from orchestrator.state.evaluation_report import failed_kinds

@@ -29,9 +29,8 @@ from orchestrator.planning.parallel import (
 from orchestrator.planning.plan import PlannedSteps, check_complete, read_steps
 from orchestrator.retry.verdict_updates import build_failure
 from orchestrator.runtime.agent_methods import AgentMethod
-from orchestrator.runtime.call import Raised, Returned, Spent, call_agent
+from orchestrator.runtime.call import Raised, Returned, RunContext, Spent, call_agent
 from orchestrator.runtime.call_recorder import CallObserver
-from orchestrator.runtime.run_context import RunContext
 from orchestrator.settings import Settings, check_task
 from orchestrator.state.current_step import (
     current_records,

@@ -17,7 +17,7 @@ from evaluation.graph import DirectCall
 from orchestrator.graph.node_types import Node, get_context, select_changes
 from orchestrator.graph.run_nodes import StepGraph, stop_with_siblings
 from orchestrator.planning.parallel import build_branches
-from orchestrator.runtime.run_context import RunContext
+from orchestrator.runtime.call import RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import (
     current_records,

@@ -18,8 +18,8 @@ from agents.loop.tool_arguments import hash_call
 from agents.reply_types import EffectOutcome, HumanAnswer
 from orchestrator.judging.call_rules import CallBounds
 from orchestrator.judging.executor_tools import ExecutorTools
+from orchestrator.runtime.call import RunContext
 from orchestrator.runtime.call_recorder import read_recorder
-from orchestrator.runtime.run_context import RunContext
 from orchestrator.state.current_step import current_records, current_step
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import plain_json

@@ -26,8 +26,7 @@ from orchestrator.retry.verdict_updates import (
     read_outcome,
     retry,
 )
-from orchestrator.runtime.call import Raised, Returned, call_agent
-from orchestrator.runtime.run_context import RunContext
+from orchestrator.runtime.call import Raised, Returned, RunContext, call_agent
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import (
     current_index,

@@ -31,7 +31,7 @@ from orchestrator.errors import ConfigurationError
 from orchestrator.judging.contract_choice import Demand
 from orchestrator.judging.evidence import ACCEPTING
 from orchestrator.judging.judging_calls import Evaluated, Judges, JudgingCalls, list_read_backs
-from orchestrator.runtime.run_context import RunContext
+from orchestrator.runtime.call import RunContext
 from orchestrator.state.current_step import current_records, describe_task, list_corrections
 from orchestrator.state.evaluation_report import Report
 from orchestrator.state.graph_state import OrchestratorState, merge_records

@@ -23,9 +23,8 @@ from evaluation.judges.model_judge import describe_evidence
 from evaluation.plugins import AnyJudge
 from orchestrator.judging.evidence import is_plain
 from orchestrator.runtime.agent_methods import AgentMethod
-from orchestrator.runtime.call import Raised, Returned, Spent, call_agent
+from orchestrator.runtime.call import Raised, Returned, RunContext, Spent, call_agent
 from orchestrator.runtime.call_records import read_tool_output
-from orchestrator.runtime.run_context import RunContext
 from orchestrator.state.evaluation_report import Report
 from orchestrator.state.graph_state import Failure
 from orchestrator.state.plain_values import format_repr, read_text

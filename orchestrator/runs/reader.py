@@ -25,7 +25,7 @@ from orchestrator.planning.parallel import find_rejudging
 from orchestrator.runs import resume
 from orchestrator.runs.resume import PLANNER, state_from_values
 from orchestrator.runs.run_saver import checkpoint_config, describe_unknown_thread
-from orchestrator.runtime.run_context import RunContext
+from orchestrator.runtime.call import RunContext
 from orchestrator.state.current_step import LASTING, current_records, is_answer_due
 from orchestrator.state.evaluation_report import mapping
 from orchestrator.state.graph_state import (

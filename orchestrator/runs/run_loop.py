@@ -32,7 +32,7 @@ from orchestrator.runs.history import index_run
 from orchestrator.runs.launch import GraphInput, Launch, Launcher, Start
 from orchestrator.runs.resume import PLANNER, cancel_stored_run, find_open_question
 from orchestrator.runs.run_saver import lock_thread, mark_thread
-from orchestrator.runtime.run_context import RunContext
+from orchestrator.runtime.call import RunContext
 from orchestrator.state.current_step import read_basis_reason
 from orchestrator.state.graph_state import GROWING, UNDERWAY, OrchestratorState
 from orchestrator.state.plain_values import format_repr

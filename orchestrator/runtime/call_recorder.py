@@ -29,11 +29,9 @@ from orchestrator.runtime.call_records import (
     ModelCall,
     add_sizes,
     build_withheld,
-    list_call_ids,
     read_effect,
     read_tool_calls,
     read_tool_output,
-    sort_calls,
     sum_calls,
 )
 from orchestrator.runtime.settings_model import ModelPrice
@@ -149,10 +147,8 @@ class UsageRecorder(BaseCallbackHandler):
                     self._models[uuid4()] = _read_reply(reply, model)
             known = {record.get("id") for _, record in self._tools.values()}
             stored = read_tool_calls(messages, effects)
-            missing = {uuid4(): (self._started, each) for each in stored if each.get("id") not in known}
-            if missing:
-                order = list_call_ids(messages)
-                self._tools = sort_calls({**self._tools, **missing}, order)
+            earlier = {uuid4(): (self._started, each) for each in stored if each.get("id") not in known}
+            self._tools = {**earlier, **self._tools}
 
     def note_call(self, call: ToolCall, effect: Effect, told: str | None) -> None:
         """Records what is known of a call, and with ``told`` a call whose tool did not run."""

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Final, NotRequired, cast
-from uuid import UUID
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage
 from langchain_core.messages.ai import UsageMetadata
@@ -138,22 +137,6 @@ def _list_calls(messages: Sequence[BaseMessage]) -> list[ToolCall]:
         for reply in replies
         for call in (*reply.tool_calls, *(read_invalid_call(each)[0] for each in reply.invalid_tool_calls))
     ]
-
-
-def list_call_ids(messages: Sequence[BaseMessage]) -> list[str]:
-    """Lists the ids of the calls of a stored conversation, in their order."""
-    return [str(call["id"]) for call in _list_calls(messages)]
-
-
-def sort_calls(
-    calls: Mapping[UUID, tuple[float, ToolCallRecord]], ids: Sequence[str]
-) -> dict[UUID, tuple[float, ToolCallRecord]]:
-    """Sorts started calls as a conversation has them; one without these ids stays after the one before."""
-    places, keys, place = {call_id: at for at, call_id in enumerate(ids)}, dict[UUID, int](), len(ids)
-    for key, (_, record) in calls.items():
-        place = places.get(record.get("id", ""), place)
-        keys[key] = place
-    return {key: calls[key] for key in sorted(calls, key=keys.__getitem__)}
 
 
 def build_withheld(call: ToolCall, effect: Effect, told: str) -> ToolCallRecord:
