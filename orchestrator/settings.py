@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Annotated, Final, Unpack, cast, get_type_hints
 
 from langchain_core.runnables import RunnableConfig
-from pydantic import AfterValidator, Field, InstanceOf, SkipValidation, create_model
+from pydantic import Field, InstanceOf, SkipValidation, create_model
 from typing_extensions import TypedDict
 
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.runtime import settings_model
-from orchestrator.runtime.call import RunContext, utc_now
+from orchestrator.runtime.call import RunContext
 from orchestrator.runtime.settings_model import Budget
 from orchestrator.state.plain_values import format_repr, read_text
 from orchestrator.state.records import Grounding, PlanningMode, Requirement, SupervisionMode
 from orchestrator.supervision.modes import ModeFunction, SupervisionPolicy
-
-
-def _read_in_utc(clock: Callable[[], datetime]) -> Callable[[], datetime]:
-    """Returns a clock in UTC, because local hours repeat when summer time ends."""
-    return clock if clock is utc_now else lambda: clock().astimezone(UTC)
 
 
 class RunSettings(TypedDict, total=False):
@@ -58,12 +52,6 @@ class RunSettings(TypedDict, total=False):
     synthesis: Annotated[bool | None, Field(default=None, description="True, False, or None")]
     """Whether the executor writes one answer from the results of several steps; if False, the last result is
     the answer. Default: True if the executor has a method ``synthesize``."""
-    clock: Annotated[
-        Callable[[], datetime],
-        Field(default=utc_now, description="a function that returns the time"),
-        AfterValidator(_read_in_utc),
-    ]
-    """Returns the time. Default: the system's clock."""
 
 
 CHECKED: Final[type[settings_model.SettingsModel]] = create_model(
@@ -149,7 +137,6 @@ class Settings:
             call_timeout=self.options["call_timeout"],
             step_timeout=self.options["step_timeout"],
             interruptible=interruptible,
-            now=self.options["clock"],
         )
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final, NotRequired, TypeAlias, cast
 from uuid import uuid4
 
@@ -100,6 +100,11 @@ class CallQuestion:
     new_after: int | None = None
 
 
+def utc_now() -> datetime:
+    """Returns the current time in UTC."""
+    return datetime.now(UTC)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallGate(ABC):
     """Decides about the calls of an execution, and learns what became of them.
@@ -109,14 +114,12 @@ class CallGate(ABC):
     Attributes:
         execution: Id of this execution of the graph: another one after a crash and after each answer.
         can_ask: Whether a person can be asked.
-        clock: Returns the time in UTC.
         acting: The tools that act, for a middleware without its own.
         has_bounds: Whether a contract may exclude a call.
     """
 
     execution: str
     can_ask: bool
-    clock: Callable[[], datetime]
     acting: ActingTools | None = None
     has_bounds: bool = False
 

@@ -51,6 +51,7 @@ from agents.loop.effects import (
     list_refused_calls,
     mark_reply,
     read_reply_mark,
+    utc_now,
 )
 from agents.loop.langgraph_internals import find_late_durability, read_config
 from agents.loop.read_back import add_read_back
@@ -195,7 +196,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
                 earlier = gate.find_earlier(call) or find_earlier_effect(
                     call, before, list_refused_calls(state["messages"])
                 )
-                asked_at = gate.clock().isoformat() if mark is None else mark["replied_at"]
+                asked_at = utc_now().isoformat() if mark is None else mark["replied_at"]
                 decision = decide_call(gate, call, tool, breach, asked_at, earlier)
             elif breach is not None:
                 decision = Withheld(breach, "forbidden")
@@ -235,7 +236,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         self, request: ModelRequest[Any], model: str, response: ModelResponse[Any]
     ) -> ModelResponse[Any]:
         gate, last = self._find_gate(), response.result[-1]
-        mark = ReplyMark(model=model, execution=gate.execution, replied_at=gate.clock().isoformat())
+        mark = ReplyMark(model=model, execution=gate.execution, replied_at=utc_now().isoformat())
         replies = [each for each in request.messages if isinstance(each, AIMessage)]
         made = {call["name"] for reply in replies for call in reply.tool_calls}
         if (unmade := find_unmade_call(last, list_parameters(request.tools), made)) is not None:
@@ -272,7 +273,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
             make = partial(handler, self.begin_call(request))
             output = self.read_output(request, (yield Call(make, make)))
         except GraphInterrupt as pause:
-            yield from add_mark(request.runtime.config, str(call["id"]), "paused", gate.clock().isoformat())
+            yield from add_mark(request.runtime.config, str(call["id"]), "paused", utc_now().isoformat())
             gate.note_begun(request, is_begun=False)
             return self.tell_pause(request, pause, effect)
         except BaseException as error:  # noqa: BLE001 - a tool is user code
@@ -290,7 +291,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
     def _begin_again(self, request: ToolCallRequest) -> Conversation[Output | int]:
         """Asks about a call that was begun before; returns the number of its starts if it is made again."""
         call_id, config, gate = str(request.tool_call["id"]), request.runtime.config, self._find_gate()
-        marks, now = (yield from read_marks(config, call_id)), gate.clock().isoformat()
+        marks, now = (yield from read_marks(config, call_id)), utc_now().isoformat()
         if marks.is_unasked:
             yield from add_mark(config, call_id, "asked", now, marks.answers)
         if marks.starts > 0:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from datetime import UTC, datetime
 from functools import cache, partial
 from typing import Annotated, Final, Literal
 from uuid import uuid4
@@ -12,14 +11,13 @@ from uuid import uuid4
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from pydantic import BaseModel, Field, ValidationError
 
-from agents.loop.effects import CallGate, CallQuestion, Effect
+from agents.loop.effects import CallGate, CallQuestion, Effect, utc_now
 from agents.loop.langgraph_internals import ask_person, find_checkpoint, has_saver
 from agents.reply_types import AnswerWord, HumanAnswer
 
 _WORDS: dict[str, AnswerWord] = {"approve": "approve", "reject": "deny", "respond": "correct"}
 
 
-_read_time: Final = partial(datetime.now, UTC)
 _open: Final[set[tuple[str, str]]] = set()
 """The stored calls that are under way in this process, by the ids of their checkpoints and their own."""
 
@@ -54,7 +52,7 @@ class SingleAgentGate(CallGate):
 
 def build_single_gate() -> SingleAgentGate:
     """Builds the gate: the execution is the process, and its open calls tell its resumed graphs apart."""
-    return SingleAgentGate(execution=_build_process_id(os.getpid()), can_ask=has_saver(), clock=_read_time)
+    return SingleAgentGate(execution=_build_process_id(os.getpid()), can_ask=has_saver())
 
 
 def ask_decision(build_request: Callable[[str], object], new_after: int | None = None) -> HumanAnswer:
@@ -73,9 +71,7 @@ def ask_decision(build_request: Callable[[str], object], new_after: int | None =
             problem = f'the answer is {answer!r:.120}; give {{"decisions": [{{"type": "approve"}}]}}'
             continue
         word, text = _WORDS[decision.type], decision.message or "no reason given"
-        return HumanAnswer(
-            answer=word, text=text, answered_by="a person", answered_at=_read_time().isoformat()
-        )
+        return HumanAnswer(answer=word, text=text, answered_by="a person", answered_at=utc_now().isoformat())
 
 
 def _find_place(request: ToolCallRequest) -> tuple[str, str]:

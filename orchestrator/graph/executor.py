@@ -12,7 +12,7 @@ from typing import cast
 from langchain_core.language_models import BaseChatModel
 from langgraph.types import Overwrite, StreamWriter
 
-from agents.loop.effects import use_gate
+from agents.loop.effects import use_gate, utc_now
 from agents.loop.langgraph_internals import extend_config
 from agents.loop.tool_arguments import IDEMPOTENCY_KEY
 from agents.parsing.thoughts import remove_thoughts
@@ -156,7 +156,7 @@ class _Execution:
 
     async def execute(self, observer: CallObserver) -> StateUpdate:
         """Executes the step; returns the update with its record, which ends the run after an error."""
-        state, started_at = self.state, self.run.now().isoformat()
+        state, started_at = self.state, utc_now().isoformat()
         request = build_request(state, self.settings.options["retry_policy"])
         called = await self._call(request, observer)
         if isinstance(called, Raised) and self._can_go_on(called):
@@ -217,7 +217,6 @@ class _Execution:
         return RunGate(
             execution=self.run.execution,
             can_ask=self.settings.options["supervision_policy"].human and self.run.interruptible,
-            clock=self.run.now,
             acting=self.executor.tools.acting,
             has_bounds=bounds is not None,
             state=self.state,

@@ -86,9 +86,7 @@ def _build_update(  # noqa: PLR0917
     if update is None:
         # RECONCILE compares the report with the commitment, so a supervised step is not decided here.
         is_supervised = supervision_mode(state, settings.default_mode) != "none"
-        update = (
-            {"results": [record]} if is_supervised else node_types.next_state(before, record, settings, run)
-        )
+        update = {"results": [record]} if is_supervised else node_types.next_state(before, record, settings)
     return node_types.stop_if_over_budget({**totals, **update}, run, record["step_index"])
 
 

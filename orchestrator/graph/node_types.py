@@ -8,6 +8,7 @@ from typing import Final, TypeAlias, TypeVar, cast
 from langgraph.runtime import Runtime
 from langgraph.types import StreamWriter
 
+from agents.loop.effects import utc_now
 from evaluation.contract.requirements import Contract
 from orchestrator.events import StepJudged, StepRetried
 from orchestrator.judging.feedback import Expectations, read_expectations
@@ -88,9 +89,7 @@ def stop_if_over_budget(update: StateUpdate, run: RunContext, step_index: int | 
     return {**update, "question": None, **build_failure("budget_exceeded", reason, step_index)}
 
 
-def next_state(
-    state: OrchestratorState, record: StepRecord, settings: Settings, run: RunContext
-) -> StateUpdate:
+def next_state(state: OrchestratorState, record: StepRecord, settings: Settings) -> StateUpdate:
     """Returns the update after the evaluation of an execution; asks a person if the policy says so."""
     policy = _choose_policy(record, settings)
     decision = decide_next(state, record, policy)
@@ -98,7 +97,7 @@ def next_state(
         return apply_decision(state, record, decision)
     text = record["verdict"]["feedback"] if record["verdict"] else "There is no verdict."
     asked = with_decision(record, decision)
-    return ask_person(asked, "review", text, run.now())
+    return ask_person(asked, "review", text, utc_now())
 
 
 def _choose_policy(record: StepRecord, settings: Settings) -> RetryPolicy:

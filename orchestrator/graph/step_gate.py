@@ -12,7 +12,7 @@ from langchain_core.messages import BaseMessage, ToolCall
 
 from agents.errors import CallHaltedError
 from agents.loop.acting_tools import describe_tool
-from agents.loop.effects import CallGate, CallQuestion, EarlierCall, Effect
+from agents.loop.effects import CallGate, CallQuestion, EarlierCall, Effect, utc_now
 from agents.loop.langgraph_internals import ask_person, read_task_id
 from agents.loop.tool_arguments import hash_call
 from agents.reply_types import EffectOutcome, HumanAnswer
@@ -100,7 +100,7 @@ class RunGate(CallGate):
             question.findings,
         )
         ask = partial(ask_person, new_after=question.new_after)
-        while isinstance(answer := human.read_answer(ask(asked), asked, self.run.now()), str):
+        while isinstance(answer := human.read_answer(ask(asked), asked, utc_now()), str):
             asked = {**asked, "problem": answer}
         if answer["answer"] == "halt":
             # Also for an agent within a tool, whose error would only be an answer to the model.

@@ -10,6 +10,7 @@ from typing import NoReturn, cast
 
 from langgraph.types import StreamWriter, interrupt
 
+from agents.loop.effects import utc_now
 from agents.reply_types import HumanAnswer, Unreadable
 from orchestrator.errors import ContractFunctionError
 from orchestrator.graph import node_types
@@ -54,9 +55,9 @@ def reconcile_node(reconcile: Reconcile, settings: Settings) -> node_types.Node:
         update: StateUpdate = {"results": [record]}
         if mode == "human":
             text = f"Do you accept the output of step {record['step_index'] + 1}?"
-            update = ask_person(record, "supervision", text, run.now())
+            update = ask_person(record, "supervision", text, utc_now())
         elif not escalate:
-            update = node_types.next_state(state, record, settings, run)
+            update = node_types.next_state(state, record, settings)
         node_types.emit_verdicts(write, run.thread_id, update)
         return update
 
@@ -95,7 +96,7 @@ def supervise_node(supervise: Supervise, contracts: Contracts, settings: Setting
             state,
             run,
             write,
-            lambda judged, verdict: _apply_verdict(state, judged, verdict, settings, run),
+            lambda judged, verdict: _apply_verdict(state, judged, verdict, settings),
         )
 
     return node
@@ -121,7 +122,6 @@ def _apply_verdict(
     record: StepRecord,
     verdict: SupervisorVerdict,
     settings: Settings,
-    run: RunContext,
 ) -> StateUpdate:
     supervision = record["supervision"] or human.blank_supervision("llm")
     record = {**record, "supervision": {**supervision, "verdict": verdict}}
@@ -129,23 +129,23 @@ def _apply_verdict(
     word = verdict["verdict"]
     if word == "continue":
         # A supervisor cannot overrule a failed check; only a person's approval can.
-        return node_types.next_state(state, record, settings, run)
+        return node_types.next_state(state, record, settings)
     if word == "halt":
         return fail(state, refused, "halted", f"the supervisor halted the run: {verdict['reason']}")
     if word == "ask_human":
-        return _ask_or_fail(state, record, verdict["question"], settings, run)
+        return _ask_or_fail(state, record, verdict["question"], settings)
     bound = settings.options["supervision_policy"].max_reorient_attempts
     if _count_reorients(state) < bound:
         return retry(state, add_decision(refused, "correct", "the supervisor's correction"), semantic=False)
     question = f"all {bound} of max_reorient_attempts were made; it still wants: {verdict['correction']}"
-    return _ask_or_fail(state, record, question, settings, run)
+    return _ask_or_fail(state, record, question, settings)
 
 
 def _ask_or_fail(
-    state: OrchestratorState, record: StepRecord, question: str, settings: Settings, run: RunContext
+    state: OrchestratorState, record: StepRecord, question: str, settings: Settings
 ) -> StateUpdate:
     if settings.can_ask_human:
-        return ask_person(record, "supervision", question, run.now())
+        return ask_person(record, "supervision", question, utc_now())
     unanswered: StepRecord = {**record, "status": "needs_review"}
     return fail(state, unanswered, "needs_review", f"nobody is there to be asked: {question}")
 
@@ -186,7 +186,7 @@ def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings)
             else Unreadable(f"the commitment could not be made: {called.message}", called.message)
         )
         kind = _find_kind(state)
-        commitment = build_commitment(reply, index, request.instruction, run.now(), kind)
+        commitment = build_commitment(reply, index, request.instruction, utc_now(), kind)
         underway: Underway = {**state["underway"], "commitment": commitment, "committing": called.spent.usage}
         return node_types.stop_if_over_budget({**totals, "underway": underway}, run, index)
 
@@ -218,7 +218,7 @@ def post_node(assess: Assess | None) -> node_types.Node:
         tools = list(dict.fromkeys(call["name"] for call in record["tool_calls"]))
 
         def apply(assessed: StepRecord, reply: AssessmentReply | Unreadable) -> StateUpdate:
-            assessment = build_assessment(reply, index, output, tools, run.now())
+            assessment = build_assessment(reply, index, output, tools, utc_now())
             return {"results": [{**assessed, "supervision": {**supervision, "assessment": assessment}}]}
 
         return await node_types.call_supervision(
@@ -253,7 +253,7 @@ def wait_for_server(message: str) -> NoReturn:
 async def answer_node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
     """Applies an answer; if it cannot be read, asks again."""
     question = cast("Question", state["question"])
-    answer = human.read_answer(state["underway"]["answer"], question, run.now())
+    answer = human.read_answer(state["underway"]["answer"], question, utc_now())
     taken: StateUpdate = {"underway": {**state["underway"], "answer": None}}
     if isinstance(answer, str):
         return {**taken, "question": {**question, "problem": answer}}

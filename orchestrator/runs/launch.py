@@ -13,6 +13,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.types import Command, StateSnapshot
 
+from agents.loop.effects import utc_now
 from evaluation import TaskCase
 from orchestrator.errors import ConfigurationError, ResumeError
 from orchestrator.events import Event, RunResumed, RunStarted
@@ -184,7 +185,7 @@ class Launcher:
         )
 
         async def prepare() -> Start:
-            new = self.build_config(resume.thread_id, self.settings.options["clock"]().isoformat())
+            new = self.build_config(resume.thread_id, utc_now().isoformat())
             change = partial(with_contract, case=self.case)
             await copy_before(self.graph, thread_id, step, new, self.settings.max_retries, change)
             return await resume.prepare()
@@ -273,9 +274,7 @@ class Launcher:
 
     def decide(self, thread_id: str, snapshot: StateSnapshot, answer: object = None) -> Resumption:
         """Decides how a thread continues; see ``decide_resumption``."""
-        return decide_resumption(
-            thread_id, snapshot, answer, self.settings.options["clock"](), self.settings.max_retries
-        )
+        return decide_resumption(thread_id, snapshot, answer, utc_now(), self.settings.max_retries)
 
     def _check_tools(self, thread_id: str, resumed: Resumption) -> None:
         """Refuses a stored run before anything is stored, so that another executor can go on with it."""

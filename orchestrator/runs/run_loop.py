@@ -16,6 +16,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.errors import GraphRecursionError, NodeCancelledError
 from langgraph.types import Durability, Interrupt, Overwrite, StreamMode
 
+from agents.loop.effects import utc_now
 from agents.sync import iterate_blocking
 from orchestrator.errors import ResumeError, ThreadBusyError
 from orchestrator.events import (
@@ -154,7 +155,7 @@ class Runner:
                 await mark_thread(self.saver, run.thread_id)
                 run.restore_usage(start.state, start.branches)
                 run.changed = start.changed
-                run.began = start.began or self.launcher.settings.options["clock"]().isoformat()
+                run.began = start.began or utc_now().isoformat()
                 async with aclosing(self._follow_graph(start, run, launch.config, modes)) as events:
                     async for event in events:
                         await notify_hooks(self.hooks, event)

@@ -6,11 +6,9 @@ import asyncio
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from functools import partial
 from typing import Final, Generic, TypeVar
 from uuid import uuid4
 
@@ -40,10 +38,6 @@ class TimeBound:
     reason: str
 
 
-utc_now: Final[Callable[[], datetime]] = partial(datetime.now, UTC)
-"""Returns the current time in UTC."""
-
-
 @dataclass(slots=True)
 class RunContext:
     """The context that LangGraph's runtime passes to the nodes.
@@ -58,7 +52,6 @@ class RunContext:
         cancelled: Reason of the cancellation; None if the run is not cancelled.
         interrupted: Whether the run is to stop without an end, so that it can be resumed.
         stopped: Failure of a halted or denied step, after which no other step may start.
-        now: Returns the current time in UTC.
         began: When the run began, in UTC; stored with the run.
         execution: Id of this start or resume of the run: a call that another one began may have acted.
         changed: Safeguards that are others since the run was resumed; the next node warns of them.
@@ -74,7 +67,6 @@ class RunContext:
     cancelled: str | None = None
     interrupted: bool = False
     stopped: Failure | None = None
-    now: Callable[[], datetime] = utc_now
     began: str = ""
     execution: str = field(default_factory=lambda: uuid4().hex)
     changed: tuple[str, ...] = ()

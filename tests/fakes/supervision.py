@@ -1,9 +1,8 @@
-"""Fakes of a supervised run: an executor that commits and assesses, a supervisor, a clock."""
+"""Fakes of a supervised run: an executor that commits and assesses, a supervisor."""
 
 from __future__ import annotations
 
 import copy
-from datetime import UTC, datetime, timedelta
 
 from tests.fakes.answers import Answers
 from tests.fakes.executor import FakeExecutor
@@ -96,17 +95,3 @@ class FakeSupervisor:
         triggers = [] if assessment["met_commitment"] else ["commitment_not_met"]
         triggers += [f"evaluation:{finding}" for finding in findings]
         return {"triggers": triggers, "escalate": bool(triggers)}
-
-
-class FakeClock:
-    """Returns the same time until ``pass_by`` is called."""
-
-    def __init__(self):
-        self.now = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-
-    def __call__(self):
-        return self.now
-
-    def pass_by(self, **duration: float) -> None:
-        """Moves the clock, for example by ``hours=3``."""
-        self.now += timedelta(**duration)

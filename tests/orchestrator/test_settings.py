@@ -41,7 +41,6 @@ def test_a_refusal_names_the_setting_its_value_and_the_accepted_values(subtests)
         (RetryPolicy, {"transport": 3}, "transport is 3; give a TransportRetry"),
         (SupervisionPolicy, {"max_reorient_attempts": 0}, f"max_reorient_attempts is 0; {POSITIVE}"),
         (SupervisionPolicy, {"human": "yes"}, "human is 'yes'; give True or False"),
-        (CHECKED, {"clock": 3}, "clock is 3; give a function that returns the time"),
     ]:
         with subtests.test(model=model, arguments=arguments):
             with pytest.raises(ConfigurationError) as raised:
