@@ -58,12 +58,13 @@ from orchestrator.state.graph_state import (
     EXECUTOR,
     JOIN,
     MONITOR,
+    SCHEMA,
+    SCHEMA_VERSION,
     SYNTHESIS,
     OrchestratorState,
     RunInput,
 )
 from orchestrator.state.records import SupervisionMode
-from orchestrator.state.stored_form import SCHEMA, SCHEMA_VERSION
 from orchestrator.supervision.modes import MODES, Modes
 from orchestrator.supervision.phases import Phases, choose_phases
 

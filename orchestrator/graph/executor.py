@@ -24,8 +24,8 @@ from orchestrator.graph.supervise import wait_for_server
 from orchestrator.judging.call_rules import CallBounds, read_call_rules
 from orchestrator.judging.contract_choice import Contracts, Demand
 from orchestrator.judging.executor_tools import ExecutorTools
-from orchestrator.retry.retry_rules import StepRequest
 from orchestrator.retry.step_request import (
+    StepRequest,
     build_request,
     build_sampling,
     join_refusal,

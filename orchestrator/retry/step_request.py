@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pydantic import TypeAdapter
@@ -13,9 +13,14 @@ from pydantic import TypeAdapter
 from agents.models.chat_options import Sampling
 from agents.prompts import fence_text, find_boundary
 from orchestrator.judging.feedback import KEEP_CORRECTIONS, KEEP_REQUIREMENTS
-from orchestrator.retry import retry_rules as rules
-from orchestrator.retry.policy import RetryPolicy
-from orchestrator.retry.retry_rules import Refusal, StepRequest
+from orchestrator.retry.policy import (
+    AskHumanRule,
+    EscalateRule,
+    ExecutingRule,
+    FeedbackRule,
+    RetryPolicy,
+    RetryRule,
+)
 from orchestrator.state.current_step import (
     current_index,
     current_records,
@@ -32,7 +37,36 @@ if TYPE_CHECKING:
 
 
 _LARGEST_SEED: Final = 2**31 - 1
-_RULE: Final = TypeAdapter[rules.RetryRule](rules.RetryRule)
+_RULE: Final = TypeAdapter[RetryRule](RetryRule)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """A refused output, and the reason that its author is told."""
+
+    output: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRequest:
+    """One execution of a step.
+
+    Attributes:
+        instruction: The step, with additions.
+        context: Results of earlier steps.
+        refused: The output to correct, which the executor gets apart; None if it gets none.
+        temperature: Temperature of the model; None for its own.
+        seed: Seed of the model; None for its own.
+        model: Specification or name of another model; None for the executor's.
+    """
+
+    instruction: str
+    context: str
+    refused: Refusal | None = None
+    temperature: float | None = None
+    seed: int | None = None
+    model: str | None = None
 
 
 def build_request(state: OrchestratorState, policy: RetryPolicy) -> StepRequest:
@@ -44,7 +78,7 @@ def build_request(state: OrchestratorState, policy: RetryPolicy) -> StepRequest:
     rule = _read_rule(refused)
     seed = derive_seed(policy.seed, current_index(state), refused["attempt"] + 1)
     request = replace(request, seed=seed, temperature=rule.temperature)
-    if isinstance(rule, rules.FeedbackRule | rules.EscalateRule):
+    if isinstance(rule, FeedbackRule | EscalateRule):
         return _add_feedback(request, state, refused, rule)
     return request
 
@@ -83,22 +117,22 @@ def read_reason(refused: StepRecord) -> str:
     return read_correction(refused) or refused.get("feedback") or (verdict["feedback"] if verdict else "")
 
 
-def _read_rule(refused: StepRecord) -> rules.ExecutingRule:
+def _read_rule(refused: StepRecord) -> ExecutingRule:
     """Returns the rule that the decision names; feedback after a correction."""
     decision = refused.get("decision")
     if decision is None or read_correction(refused) is not None:
-        return rules.FeedbackRule()
+        return FeedbackRule()
     rule = _RULE.validate_python({**decision["options"], "use": decision["use"]})
-    return rules.FeedbackRule() if isinstance(rule, rules.AskHumanRule) else rule
+    return FeedbackRule() if isinstance(rule, AskHumanRule) else rule
 
 
 def _add_feedback(
     request: StepRequest,
     state: OrchestratorState,
     refused: StepRecord,
-    rule: rules.FeedbackRule | rules.EscalateRule,
+    rule: FeedbackRule | EscalateRule,
 ) -> StepRequest:
-    request = replace(request, model=rule.model if isinstance(rule, rules.EscalateRule) else None)
+    request = replace(request, model=rule.model if isinstance(rule, EscalateRule) else None)
     if read_correction(refused) is None and _hides_output(rule, refused, current_records(state)):
         wanted = [each["wanted"] for each in refused.get("problems", ())]
         wanted = wanted or [" ".join(read_reason(refused).split())]
@@ -107,7 +141,7 @@ def _add_feedback(
 
 
 def _hides_output(
-    rule: rules.FeedbackRule | rules.EscalateRule, refused: StepRecord, executions: Sequence[StepRecord]
+    rule: FeedbackRule | EscalateRule, refused: StepRecord, executions: Sequence[StepRecord]
 ) -> bool:
     """Returns whether the executor gets the requirements alone, and not the refused output."""
     if rule.last_output != "auto":

@@ -28,10 +28,16 @@ from orchestrator.runs.run_saver import (
 )
 from orchestrator.runtime.settings_model import SettingsModel
 from orchestrator.settings import check_thread_id
-from orchestrator.state.graph_state import ENDED, STATUSES, UNDERWAY, StoredStatus
+from orchestrator.state.graph_state import (
+    ENDED,
+    STATUSES,
+    UNDERWAY,
+    StoredStatus,
+    convert_read_errors,
+    schema_problem,
+)
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Basis
-from orchestrator.state.stored_form import convert_read_errors, schema_problem
 
 
 class History:

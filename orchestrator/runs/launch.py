@@ -33,14 +33,15 @@ from orchestrator.state.current_step import LASTING
 from orchestrator.state.evaluation_report import mapping
 from orchestrator.state.graph_state import (
     ENDED,
+    STARTED,
     SYNTHESIS,
     OrchestratorState,
     RunInput,
     blank_state,
+    convert_read_errors,
 )
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Json
-from orchestrator.state.stored_form import STARTED, convert_read_errors
 
 GraphInput: TypeAlias = RunInput | Command[str] | Literal["wait"] | None
 """The input of a new run; an answer; nothing to do before there is an answer; or None to go on."""

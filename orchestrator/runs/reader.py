@@ -37,23 +37,21 @@ from orchestrator.state.graph_state import (
     JOIN,
     MONITOR,
     NOTHING_UNDERWAY,
+    SCHEMA,
+    STARTED,
     STATUSES,
     SYNTHESIS,
     OrchestratorState,
     RunInput,
     StateUpdate,
     StoredStatus,
-    merge_records,
-)
-from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import Basis, Question, Usage
-from orchestrator.state.stored_form import (
-    SCHEMA,
-    STARTED,
     convert_read_errors,
+    merge_records,
     parse_time,
     schema_problem,
 )
+from orchestrator.state.plain_values import format_repr
+from orchestrator.state.records import Basis, Question, Usage
 from orchestrator.supervision.human import read_outage
 
 

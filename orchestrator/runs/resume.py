@@ -34,13 +34,11 @@ from orchestrator.state.graph_state import (
     OrchestratorState,
     StateUpdate,
     blank_state,
-)
-from orchestrator.state.plain_values import format_repr, format_text, plain_json
-from orchestrator.state.records import Json, Question
-from orchestrator.state.stored_form import (
     convert_read_errors,
     schema_problem,
 )
+from orchestrator.state.plain_values import format_repr, format_text, plain_json
+from orchestrator.state.records import Json, Question
 from orchestrator.supervision import human
 
 PLANNER: Final = "planner_node"

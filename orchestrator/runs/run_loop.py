@@ -35,9 +35,8 @@ from orchestrator.runs.resume import PLANNER, cancel_stored_run, find_open_quest
 from orchestrator.runs.run_saver import lock_thread, mark_thread
 from orchestrator.runtime.call import RunContext
 from orchestrator.state.current_step import read_basis_reason
-from orchestrator.state.graph_state import GROWING, UNDERWAY, OrchestratorState
+from orchestrator.state.graph_state import GROWING, STARTED, UNDERWAY, OrchestratorState
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.stored_form import STARTED
 from orchestrator.supervision.human import read_outage
 
 Modes: TypeAlias = tuple[StreamMode, ...]

@@ -10,8 +10,7 @@ from operator import itemgetter
 from typing import Final, TypeAlias
 
 from orchestrator.errors import ConfigurationError
-from orchestrator.retry.policy import RetryPolicy, decide
-from orchestrator.retry.retry_rules import BaseRule
+from orchestrator.retry.policy import BaseRule, RetryPolicy, decide
 from orchestrator.retry.verdict_updates import with_decision
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr

@@ -17,9 +17,9 @@ from orchestrator.events import check_hooks
 from orchestrator.judging.output import find_type_problem
 from orchestrator.planning.plan import read_steps
 from orchestrator.runtime.call import Raised, Spent
+from orchestrator.state.graph_state import broken_run
 from orchestrator.state.plain_values import format_one_line, format_repr
 from orchestrator.state.records import NO_USAGE
-from orchestrator.state.stored_form import broken_run
 from orchestrator.supervision.modes import list_facts, reconcile
 from orchestrator.supervision.replies import format_value
 from tests.fakes.supervised import a_commitment, an_assessment

@@ -19,7 +19,7 @@ from benchmarks.effect.arms.reflection import Reflection
 from benchmarks.effect.arms.unjudged import BlindRetries, OneShot
 from orchestrator import RetryPolicy
 from orchestrator.retry import FeedbackRule, ResampleRule
-from orchestrator.retry.retry_rules import RetryRule
+from orchestrator.retry.policy import RetryRule
 
 _planned = partial(Orchestrated, is_planned=True)
 

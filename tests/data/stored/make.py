@@ -13,7 +13,7 @@ from pathlib import Path
 from evaluation import EvaluationContract
 from orchestrator import LangGraphOrchestrator
 from orchestrator.persistence import open_store
-from orchestrator.state.stored_form import SCHEMA_VERSION
+from orchestrator.state.graph_state import SCHEMA_VERSION
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner

@@ -9,7 +9,7 @@ import pytest
 
 from orchestrator import LangGraphOrchestrator
 from orchestrator.persistence import open_store
-from orchestrator.state.stored_form import SCHEMA_VERSION
+from orchestrator.state.graph_state import SCHEMA_VERSION
 from tests.data.stored.make import SIDE_BY_SIDE
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
