@@ -1,7 +1,7 @@
 """Matches the regular expressions and the JSON Schemas of users.
 
 RE2 matches in time proportional to text times program; it does not backtrack, and refuses constructs that it
-does not support. A ``$ref`` has to point into the schema itself: nothing is fetched.
+does not support. A ``$ref`` has to be a path into the schema itself: nothing is fetched.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Annotated, Any, Final, NoReturn, TypeAlias, TypeVar
+from urllib.parse import unquote
 
 import jsonschema_rs
 import re2
@@ -86,6 +87,9 @@ _KEYWORDS: Final = frozenset({
     "unevaluatedItems", "unevaluatedProperties", "uniqueItems", "writeOnly",
 })  # fmt: skip
 """The keywords of the drafts 4 to 2020-12, and ``example`` of OpenAPI."""
+_REFERENCES: Final = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
+_DEFINITIONS: Final = frozenset({"$defs", "definitions"})
+_MAX_PARTS: Final = 20_000
 _MAX_PATTERN_BYTES: Final = 2**18
 """Size of a compiled pattern; it holds some thousand instructions."""
 _LONGEST_PROBLEM: Final = 160
@@ -162,6 +166,11 @@ def _compile(schema: object) -> jsonschema_rs.Validator:
 def _compile_text(text: str) -> jsonschema_rs.Validator:
     schema = json.loads(text)
     validator = _build_validator(schema)
+    if _count_parts(schema, schema, {}) > _MAX_PARTS:
+        raise ContractError(
+            f"the JSON Schema refers to its definitions so often that a value may be compared with more than "
+            f"{_MAX_PARTS:,} parts; use fewer references within alternatives"
+        )
     # An empty one accepts all on purpose.
     if isinstance(schema, dict) and schema and _KEYWORDS.isdisjoint(schema):
         raise ContractError("the JSON Schema has no keyword of JSON Schema, so it checks nothing; add type")
@@ -186,6 +195,38 @@ def _build_validator(schema: JsonSchema) -> jsonschema_rs.Validator:
         ) from None
     except (ValueError, RecursionError, jsonschema_rs.ReferencingError) as error:
         raise ContractError(f"the JSON Schema cannot be used: {_shorten_problem(str(error))}") from None
+
+
+def _count_parts(part: object, root: JsonSchema, targets: dict[str, int]) -> int:
+    """Count the parts of a schema, each reference with those of its target, and once within itself."""
+    if isinstance(part, list):
+        return sum(_count_parts(inner, root, targets) for inner in part)
+    if not isinstance(part, dict):
+        return 0
+    inner = sum(
+        _count_parts(value, root, targets) for name, value in part.items() if name not in _DEFINITIONS
+    )
+    references = [str(part[name]) for name in _REFERENCES & part.keys()]
+    for reference in references:
+        if reference not in targets:
+            targets[reference] = 1
+            targets[reference] = _count_parts(_find_target(root, reference), root, targets)
+    return 1 + inner + sum(targets[reference] for reference in references)
+
+
+def _find_target(root: JsonSchema, reference: str) -> object:
+    start, *tokens = unquote(reference).split("/")
+    part: Any = root if start == "#" else None
+    try:
+        for token in tokens:
+            name = token.replace("~1", "/").replace("~0", "~")
+            part = part[int(name)] if isinstance(part, list) else part[name]
+    except (KeyError, IndexError, ValueError, TypeError):
+        part = None
+    if part is None:
+        quoted = quote_text(redact(reference))
+        raise ContractError(f"a $ref has to be a path into the schema, such as #/$defs/name, not {quoted}")
+    return part
 
 
 def _refuse_reference(uri: str) -> NoReturn:

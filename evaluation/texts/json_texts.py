@@ -22,7 +22,10 @@ MAX_OBJECTS: Final = 1_000
 
 
 def read_json_values(text: str) -> list[object]:
-    """Read ``text`` as one JSON value; if it is none, read its fenced blocks."""
+    """Read ``text`` as one JSON value; if it is none, read its fenced blocks.
+
+    A value that has a key twice is listed as both kinds of reader see it: with the first and with the last.
+    """
     blocks = (value for block in _FENCED.finditer(text) for value in _parse_block(block))
     return parse_json(text) or list(blocks)
 
@@ -60,13 +63,22 @@ def _parse_block(block: re.Match[str]) -> Iterator[object]:
 
 
 def parse_json(text: str) -> list[object]:
-    """Read a text as one JSON value; returns none if it is none."""
+    """Read a text as one JSON value; returns none, or both readings of one that has a key twice."""
+    bare = text.strip().lstrip("\ufeff")
     try:
-        value = json.loads(text.strip().lstrip("\ufeff"), parse_constant=_refuse_constant)
+        last, first = (
+            json.loads(bare, parse_constant=_refuse_constant, object_pairs_hook=hook)
+            for hook in (dict, _keep_first)
+        )
+        values = [last] if last == first else [last, first]
         # Half a surrogate pair, which a file cannot hold, must not hide forbidden JSON.
-        return [json.loads(replace_surrogates(json.dumps(value, ensure_ascii=False)))]
+        return [json.loads(replace_surrogates(json.dumps(value, ensure_ascii=False))) for value in values]
     except (ValueError, RecursionError):
         return []
+
+
+def _keep_first(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    return dict(reversed(pairs))
 
 
 def _refuse_constant(name: str) -> NoReturn:
