@@ -246,10 +246,7 @@ QUESTION = ("ask_human", {"question": "may I?"})
         (calls(("broken", {"text": "it"})), [("error", "RuntimeError: cannot do it")]),
         (calls(("quit_at_once", {"code": 3}), ONE), [("error", "SystemExit: 3"), ADDED]),
         (calls(("divide", {"a": 1})), [("error", "divide is not a valid tool, try one of [add,")]),
-        *(
-            (calls(("add", args)), [("error", "add")])
-            for args in ({}, {"a": 1}, {"a": "one", "b": 2}, {"a": None, "b": 2})
-        ),
+        (calls(("add", {"a": "one"})), [("error", "add")]),
         (unparsable('{"a": 1,'), [("error", "The arguments are not valid JSON")]),
         (mixed(), [ADDED, ("error", "The arguments are not valid JSON")]),
         (calls(ONE, QUESTION), [ADDED, ("error", "")]),
@@ -258,7 +255,7 @@ QUESTION = ("ask_human", {"question": "may I?"})
     ],
     ids=[
         *("a result", "several calls", "a function", "an async function", "only awaited", "it raises"),
-        *("it ends the program", "unknown", "no arguments", "one is missing", "of another type", "null"),
+        *("it ends the program", "unknown", "wrong arguments"),
         *("no JSON", "JSON and no JSON", "a question outside of a graph", "it forgets its call"),
         "a message of its own",
     ],

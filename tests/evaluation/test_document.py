@@ -85,30 +85,6 @@ def test_a_missing_required_tool_fails_although_the_output_looks_right():
     assert report.recommended_action == "Block release and inspect tool routing."
 
 
-def test_the_match_modes(subtests):
-    for mode, expected, calls, passed in [
-        ("exact", ["a", "b"], ["a", "b"], True),
-        ("exact", ["a", "b"], ["a", "x", "b"], False),
-        ("in_order", ["a", "b"], ["a", "x", "b"], True),
-        ("in_order", ["a", "b"], ["b", "a"], False),
-        ("any_order", ["a", "b"], ["b", "x", "a"], True),
-        ("any_order", ["a", "b"], ["b", "x"], False),
-        ("precision_recall", ["a", "b"], ["b", "a"], True),
-        ("precision_recall", ["a", "b"], ["a"], False),
-        ("single_tool", ["a"], ["a"], True),
-        ("single_tool", ["a"], ["b"], False),
-        ("single_tool", ["a"], [], False),
-    ]:
-        with subtests.test(mode=mode, calls=calls):
-            case = {
-                "agent_run": {"tool_calls": calls},
-                "expected_trajectory": expected,
-                "trajectory_match_mode": mode,
-            }
-
-            assert evaluate(case).metrics.trajectory["passed"] is passed
-
-
 def test_a_breach_of_latency_or_tokens_is_an_alert_and_affects_the_status(subtests):
     for measure in [{"latency_ms": 1840}, {"total_tokens": 301}]:
         with subtests.test(measure=measure):
@@ -135,16 +111,6 @@ def test_the_result_of_a_judge_is_validated_and_in_the_report():
     assert report.judge.result["score"] == 5
     assert report.judge.result["rationale"] == "Clear and complete."
     assert report.status == "passed"
-
-
-def test_a_malformed_answer_of_a_judge_is_an_error_and_needs_review(subtests):
-    for answer in ["no JSON", {"rationale": "fine"}, {"score": 9, "rationale": "x"}, {"score": 5}, "{}"]:
-        with subtests.test(answer=answer):
-            report = evaluate({**BEDROOM, "rubric": RUBRIC}, judge=ScriptedJudge([answer]))
-
-            assert report.status == "needs_review"
-            assert len(report.errors) == 1
-            assert kinds(report) == {"judge_error"}
 
 
 def test_a_regression_against_a_baseline_is_detected():
@@ -234,15 +200,6 @@ def test_a_missing_expected_trajectory_is_not_applicable():
     assert report.status == "passed"
 
 
-def test_a_threshold_on_a_trajectory_that_nobody_expected_is_missing_data():
-    report = evaluate(
-        {**without(BEDROOM, "expected_trajectory"), "thresholds": {"rouge_1": 0.8, "trajectory_recall": 1.0}}
-    )
-
-    assert kinds(report) == {"missing_data"}
-    assert report.status == "needs_review"
-
-
 def test_an_unsupported_match_mode_is_an_error_and_needs_review():
     report = evaluate({**BEDROOM, "trajectory_match_mode": "fuzzy"})
 
@@ -250,43 +207,11 @@ def test_an_unsupported_match_mode_is_an_error_and_needs_review():
     assert any("fuzzy" in error for error in report.errors)
 
 
-def test_missing_estimated_and_measured_values_are_told_apart():
-    run = {"input_tokens": 10, "output_tokens": 5, "estimated": ["output_tokens"]}
-    sources = evaluate(changed(ORDER, run=run)).metrics.operational["sources"]
-
-    assert (sources["input_tokens"], sources["output_tokens"], sources["latency_ms"]) == (
-        "measured",
-        "estimated",
-        "missing",
-    )
-
-
 def test_a_threshold_on_a_missing_value_is_a_finding_of_its_own():
     report = evaluate({**ORDER, "thresholds": {"rouge_1": 0.8, "latency_ms": 1500}})
 
     assert kinds(report) == {"missing_data"}
     assert report.status == "needs_review"
-
-
-def test_a_judge_that_fails_is_an_error_of_the_judge_and_ends_the_run_by_policy(subtests):
-    for judge, policy, failure, status in [
-        (FailingJudge(), {}, "provider_failure", "needs_review"),
-        (FailingJudge(), {"on_failure": "failed"}, "provider_failure", "failed"),
-        (None, {}, "not_configured", "needs_review"),
-    ]:
-        with subtests.test(failure=failure, policy=policy):
-            report = evaluate({**BEDROOM, "rubric": RUBRIC, "judge": policy}, judge=judge)
-
-            assert (report.judge.result["failure"], report.status) == (failure, status)
-
-
-def test_a_single_slow_run_and_a_sustained_problem_are_told_apart():
-    baseline = {"latency_ms": 300, "recent": [{"latency_ms": 310}, {"latency_ms": 305}]}
-    slow = {"latency_ms": 300, "recent": [{"latency_ms": 900}, {"latency_ms": 900}]}
-    case = {**BEDROOM, "drift": {"sustained": 3, "default": {"relative": 0.1}}}
-
-    assert evaluate(case, baseline=baseline).alerts[0]["severity"] == "warning"
-    assert evaluate(case, baseline=slow).alerts[0]["severity"] == "critical"
 
 
 def test_a_report_holds_no_raw_prompt_payload_or_credential():
@@ -305,17 +230,6 @@ def test_a_report_holds_no_raw_prompt_payload_or_credential():
     assert KEY not in text
     assert "my private question my private question" not in text
     assert ("a private payload " * 6) not in text
-
-
-def test_missing_identities_lower_the_confidence_in_collaboration():
-    calls = [
-        {"name": "transfer", "kind": "handoff", "agent": "triage", "target": "billing"},
-        {"name": "refund"},
-    ]
-    report = evaluate({"agent_run": {"tool_calls": calls}, "expected_trajectory": ["transfer", "refund"]})
-
-    assert report.metrics.trajectory["collaboration_confidence"] == 0.5
-    assert report.status == "warning"
 
 
 # Shapes

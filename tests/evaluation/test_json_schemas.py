@@ -69,10 +69,6 @@ def test_a_problem_names_the_place_in_the_schema_and_nothing_of_the_value():
     assert find_schema_problem(schema, {"age": "secret"}) == '"#/properties/age/type" is not fulfilled'
 
 
-def test_formats_are_checked():
-    assert find_schema_problem({"format": "date"}, "2024-02-30") is not None
-
-
 def test_a_value_with_half_a_surrogate_pair_cannot_be_read():
     assert find_schema_problem({"type": "string"}, "\ud800") == "the value cannot be read as JSON"
 

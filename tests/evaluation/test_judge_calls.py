@@ -1,10 +1,8 @@
 """A run of which nothing was asked has not passed; what asks something, and what does not."""
 
 from evaluation import evaluate
-from evaluation.testing import ScriptedJudge
 
 RUN = {"final_output": "Done.", "tool_calls": ["a", "a", "a"], "latency_ms": 5}
-GOOD = {"score": 5, "rationale": "Fine."}
 ASKING = {
     "a reference": {"reference_output": "Done."},
     "keywords": {"keywords": ["done"]},
@@ -46,16 +44,6 @@ def test_a_run_of_which_nothing_was_asked_needs_review(subtests):
             assert "the contract contains no check" in report.summary
 
 
-def test_where_nothing_was_asked_a_judge_is(subtests):
-    for silent in SILENT.values():
-        with subtests.test(silent=silent):
-            judge = ScriptedJudge([GOOD])
-            report = evaluate({"agent_run": RUN, **silent}, judge=judge)
-
-            assert len(judge.requests) == 1
-            assert report.status == "warning"  # the same call three times in a row
-
-
 def test_nothing_passes_by_actions_that_nobody_recorded(subtests):
     for asked, status in [
         ({"expected_trajectory": []}, "needs_review"),
@@ -74,14 +62,6 @@ def test_nothing_passes_by_actions_that_nobody_recorded(subtests):
             )
 
 
-def test_every_keyword_is_demanded_where_no_threshold_says_how_many(subtests):
-    for word, status in [("done", "passed"), ("refund", "failed")]:
-        with subtests.test(word=word):
-            assert (
-                evaluate({"agent_run": RUN | {"tool_calls": []}, "keywords": ["done", word]}).status == status
-            )
-
-
 def test_some_keywords_are_enough_where_a_threshold_says_so():
     case = {"agent_run": RUN | {"tool_calls": []}, "keywords": ["done", "refund"]}
 
@@ -92,11 +72,3 @@ def test_what_was_asked_and_had_no_answer_is_no_pass():
     report = evaluate({"agent_run": RUN | {"tool_calls": []}, "baseline_metrics": {"runs": []}})
 
     assert report.status == "needs_review"
-
-
-def test_a_custom_resource_that_grew_is_a_regression():
-    case = {"agent_run": {**RUN, "tool_calls": ["a"], "resources": {"gpu_seconds": 30}}}
-    report = evaluate({**case, "drift": {"default": {"relative": 0.1}}}, baseline={"gpu_seconds": 10})
-
-    assert [(alert["kind"], alert["metric"]) for alert in report.alerts] == [("regression", "gpu_seconds")]
-    assert report.status == "warning"

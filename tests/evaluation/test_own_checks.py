@@ -150,19 +150,3 @@ def test_a_command_is_no_data():
     assert evaluate({**HELLO, "checks": [command]}).status == "invalid"
     with pytest.raises(ContractError, match=r"checks\[0\].check"):
         EvaluationContract(checks=[command])
-
-
-def test_an_object_of_a_check_is_no_data_either():
-    with pytest.raises(ContractError, match=r"checks"):
-        EvaluationContract(checks=[has_greeting])
-
-
-def test_what_is_no_check_is_refused(subtests):
-    for option in ["checks", "named_checks"]:
-        with (
-            subtests.test(option=option),
-            pytest.raises(
-                ContractError, match=f"{option} has a function; give a list of functions with @check"
-            ),
-        ):
-            evaluate(HELLO, **{option: [lambda context: True]})

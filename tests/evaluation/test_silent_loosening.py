@@ -3,9 +3,7 @@
 import pytest
 
 from evaluation import ContractError, evaluate
-from evaluation.testing import ScriptedJudge
 
-CASE = {"agent_run": {"final_output": "x"}}
 WRITES = {"expected_trajectory": ["cancel_order"], "trajectory": {"acting_tools": ["cancel_order"]}}
 
 
@@ -178,28 +176,6 @@ def test_a_reply_that_was_blocked_or_refused_is_no_output(subtests):
             assert report["status"] == "needs_review"
 
 
-DENIALS = [
-    *({"failure": True}, {"needs_revision": True}, {"complete": False}, {"error": "x"}),
-    *({"decision": "block"}, {"needsRevision": True}, {"isApproved": False}, {"decision": "revise"}),
-    *({"has_errors": True}, {"must_fix": ["x"]}, {"decision": "do not approve"}),
-]
-HARMLESS = [
-    *({"error": None}, {"errors": []}, {"error": "none"}, {"complete": True}, {"hasErrors": False}),
-    *({"retry": False}, {"mustFix": []}, {"recommendation": "Revise the wording later"}),
-]
-
-
-def test_a_judge_whose_answer_denies_its_best_score_approves_nothing(subtests):
-    for field, status in [
-        *((field, "needs_review") for field in DENIALS),
-        *((field, "passed") for field in HARMLESS),
-    ]:
-        with subtests.test(field=field):
-            judge = ScriptedJudge([{"score": 5, "rationale": "good work", **field}])
-
-            assert evaluate({**CASE, "subjective_criteria": ["helpful"]}, judge=judge)["status"] == status
-
-
 def test_reports_that_were_returned_are_a_baseline(subtests):
     for convert in [lambda report: report, lambda report: report.model_dump(mode="json")]:
         with subtests.test(convert=convert):
@@ -245,23 +221,6 @@ def test_the_name_of_a_demand_in_the_documents_sketch_is_told_ours_at_its_place(
                 [error] = evaluate(wrong)["errors"]
 
                 assert f"write '{meant}' instead" in error
-
-
-def test_a_demand_of_the_documents_sketch_is_accepted_under_our_name(subtests):
-    for name, meant, value in DEMANDS:
-        with subtests.test(name=name, meant=meant, value=value):
-            field, _, metric = meant.partition(".")
-            case = {"agent_run": {"final_output": "x"}, field: {metric: value} if metric else value}
-
-            assert evaluate(case)["errors"] == []
-
-
-def test_a_threshold_of_another_tool_is_told_ours(subtests):
-    for name, meant in [("token_limit", "total_tokens"), ("score", "judge_score"), ("latency", "latency_ms")]:
-        with subtests.test(name=name):
-            [error] = evaluate({"agent_run": {"final_output": "x"}, "thresholds": {name: 1}})["errors"]
-
-            assert f"'{meant}'" in error
 
 
 def test_prices_of_another_form_are_refused(subtests):

@@ -6,9 +6,9 @@ import pytest
 
 from evaluation.contract.contract import Criterion, Rubric, Scale
 from evaluation.errors import JudgeError
-from evaluation.judges.judge_call import JudgeScore, read_judge_result
+from evaluation.judges.judge_call import read_judge_result
 from evaluation.plugins import AsyncJudge, Judge, JudgeRequest
-from evaluation.testing import DeterministicJudge, FailingJudge, ScriptedJudge, judge_answer
+from evaluation.testing import DeterministicJudge, FailingJudge, ScriptedJudge
 
 RUBRIC = Rubric(criteria=[Criterion(name="clarity"), Criterion(name="wit")], scale=Scale(min=0.0, max=10.0))
 REQUEST = JudgeRequest(rubric=RUBRIC, input="Greet me.", output="Hello, dear Reader!")
@@ -25,14 +25,6 @@ async def test_a_script_is_answered_in_order_both_ways():
     judge = ScriptedJudge(["one", {"score": 2}])
     assert [judge.judge(REQUEST), await judge.ajudge(REQUEST)] == ["one", {"score": 2}]
     assert judge.requests == [REQUEST, REQUEST]
-
-
-async def test_an_exception_in_a_script_is_raised():
-    judge = ScriptedJudge([ConnectionError("one"), ConnectionError("two")])
-    with pytest.raises(ConnectionError, match="one"):
-        judge.judge(REQUEST)
-    with pytest.raises(ConnectionError, match="two"):
-        await judge.ajudge(REQUEST)
 
 
 def test_a_script_that_has_run_out_says_so():
@@ -65,7 +57,3 @@ async def test_a_failing_judge_fails_as_it_was_told_both_ways(subtests):
                 await judge.ajudge(REQUEST)
             assert getattr(raised.value, "kind", None) == kind
             assert judge.requests == [REQUEST, REQUEST]
-
-
-def test_an_answer_can_be_written_for_any_rubric():
-    assert isinstance(read_judge_result(judge_answer(RUBRIC, 3.0, concerns=["short"]), RUBRIC), JudgeScore)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import socket
 
 import pytest
@@ -14,7 +13,6 @@ from agents import (
     ExecutionAgent,
     ModelRefusedError,
     ModelUnavailableError,
-    PromptTooLongError,
     TransportRetry,
     load_model,
 )
@@ -29,31 +27,6 @@ def ask(llm, awaited: bool) -> str:
 
 
 both_entries = pytest.mark.parametrize("awaited", [False, True], ids=["invoke", "ainvoke"])
-
-
-@both_entries
-def test_the_sentence_names_the_address(chat_server, awaited):
-    chat_server.answers.append((404, {}, b'{"error": {"message": "no such model", "type": "x"}}'))
-    with pytest.raises(ModelRefusedError) as caught:
-        ask(chat_server.model(), awaited)
-    assert str(caught.value).startswith(f"the model's server at {chat_server.url} failed (")
-    assert "no such model" in str(caught.value)
-
-
-@both_entries
-@pytest.mark.parametrize(
-    "detail",
-    [
-        '{"error":{"message":"request (2622 tokens) exceeds the available context size (512 tokens)"}}',
-        "the input length exceeds the context length",
-    ],
-    ids=["0.34", "0.12.6"],
-)
-def test_a_prompt_that_does_not_fit_says_what_to_do(loopback, awaited, detail):
-    server = loopback(400, json.dumps({"error": detail}).encode())
-    with pytest.raises(PromptTooLongError, match=r"does not fit .*exceeds .*num_ctx"):
-        ask(load_model("ollama:m", base_url=server.url), awaited)
-    assert len(server.bodies) == 1
 
 
 @both_entries

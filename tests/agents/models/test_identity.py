@@ -1,10 +1,9 @@
 """The names of models: two models with different answers have different names, and no key is shown."""
 
-import pytest
 from langchain_ollama import ChatOllama
 from langchain_openai import ChatOpenAI
 
-from agents import BaseAgent, ModelRefusedError, load_model
+from agents import load_model
 from agents.models import embedded
 from agents.models.identity import identify_model
 from agents.testing import ScriptedChatModel
@@ -85,11 +84,3 @@ def test_served_weights_are_named_by_their_content(monkeypatch, tmp_path):
 
 def test_the_embedded_model_is_named_by_its_content(embedded_llm):
     assert "SmolLM2-135M-Instruct.Q4_1 sha256:" in identify_model(embedded_llm)
-
-
-def test_a_key_that_a_server_echoes_is_not_in_the_error(chat_server):
-    chat_server.answers.append((401, {}, {"error": {"message": "wrong key swordfish", "type": "x"}}))
-    llm = ChatOpenAI(model="m", base_url=chat_server.url, api_key="swordfish", max_retries=0)
-
-    with pytest.raises(ModelRefusedError, match=r"wrong key \[secret\]"):
-        BaseAgent(llm).invoke("x")

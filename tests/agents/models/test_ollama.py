@@ -1,6 +1,5 @@
 import asyncio
 import json
-import socket
 from collections.abc import Callable
 
 import httpx
@@ -92,15 +91,6 @@ def test_the_host_comes_from_the_environment(loopback, chat_reply, monkeypatch: 
     server = loopback(200, chat_reply())
     monkeypatch.setenv("OLLAMA_HOST", server.url.removeprefix("http://"))
     assert load_model("ollama:m").invoke("Hi").text == "Hi"
-
-
-def test_a_server_that_never_answers_is_given_up_after_the_timeout(call) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        llm = load_model("ollama:m", base_url=url, client_kwargs={"timeout": 0.2})
-        error = error_of(call, llm)
-    assert isinstance(error, httpx.ReadTimeout)
-    assert explain_error(llm, error) is None
 
 
 def test_a_missing_server_is_one_sentence_with_the_command(call, closed_url: str) -> None:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from agents import ModelRefusedError, ModelUnavailableError, MonitoringAgent, TransportRetry
+from agents import MonitoringAgent, TransportRetry
 from agents.models.spec import load_model
 from tests.fakes.loopback import Reply
 
@@ -34,21 +34,3 @@ def test_a_server_that_refuses_the_format_is_asked_once_without_it(loopback, sta
 
     assert [monitor.evaluate("objective", "output")["success"] for _ in range(2)] == [True, True]
     assert ["format" in body for body in server.bodies] == [True, False, False]
-
-
-@pytest.mark.parametrize(
-    ("status", "body", "kind", "detail"),
-    [
-        (400, b'{"error": "bad model name"}', ModelRefusedError, "bad model name (status code: 400)"),
-        (403, b"no", ModelRefusedError, "no (status code: 403)"),
-        (503, b"busy", ModelUnavailableError, "busy (status code: 503)"),
-    ],
-)
-def test_an_error_names_the_address_of_the_server(loopback, status, body, kind, detail):
-    server = loopback(status, body)
-    monitor = MonitoringAgent(load_model("ollama:m", base_url=server.url), transport_retry=ONCE)
-
-    with pytest.raises(kind) as caught:
-        monitor.evaluate("objective", "output")
-    about = f"ResponseError, status {status}, model 'm', calls: 1"
-    assert str(caught.value) == f"the model's server at {server.url} failed ({about}): {detail}"

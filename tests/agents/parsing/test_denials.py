@@ -36,9 +36,18 @@ def test_a_refusal_under_any_name_is_found(subtests):
         {"incomplete": True},
         *(
             {"decision": word}
-            for word in ("block", "Blocked.", "reject", "deny", "halt", "HALT", "not allowed")
+            for word in (
+                "block",
+                "Blocked.",
+                "reject",
+                "deny",
+                "HALT",
+                "not allowed",
+                "revise",
+                "do not approve",
+            )
         ),
-        {"action": "block"},
+        *({"action": "block"}, {"needsRevision": True}, {"isApproved": False}, {"must_fix": ["x"]}),
     ]:
         with subtests.test(value=value):
             assert find_denial({"score": 5, **value}) is not None

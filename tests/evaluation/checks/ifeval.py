@@ -2,7 +2,6 @@
 
 import importlib
 import importlib.util
-import json
 import os
 import sys
 from functools import cache
@@ -13,29 +12,10 @@ import pytest
 
 DATA = Path(os.environ.get("EVALUATION_DATA", Path(__file__).parents[4] / "shared" / "data"))
 PROMPTS = DATA / "ifeval" / "prompts-300.jsonl"
-SHOWN = 200
-"""The prompts after these are held out, to measure what derives checks from them."""
 _ABBREVIATIONS = frozenset(
     ["dr", "mr", "mrs", "ms", "prof", "st", "jr", "sr", "inc", "vs", "etc", "e.g", "i.e", "u.s", "p.m", "a.m"]
 )
 _ANSWERS = ["My answer is yes.", "My answer is no.", "My answer is maybe."]
-
-
-def read_prompts(path=PROMPTS, number=SHOWN):
-    """Yield the first prompts; ask for one that is held out, and nothing is read."""
-    if number > SHOWN:
-        raise ValueError(f"the prompts after {SHOWN} are held out; read at most {SHOWN}, not {number}")
-    with path.open(encoding="utf-8") as file:
-        for _ in range(number):
-            yield json.loads(file.readline())
-
-
-def read_instructions():
-    """Yield each instruction of the prompts that are not held out: its name, arguments and prompt."""
-    for prompt in read_prompts():
-        for name, arguments in zip(prompt["instruction_id_list"], prompt["kwargs"], strict=True):
-            if arguments.get("letter", "a").isalpha():  # for a mark, the official one counts a random letter
-                yield name, arguments, prompt["prompt"]
 
 
 # Cached, because no spec is found once ``load_official`` has put its own module in the place of the package.

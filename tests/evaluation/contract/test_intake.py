@@ -45,16 +45,8 @@ REFUSED = {
     "nothing": (None, "case: "),
     "a number": (3, "case: "),
     "no run": ({}, "agent_run: "),
-    "a run that is null": ({"agent_run": None}, "agent_run: "),
-    "a run that is text": ({"agent_run": "done"}, "agent_run: "),
     "an empty run": ({"agent_run": {}}, "agent_run: "),
-    "an unknown field": ({"agent_run": RUN, "treshold": 1}, "treshold: "),
-    "an unknown field of the run": ({"agent_run": {**RUN, "output": "x"}}, "agent_run.output: "),
     "an output that is a number": ({"agent_run": {**RUN, "final_output": 3}}, "agent_run.final_output: "),
-    "a call without a name": (
-        {"agent_run": {**RUN, "tool_calls": [{"args": {}}]}},
-        "agent_run.tool_calls[0].name: ",
-    ),
     "a negative latency": ({"agent_run": {**RUN, "latency_ms": -1}}, "agent_run.latency_ms: "),
     "a latency as text": ({"agent_run": {**RUN, "latency_ms": "12"}}, "agent_run.latency_ms: "),
     "not a number": ({"agent_run": {**RUN, "latency_ms": float("nan")}}, "agent_run.latency_ms: nan"),
@@ -74,14 +66,6 @@ REFUSED = {
     "ten thousand levels": (
         {"agent_run": {**RUN, "tool_calls": nested(10_000)}},
         "agent_run.tool_calls[0][0]",
-    ),
-    "a rule for names without names": (
-        {"agent_run": RUN, "trajectory": {"arguments": {"match": "named"}}},
-        "match 'named' needs 'names'",
-    ),
-    "an expected action that is two": (
-        {"agent_run": RUN, "expected_trajectory": [{"name": "a", "any_of": ["b"]}]},
-        "either 'name' or 'any_of'",
     ),
 }
 
@@ -104,24 +88,14 @@ def test_a_problem_says_what_is_accepted_and_what_was_given(subtests):
             "agent_run.output: no field has this name; write 'final_output' instead, or leave it out",
         ),
         (
-            {"must_cal": ["x"]},
-            "must_cal: no field has this name; write 'must_call' instead, or leave it out",
-        ),
-        (
             {"thresholds": {"latency_ms": "fast"}},
             "thresholds.latency_ms: give an object or a number or true or false, not a text",
-        ),
-        (
-            {"thresholds": {"latency_ms": {"max": "a"}}},
-            "thresholds.latency_ms.max: give a number, not a text",
         ),
         (
             {"rubric": {"criteria": []}},
             "rubric.criteria: list should have at least 1 item after validation, not 0",
         ),
-        ({"reference_output": 3}, "reference_output: give a text, not 3"),
         ({"reference_output": None, "input": None}, "input: give a text, not null"),
-        ({"input": {"a": 1}}, "input: give a text, not an object"),
         ({"keywords": "x" * 100}, "keywords: give a list, not a text"),
         (
             {"audit": {"credentials": "bad"}},

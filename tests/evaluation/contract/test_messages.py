@@ -53,14 +53,6 @@ def test_a_call_whose_name_a_model_left_empty_is_still_one():
     assert run_from_messages([message])["tool_calls"][0]["name"] == ""
 
 
-def test_a_message_may_say_that_it_calls_nothing(subtests):
-    for calls in [None, []]:
-        with subtests.test(calls=calls):
-            message = {"role": "assistant", "content": "Hi", "tool_calls": calls}
-
-            assert run_from_messages([message])["tool_calls"] == []
-
-
 PARTS = [{"type": "text", "text": "Where is "}, {"type": "image_url"}, {"type": "text", "text": "it?"}]
 
 

@@ -96,13 +96,6 @@ def test_what_was_read_agrees_with_its_own_messages(subtests):
             assert (report.status, report.alerts) == ("passed", [])
 
 
-def test_a_conversation_may_mix_formats(subtests):
-    for name in [name for name in NAMES if name != "Gemini"]:
-        for other in ["Anthropic", "LangChain objects", "OpenAI Responses"]:
-            with subtests.test(name=name, other=other):
-                assert len(read_calls([*FORMATS[name], *FORMATS[other]])) == 4
-
-
 ROLES = {"user": ["human", "User", " user "], "assistant": ["ai", "model", "Assistant", "AI", "Model"]}
 
 
@@ -203,10 +196,6 @@ def test_parts_may_be_objects_of_an_sdk():
 
     assert run_from_messages(messages)["tool_calls"][0]["result"] == FOUND
     assert evaluate({"agent_run": {"messages": messages}, **NEVER}).status != "invalid"
-
-
-def test_a_pair_of_role_and_text_is_a_message():
-    assert run_from_messages([("human", "Hi"), ("ai", "Hello")])["input"] == "Hi"
 
 
 def test_a_run_may_hold_message_objects():

@@ -90,6 +90,7 @@ CHANGED = [
     ("It is not here.", "It is here.", "negations"),
     ("It is here.", "It is not here.", "negations"),
     ("It isn't not here.", "It isn't here.", "negations"),
+    ("Es ist nicht da.", "Es ist da.", "negations"),
     ("Das ist kein Fehler.", "Das ist ein Fehler.", "negations"),
     ("Es geht ohne Ticket.", "Es geht mit Ticket.", "negations"),
     ("Never call.", "Always call.", "negations"),

@@ -1,5 +1,5 @@
 from evaluation import evaluate
-from evaluation.testing import DeterministicJudge, FailingJudge
+from evaluation.testing import DeterministicJudge
 
 LONG = {"final_output": "Order 12345 is in transit, and will be there by the end of this week."}
 LENGTH = [{"check": "word_count", "max": 100}]
@@ -34,15 +34,6 @@ def test_the_score_of_a_judge_is_compared_as_any_other():
     report = evaluate(case, judge=DeterministicJudge(score=4), baseline=before)
 
     assert [(one["metric"], one["kind"]) for one in report.alerts] == [("judge_score", "regression")]
-
-
-def test_a_judge_that_failed_has_no_score_to_compare():
-    case = {"agent_run": LONG, "subjective_criteria": ["clarity"]}
-    tolerances = {"tolerances": {"judge_score": {"absolute": 1.0}}}
-
-    report = evaluate({**case, "drift": tolerances}, judge=FailingJudge(), baseline={"judge_score": 5})
-
-    assert report.drift_signals["unscored"]["judge_score"]["status"] == "missing_data"
 
 
 def run_of(latency_ms):
@@ -94,7 +85,3 @@ def test_what_only_informs_says_what_would_decide():
 
     assert "only informs" in report.alerts[0]["reason"]
     assert "give a tolerance" in report.alerts[0]["reason"]
-
-
-def test_another_check_decides_beside_a_baseline_that_informs():
-    assert compared({"latency_ms": 1000.0}, **run_of(9000.0)).status == "passed"

@@ -38,26 +38,6 @@ def test_rules_and_thresholds_of_the_contract_are_used():
     assert [check["metric"] for check in found["checks"]] == ["trajectory", "trajectory_recall"]
 
 
-def test_argument_text_that_is_no_json_is_a_finding():
-    found = metrics([{"name": "a", "args": '{"x": 1'}], expected_trajectory=[{"name": "a", "args": {"x": 1}}])
-
-    assert found["unreadable_arguments"] == ["a"]
-    assert found["argument_mismatches"][0]["problem"] == "unreadable"
-
-
-def test_an_unsupported_mode_is_added_to_the_errors():
-    state = {
-        **state_of(["a"], expected_trajectory=["a"], trajectory_match_mode="fuzzy"),
-        "errors": ["before"],
-    }
-
-    update = evaluate_trajectory(state, PLUGINS)
-
-    assert update["errors"][0] == "before"
-    assert "'fuzzy' is not supported" in update["errors"][1]
-    assert update["trajectory_metrics"]["passed"] is None
-
-
 def test_the_work_of_several_agents_is_judged_beside_it():
     found = metrics(
         [{"name": "a", "agent": "ann"}, {"name": "a"}],
@@ -68,11 +48,6 @@ def test_the_work_of_several_agents_is_judged_beside_it():
 
     assert (found["collaboration_confidence"], found["plan_adherence"]) == (0.5, 1.0)
     assert found["checks"][1]["metric"] == "collaboration_confidence"
-
-
-def test_identical_calls_in_a_row_are_counted():
-    assert metrics(["a"] * 3)["stuck_runs"] == 1
-    assert metrics(["a", "a"])["stuck_runs"] == 0
 
 
 def test_a_tool_called_by_a_whole_text_is_named_by_its_beginning():

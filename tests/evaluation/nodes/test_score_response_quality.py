@@ -7,7 +7,6 @@ from evaluation.plugins import Plugins
 
 REFERENCE = "Order 12345 is in transit."
 PARAPHRASE = "Your parcel 12345 is on its way to you."
-GROUP = {"status", "passed", "counts", "unscored", "checks"}
 
 
 def metrics(case, plugins=None):
@@ -152,21 +151,6 @@ def test_a_threshold_on_a_metric_without_a_value_is_missing_data():
 # Keywords, content, lengths
 
 
-def test_required_and_forbidden_content_are_scored_and_checked():
-    found = said(
-        "Order 12345 is in transit.",
-        required_content=[{"text": "transit"}, {"text": "refund"}],
-        forbidden_content=[{"pattern": r"\d{5}"}],
-    )
-
-    assert (found["required_content"], found["forbidden_content"], found["passed"]) == (0.5, 1, False)
-    assert answers(found) == [
-        ("response", "required_content", True, "critical"),
-        ("response", "required_content", False, "critical"),
-        ("response", "forbidden_content", False, "critical"),
-    ]
-
-
 # Missing output
 
 
@@ -179,10 +163,6 @@ def test_the_bounds_on_a_value_stand_beside_it(subtests):
             found = said(REFERENCE, **contract)
 
             assert {name: found[name] for name in found if name.endswith(("_limit", "_minimum"))} == bounds
-
-
-def test_the_keywords_that_are_missing_are_named():
-    assert said(REFERENCE, keywords=["transit", "refund", "12345"])["missing_keywords"] == ["refund"]
 
 
 def test_without_an_output_what_is_asked_is_missing():

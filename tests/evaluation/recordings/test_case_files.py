@@ -42,12 +42,6 @@ def test_a_line_that_cannot_be_read_is_told_and_the_rest_evaluated(subtests, lin
             assert broken.errors[0].startswith(f"runs.jsonl:2: {problem}")
 
 
-def test_a_case_that_is_wrong_is_named_by_its_line(lines):
-    _, report = lines(GOOD, '{"agent_run": 5}')
-
-    assert (report.status, report.case_id) == ("invalid", "runs.jsonl:2")
-
-
 def test_a_case_keeps_the_name_that_it_has(lines):
     (report,) = lines('{"case_id": "order", "agent_run": 5}')
 
@@ -58,10 +52,6 @@ def test_the_cases_of_a_list_are_named_by_their_place(lines):
     reports = lines(f"[{GOOD}, 5]", name="runs.json")
 
     assert [report.case_id for report in reports] == ["runs.json[0]", "runs.json[1]"]
-
-
-def test_a_file_may_hold_one_case(lines):
-    assert [report.case_id for report in lines(GOOD, name="run.json")] == ["run.json"]
 
 
 def test_lines_are_read_as_the_cases_are_taken(tmp_path):

@@ -3,10 +3,6 @@
 import json
 from pathlib import Path
 
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage, messages_to_dict
-from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import MessagesState, StateGraph
-
 from evaluation import evaluate
 from evaluation.contract.intake import UnreadableCase
 from evaluation.recordings.recorded_run import RecordedRun
@@ -34,93 +30,10 @@ OPENAI = [
     {"role": "tool", "tool_call_id": "1", "content": "12.5"},
     {"role": "assistant", "content": ANSWER},
 ]
-LANGCHAIN = [
-    HumanMessage(QUESTION),
-    AIMessage("", tool_calls=[{"name": "price_of", "args": {"title": "Moby Dick"}, "id": "1"}]),
-    ToolMessage("12.5", tool_call_id="1"),
-    AIMessage(ANSWER),
-]
-
-
-def history():
-    graph = StateGraph(MessagesState)
-    graph.add_node("agent", lambda _: {"messages": LANGCHAIN[1:]})
-    graph.set_entry_point("agent")
-    config = {"configurable": {"thread_id": "t"}}
-    compiled = graph.compile(InMemorySaver())
-    compiled.invoke({"messages": LANGCHAIN[:1]}, config)
-    return [
-        {"values": {"messages": messages_to_dict(each.values.get("messages", []))}, "next": list(each.next)}
-        for each in compiled.get_state_history(config)
-    ]
-
-
-def attribute(key, value):
-    return {
-        "key": key,
-        "value": {"stringValue": value} if isinstance(value, str) else {"intValue": str(value)},
-    }
-
-
-def span(start, **attributes):
-    listed = [attribute(f"gen_ai.{key.replace('__', '.')}", value) for key, value in attributes.items()]
-    return {
-        "traceId": "t1",
-        "startTimeUnixNano": str(start),
-        "endTimeUnixNano": str(start + 5_000_000),
-        "attributes": listed,
-    }
-
-
-def say(role, text, *others):
-    return [{"role": role, "parts": [{"type": "text", "content": text}]}, *others]
-
-
-ASKS = {"type": "tool_call", "id": "1", "name": "price_of", "arguments": {"title": "Moby Dick"}}
-BEFORE = say(
-    "user",
-    QUESTION,
-    {"role": "assistant", "parts": [ASKS]},
-    {"role": "tool", "parts": [{"type": "tool_call_response", "id": "1", "response": "12.5"}]},
-)
-
-
-TRACE = {
-    "resourceSpans": [
-        {
-            "scopeSpans": [
-                {
-                    "spans": [
-                        span(2, operation__name="execute_tool", tool__name="price_of",
-                             tool__call__arguments='{"title": "Moby Dick"}', tool__call__result="12.5"),
-                        span(1, operation__name="chat", input__messages=json.dumps(say("user", QUESTION)),
-                             usage__input_tokens=10, usage__output_tokens=5),
-                        span(3, operation__name="chat", input__messages=json.dumps(BEFORE),
-                             output__messages=json.dumps(say("assistant", ANSWER))),
-                    ]
-                }
-            ]
-        }
-    ]
-}  # fmt: skip
-RESPONSE = {
-    "object": "response",
-    "id": "r",
-    "input": QUESTION,
-    "output": [
-        {"type": "function_call", "call_id": "1", "name": "price_of", "arguments": '{"title": "Moby Dick"}'},
-        {"type": "function_call_output", "call_id": "1", "output": "12.5"},
-        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": ANSWER}]},
-    ],
-}
 FORMATS = {
     "messages": OPENAI,
     "object with messages": {"id": "c", "messages": OPENAI},
-    "LangChain dump": messages_to_dict(LANGCHAIN),
-    "LangGraph history": history(),
-    "OpenAI response": RESPONSE,
     "tau-bench": {"task_id": 1, "trial": 0, "reward": 0.0, "traj": OPENAI},
-    "OpenTelemetry": TRACE,
     "ATIF": json.loads((DATA / "atif-1.8.json").read_text()),
 }
 
@@ -185,23 +98,6 @@ def test_what_cannot_be_read_is_told_with_its_place_and_the_others_are_read(tmp_
     assert "no known format has these fields: foo; known are: case with agent_run" in runs[2].problem
     assert "ATIF-v2.0 is not known; give ATIF-v1.0 to ATIF-v1.8" in runs[3].problem
     assert runs[4].case["case_id"] == "runs.jsonl:6"
-
-
-def test_what_is_not_read_is_a_warning(subtests, tmp_path):
-    for value, warning in [
-        (
-            {"resourceSpans": [{"scopeSpans": [{"spans": [span(1, operation__name="execute_tool")]}]}]},
-            "runs.data: 1 of 1 tool spans have no gen_ai.tool.call.arguments",
-        ),
-        (
-            [{"values": {"messages": OPENAI}, "next": ["agent"]}],
-            "runs.data: the thread has not ended: next is ['agent']",
-        ),
-    ]:
-        with subtests.test(value=value):
-            [run] = read_runs(write(tmp_path, value))
-
-            assert warning in run.warnings
 
 
 def test_subagents_of_a_trajectory_are_runs_and_copied_steps_are_no_work(tmp_path):

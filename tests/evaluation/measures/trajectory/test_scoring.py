@@ -127,15 +127,6 @@ def test_without_an_expectation_nothing_applies():
     }
 
 
-def test_a_threshold_without_an_expectation_is_missing_data():
-    result = scores(["a"], None, bounds={"trajectory_recall": {"min": 1.0}})
-
-    assert brief(result) == [("missing_data", "trajectory_recall", None, "warning")]
-    assert "no expected trajectory was given" in result.checks[0].reason
-    assert result.scores["recall"]["status"] == "missing_data"
-    assert result.scores["precision"]["status"] == "not_applicable"
-
-
 def test_a_forbidden_name_that_looks_misspelt_needs_a_review_without_an_expectation_too():
     result = scores(["transfer"], None, forbidden_tools=["trasnfer"])
 
