@@ -87,7 +87,7 @@ def test_a_text_that_is_no_policy_is_refused(subtests):
             "policy.yaml",
             (
                 "the retry policy is 'policy.yaml'; give an object such as {max_retries: 3}, "
-                "or Path('policy.yaml') to read the file"
+                "or the Path of a file"
             ),
         ),
         ("max_retry: 1", "max_retry is not an argument of RetryPolicy; give any of max_retries,"),
