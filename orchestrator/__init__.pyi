@@ -17,8 +17,8 @@ from .runs.result import Result as Result
 from .runtime.settings_model import Budget as Budget
 from .runtime.settings_model import ModelPrice as ModelPrice
 from .state.graph_state import OrchestratorState as OrchestratorState
+from .state.records import Attempt as Attempt
 from .state.records import Question as Question
-from .state.records import StepRecord as StepRecord
 from .study.case_runs import assert_evaluation as assert_evaluation
 from .study.replay import replay as replay
 from .study.tune import tune as tune

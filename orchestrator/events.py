@@ -117,14 +117,14 @@ class ToolEnded(Event):
 class StepExecuted(Event):
     """An execution ended with a result or an error. It has no verdict yet."""
 
-    record: records.StepRecord
+    record: records.Attempt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepJudged(Event):
     """An execution has its verdict."""
 
-    record: records.StepRecord
+    record: records.Attempt
     verdict: records.VerdictRecord
 
 

@@ -14,7 +14,7 @@ from orchestrator import events
 from orchestrator.errors import ConfigurationError
 from orchestrator.state.current_step import ACCEPTED
 from orchestrator.state.evaluation_report import checks_of
-from orchestrator.state.records import StepRecord, VerdictRecord
+from orchestrator.state.records import Attempt, VerdictRecord
 
 try:
     from opentelemetry import context, trace
@@ -91,9 +91,7 @@ class RunTracer:
             attributes={f"{_PREFIX}.{name}": value for name, value in values.items()},
         )
 
-    def _end_attempt(
-        self, spans: _RunSpans, thread_id: str, record: StepRecord, verdict: VerdictRecord
-    ) -> None:
+    def _end_attempt(self, spans: _RunSpans, thread_id: str, record: Attempt, verdict: VerdictRecord) -> None:
         place = record["step_index"], record["attempt"]
         # A run that is judged again after a crash has no span of the attempt yet.
         span = spans.attempts.pop(place, None) or self._start_attempt(spans, thread_id, place)

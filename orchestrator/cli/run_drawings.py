@@ -21,9 +21,9 @@ from orchestrator.state.evaluation_report import checks_of
 from orchestrator.state.graph_state import ENDED, OrchestratorState
 from orchestrator.state.records import (
     NO_USAGE,
+    Attempt,
     Question,
     RecordStatus,
-    StepRecord,
     ToolCallRecord,
     Usage,
     add_usage,
@@ -48,7 +48,7 @@ def name_attempt(step_index: int, attempt: int, steps: int) -> str:
     return f"{step}, attempt {attempt}"
 
 
-def describe_verdict(record: StepRecord, steps: int, usage: Usage) -> Text:
+def describe_verdict(record: Attempt, steps: int, usage: Usage) -> Text:
     """Describes how an execution was judged, in one line: the verdict, this usage, the reason, warnings."""
     verdict, style = VERDICTS[record["status"]]
     name = name_attempt(record["step_index"], record["attempt"], steps)
@@ -58,7 +58,7 @@ def describe_verdict(record: StepRecord, steps: int, usage: Usage) -> Text:
     )
 
 
-def list_details(record: StepRecord) -> Iterator[str]:
+def list_details(record: Attempt) -> Iterator[str]:
     """Yields the output of an execution line by line, and the checks of its verdict."""
     yield from (f"  | {line}" for line in clean(record["result"]).splitlines())
     for check in checks_of(record["report"] or {}):
@@ -66,7 +66,7 @@ def list_details(record: StepRecord) -> Iterator[str]:
         yield f"  check {word}: {one_line(check['wanted'])} ({one_line(check['seen'])})"
 
 
-def last_word(record: StepRecord) -> str:
+def last_word(record: Attempt) -> str:
     """Returns the last decision on an execution: of a person, supervisor or monitor; else its error."""
     supervision, verdict = record["supervision"], record["verdict"]
     if supervision is not None and supervision["answer"] is not None:
@@ -222,7 +222,7 @@ def draw_run(run: StoredRun) -> Iterator[RenderableType]:
         yield draw_outcome(state)
 
 
-def _draw_execution(record: StepRecord, steps: int) -> Text:
+def _draw_execution(record: Attempt, steps: int) -> Text:
     usage = add_usage(record["usage"], record["judge_usage"] or NO_USAGE)
     lines = [*(f"  {format_tool_call(call)}" for call in record["tool_calls"]), *list_details(record)]
     if (decision := record.get("decision")) is not None and decision["use"] != "accept":
@@ -244,7 +244,7 @@ def draw_outcome(state: OrchestratorState) -> Iterator[RenderableType]:
         yield Text(get_output(state))
 
 
-def _count_passed(record: StepRecord) -> str:
+def _count_passed(record: Attempt) -> str:
     """Returns by what an attempt is the best: " by its checks (1 of 2 passed)"; empty without checks."""
     checks = checks_of(record["report"] or {})
     passed = sum(check["passed"] is True for check in checks)

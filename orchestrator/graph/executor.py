@@ -45,9 +45,9 @@ from orchestrator.state.current_step import (
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate
 from orchestrator.state.plain_values import read_text
 from orchestrator.state.records import (
+    Attempt,
     CallOrigin,
     SamplingRecord,
-    StepRecord,
     SupervisionMode,
     SupervisionRecord,
 )
@@ -260,7 +260,7 @@ def build_record(
     request: StepRequest,
     started_at: str,
     mode: SupervisionMode,
-) -> StepRecord:
+) -> Attempt:
     """Returns the record of an execution that is not judged yet.
 
     Args:
@@ -273,7 +273,7 @@ def build_record(
     index, step = current_step(state)
     result, error = _read_result(called)
     is_cut = isinstance(called, Raised) and called.kind == "needs_review"
-    record = StepRecord(
+    record = Attempt(
         step_index=index,
         step=step,
         attempt=len(current_records(state)) + 1,

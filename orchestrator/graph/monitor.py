@@ -23,7 +23,7 @@ from orchestrator.settings import Settings
 from orchestrator.state.current_step import latest_record, supervision_mode
 from orchestrator.state.evaluation_report import is_refused_by_judge_alone
 from orchestrator.state.graph_state import Failure, JudgeCalls, OrchestratorState, StateUpdate
-from orchestrator.state.records import NO_USAGE, Json, StepRecord, VerdictRecord
+from orchestrator.state.records import NO_USAGE, Attempt, Json, VerdictRecord
 
 
 def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings) -> node_types.Node:
@@ -67,7 +67,7 @@ async def _evaluate(
 
 def _build_update(  # noqa: PLR0917
     state: OrchestratorState,
-    record: StepRecord,
+    record: Attempt,
     evaluated: Evaluated,
     demand: Demand,
     settings: Settings,
@@ -90,7 +90,7 @@ def _build_update(  # noqa: PLR0917
     return node_types.stop_if_over_budget({**totals, **update}, run, record["step_index"])
 
 
-def _refuse_ended(record: StepRecord, failure: Failure) -> StepRecord:
+def _refuse_ended(record: Attempt, failure: Failure) -> Attempt:
     """Returns an execution that was evaluated after the run had ended: never a success."""
     if record["error"] is not None:
         feedback = f"The execution ended in an error: {record['error']}"
@@ -102,7 +102,7 @@ def _refuse_ended(record: StepRecord, failure: Failure) -> StepRecord:
 
 
 def _find_failure(
-    state: OrchestratorState, record: StepRecord, evaluated: Evaluated, demand: Demand
+    state: OrchestratorState, record: Attempt, evaluated: Evaluated, demand: Demand
 ) -> StateUpdate | None:
     """Returns the end of the run if no further attempt can mend it; else None.
 
@@ -110,7 +110,7 @@ def _find_failure(
     """
     error = evaluated.error
     if error is not None:
-        unjudged: StepRecord = {**record, "status": "needs_review"}
+        unjudged: Attempt = {**record, "status": "needs_review"}
         return fail(state, unjudged, error.kind or "monitor_error", error.message, error.error)
     if demand.is_run and (effect := find_lasting_effect(state, evaluated.report, demand.contract)):
         return fail(state, {**record, "status": "failed"}, "unwanted_effect", effect)
@@ -121,7 +121,7 @@ def _find_failure(
     return fail(state, {**record, "status": "needs_review"}, "evaluation_error", message)
 
 
-def _add_report(record: StepRecord, evaluated: Evaluated) -> StepRecord:
+def _add_report(record: Attempt, evaluated: Evaluated) -> Attempt:
     passed = evaluated.report["status"] == "passed"
     # An execution that raised has warnings of its own.
     noted = [] if record["error"] is None else record["warnings"]
@@ -133,7 +133,7 @@ def _add_report(record: StepRecord, evaluated: Evaluated) -> StepRecord:
     }
 
 
-def _add_feedback(record: StepRecord, evaluated: Evaluated, hidden: Expectations) -> StepRecord:
+def _add_feedback(record: Attempt, evaluated: Evaluated, hidden: Expectations) -> Attempt:
     """Returns the record with the feedback and the problems for the executor, which mask the answer."""
     verdict = record["verdict"]
     if verdict is not None and not verdict["success"]:

@@ -29,7 +29,7 @@ from orchestrator.settings import Settings
 from orchestrator.state.current_step import list_effects, read_correction
 from orchestrator.state.evaluation_report import failed_kinds
 from orchestrator.state.graph_state import GROWING, OrchestratorState, StateUpdate, merge_records
-from orchestrator.state.records import NO_USAGE, StepRecord, Usage, VerdictRecord, add_usage
+from orchestrator.state.records import NO_USAGE, Attempt, Usage, VerdictRecord, add_usage
 
 T = TypeVar("T")
 
@@ -89,7 +89,7 @@ def stop_if_over_budget(update: StateUpdate, run: RunContext, step_index: int | 
     return {**update, "question": None, **build_failure("budget_exceeded", reason, step_index)}
 
 
-def next_state(state: OrchestratorState, record: StepRecord, settings: Settings) -> StateUpdate:
+def next_state(state: OrchestratorState, record: Attempt, settings: Settings) -> StateUpdate:
     """Returns the update after the evaluation of an execution; asks a person if the policy says so."""
     policy = _choose_policy(record, settings)
     decision = decide_next(state, record, policy)
@@ -100,7 +100,7 @@ def next_state(state: OrchestratorState, record: StepRecord, settings: Settings)
     return ask_person(asked, "review", text, utc_now())
 
 
-def _choose_policy(record: StepRecord, settings: Settings) -> RetryPolicy:
+def _choose_policy(record: Attempt, settings: Settings) -> RetryPolicy:
     """Returns the policy; a whole task whose form alone fails is not planned: no part of it has that form."""
     policy, report = settings.options["retry_policy"], record["report"]
     kinds = failed_kinds(report) if report else ()
@@ -108,18 +108,18 @@ def _choose_policy(record: StepRecord, settings: Settings) -> RetryPolicy:
     return policy.model_copy(update={"max_replans": 0}) if is_form else policy
 
 
-def with_judge_usage(record: StepRecord, usage: Usage) -> StepRecord:
+def with_judge_usage(record: Attempt, usage: Usage) -> Attempt:
     """Returns the execution with the usage of a call that judged or supervised it."""
     return {**record, "judge_usage": add_usage(record["judge_usage"] or NO_USAGE, usage)}
 
 
 async def call_supervision(  # noqa: PLR0917
     method: AgentMethod[T],
-    record: StepRecord,
+    record: Attempt,
     state: OrchestratorState,
     run: RunContext,
     write: StreamWriter,
-    apply: Callable[[StepRecord, T], StateUpdate],
+    apply: Callable[[Attempt, T], StateUpdate],
     recover: Callable[[Raised], T] | None = None,
 ) -> StateUpdate:
     """Calls an agent that supervises an execution, emits the verdicts and returns the update.
@@ -142,7 +142,7 @@ async def call_supervision(  # noqa: PLR0917
     elif recover is not None and called.kind is None:
         update = apply(record, recover(called))
     else:
-        unjudged: StepRecord = {**record, "status": "needs_review"}
+        unjudged: Attempt = {**record, "status": "needs_review"}
         update = fail(state, unjudged, called.kind or "supervisor_error", called.message, called.error)
     update = stop_if_over_budget({**with_totals(state, called.spent), **update}, run, index)
     emit_verdicts(write, run.thread_id, update)

@@ -51,7 +51,7 @@ from orchestrator.state.graph_state import (
     blank_state,
     merge_records,
 )
-from orchestrator.state.records import NO_USAGE, StepRecord, SupervisionMode
+from orchestrator.state.records import NO_USAGE, Attempt, SupervisionMode
 from orchestrator.supervision.modes import Modes
 
 
@@ -300,7 +300,7 @@ def with_conclusion(node: Node, contracts: Contracts, settings: Settings) -> Nod
 
 
 def _accept_output(
-    update: StateUpdate, record: StepRecord, contracts: Contracts, settings: Settings
+    update: StateUpdate, record: Attempt, contracts: Contracts, settings: Settings
 ) -> StateUpdate:
     """Returns the update with the output of the run, or the failure if its basis is not enough."""
     basis, require = record.get("basis", "unverified"), settings.options["require"]

@@ -39,7 +39,7 @@ from orchestrator.state.current_step import (
     supervision_mode,
 )
 from orchestrator.state.graph_state import OrchestratorState, StateUpdate, Underway
-from orchestrator.state.records import CommitKind, Question, Reconciliation, StepRecord, SupervisorVerdict
+from orchestrator.state.records import Attempt, CommitKind, Question, Reconciliation, SupervisorVerdict
 from orchestrator.supervision import human
 from orchestrator.supervision.modes import SuperviseRequest, list_facts
 from orchestrator.supervision.phases import Assess, Commit, Reconcile, Supervise
@@ -64,7 +64,7 @@ def reconcile_node(reconcile: Reconcile, settings: Settings) -> node_types.Node:
     return node
 
 
-def _find_triggers(reconcile: Reconcile, record: StepRecord) -> tuple[StepRecord, bool]:
+def _find_triggers(reconcile: Reconcile, record: Attempt) -> tuple[Attempt, bool]:
     supervision = record["supervision"] or human.blank_supervision("llm")
     findings = findings_of(record["report"]) if record["report"] else ["the step was not evaluated"]
     if not findings and read_outcome(record) != "validated":
@@ -76,7 +76,7 @@ def _find_triggers(reconcile: Reconcile, record: StepRecord) -> tuple[StepRecord
     # A caller's own supervisor may ignore facts: they escalate nevertheless.
     facts = list_facts(commitment, assessment, findings)
     triggers = [*dict.fromkeys([*facts, *result["triggers"]])]
-    updated: StepRecord = {**record, "supervision": {**supervision, "triggers": triggers}}
+    updated: Attempt = {**record, "supervision": {**supervision, "triggers": triggers}}
     return updated, bool(triggers) or result["escalate"]
 
 
@@ -102,7 +102,7 @@ def supervise_node(supervise: Supervise, contracts: Contracts, settings: Setting
     return node
 
 
-def _build_request(record: StepRecord, task: str, hidden: Expectations) -> SuperviseRequest:
+def _build_request(record: Attempt, task: str, hidden: Expectations) -> SuperviseRequest:
     """Returns the request. A supervisor that is told the expected answer would tell it to the executor."""
     supervision = record["supervision"] or human.blank_supervision("llm")
     findings = findings_of(record["report"], hidden) if record["report"] else []
@@ -119,13 +119,13 @@ def _build_request(record: StepRecord, task: str, hidden: Expectations) -> Super
 
 def _apply_verdict(
     state: OrchestratorState,
-    record: StepRecord,
+    record: Attempt,
     verdict: SupervisorVerdict,
     settings: Settings,
 ) -> StateUpdate:
     supervision = record["supervision"] or human.blank_supervision("llm")
     record = {**record, "supervision": {**supervision, "verdict": verdict}}
-    refused: StepRecord = {**record, "status": "failed"}
+    refused: Attempt = {**record, "status": "failed"}
     word = verdict["verdict"]
     if word == "continue":
         # A supervisor cannot overrule a failed check; only a person's approval can.
@@ -141,12 +141,10 @@ def _apply_verdict(
     return _ask_or_fail(state, record, question, settings)
 
 
-def _ask_or_fail(
-    state: OrchestratorState, record: StepRecord, question: str, settings: Settings
-) -> StateUpdate:
+def _ask_or_fail(state: OrchestratorState, record: Attempt, question: str, settings: Settings) -> StateUpdate:
     if settings.can_ask_human:
         return ask_person(record, "supervision", question, utc_now())
-    unanswered: StepRecord = {**record, "status": "needs_review"}
+    unanswered: Attempt = {**record, "status": "needs_review"}
     return fail(state, unanswered, "needs_review", f"nobody is there to be asked: {question}")
 
 
@@ -217,7 +215,7 @@ def post_node(assess: Assess | None) -> node_types.Node:
         index, output = record["step_index"], record["result"]
         tools = list(dict.fromkeys(call["name"] for call in record["tool_calls"]))
 
-        def apply(assessed: StepRecord, reply: AssessmentReply | Unreadable) -> StateUpdate:
+        def apply(assessed: Attempt, reply: AssessmentReply | Unreadable) -> StateUpdate:
             assessment = build_assessment(reply, index, output, tools, utc_now())
             return {"results": [{**assessed, "supervision": {**supervision, "assessment": assessment}}]}
 
@@ -262,12 +260,12 @@ async def answer_node(state: OrchestratorState, run: RunContext, write: StreamWr
     return {**taken, **update}
 
 
-def _apply_answer(state: OrchestratorState, record: StepRecord, answer: HumanAnswer) -> StateUpdate:
+def _apply_answer(state: OrchestratorState, record: Attempt, answer: HumanAnswer) -> StateUpdate:
     person = answer["answered_by"]
     if answer["answer"] == "approve":
         approved = add_basis(record, Evidence(person=person))
         return accept(state, add_decision(approved, "accept", f"approved by {person}"))
-    refused: StepRecord = {**record, "status": "failed"}
+    refused: Attempt = {**record, "status": "failed"}
     if answer["answer"] == "correct":
         asked = record.get("decision")
         rule = None if asked is None else asked["rule"]

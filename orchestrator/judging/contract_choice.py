@@ -24,7 +24,7 @@ from orchestrator.state.current_step import (
 )
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr, format_text
-from orchestrator.state.records import DerivedContract, StepRecord
+from orchestrator.state.records import Attempt, DerivedContract
 
 if TYPE_CHECKING:
     from orchestrator.judging.executor_tools import ExecutorTools  # LangGraph is slow to import
@@ -160,7 +160,7 @@ class Contracts:
             return demands
         return [replace(demand, contract=refuse_blank(demand.contract, output)) for demand in demands]
 
-    def format_record(self, state: OrchestratorState, record: StepRecord) -> StepRecord:
+    def format_record(self, state: OrchestratorState, record: Attempt) -> Attempt:
         """Return the record with the text that the run would return, which the checks have to hold for."""
         if self.output.output_type is None or not self.is_output(state):
             return record

@@ -36,7 +36,7 @@ from orchestrator.state.current_step import current_records, describe_task, list
 from orchestrator.state.evaluation_report import Report
 from orchestrator.state.graph_state import OrchestratorState, merge_records
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import CallOrigin, Grounding, Json, StepRecord
+from orchestrator.state.records import Attempt, CallOrigin, Grounding, Json
 
 MAX_CONTEXT: Final = 4000
 """Most characters of the context in a run: the last ones, which are the newest results."""
@@ -45,7 +45,7 @@ REPEATED_PROMPT: Final = "repeated_prompt"
 _ADVICE: Final = "Reply with the result alone, without the marked lines of the request"
 
 
-def build_agent_run(record: StepRecord, context: str) -> dict[str, object]:
+def build_agent_run(record: Attempt, context: str) -> dict[str, object]:
     """Build the ``agent_run`` of one execution of a step.
 
     Args:
@@ -77,7 +77,7 @@ def build_agent_run(record: StepRecord, context: str) -> dict[str, object]:
     }
 
 
-def build_whole_run(state: OrchestratorState, record: StepRecord) -> dict[str, object]:
+def build_whole_run(state: OrchestratorState, record: Attempt) -> dict[str, object]:
     """Build the ``agent_run`` of the whole run so far, as if it ended with this execution.
 
     It is the run that ``evaluation.run_from_state`` reads from the end of the run, so that a contract decides
@@ -91,7 +91,7 @@ def build_whole_run(state: OrchestratorState, record: StepRecord) -> dict[str, o
     return {**run, "messages": execution["messages"], "metadata": execution["metadata"]}
 
 
-def _build_messages(context: str, record: StepRecord, output: str | None) -> list[dict[str, str]]:
+def _build_messages(context: str, record: Attempt, output: str | None) -> list[dict[str, str]]:
     requests = [_cut_context(context), record["step"]] if context else [record["step"]]
     messages = [{"role": "user", "content": text} for text in requests]
     if output is None:
@@ -107,13 +107,13 @@ def _cut_context(context: str) -> str:
     return f"[the first {left_out} characters of the context are left out]\n{context[left_out:]}"
 
 
-def add_own_checks(contract: Contract, state: OrchestratorState, record: StepRecord) -> Contract:
+def add_own_checks(contract: Contract, state: OrchestratorState, record: Attempt) -> Contract:
     """Returns the contract with a rule for each of our checks that the execution does not pass."""
     rules = [_forbid_mark(mark) for mark in find_repeated_marks(state, record)]
     return contract.join(Contract.read({"audit": {"rules": rules}}, "own")) if rules else contract
 
 
-def find_repeated_marks(state: OrchestratorState, record: StepRecord) -> list[str]:
+def find_repeated_marks(state: OrchestratorState, record: Attempt) -> list[str]:
     """Finds the marks of our prompts in an output. A mark is in no text that it fences.
 
     So one that the task, the step, the context or a tool holds is no mark of this request, and may be quoted.
@@ -172,7 +172,7 @@ class Evaluator:
         object.__setattr__(self, "_unstored_graph", self.graph.copy({"checkpointer": False}))
 
     async def evaluate_all(
-        self, state: OrchestratorState, record: StepRecord, demands: Sequence[Demand], run: RunContext
+        self, state: OrchestratorState, record: Attempt, demands: Sequence[Demand], run: RunContext
     ) -> tuple[Demand, Evaluated]:
         """Evaluate the latest execution of the current step; after a refusal, no further demand is evaluated.
 
@@ -193,7 +193,7 @@ class Evaluator:
         return demand, evaluated
 
     async def _evaluate(
-        self, state: OrchestratorState, record: StepRecord, demand: Demand, run: RunContext
+        self, state: OrchestratorState, record: Attempt, demand: Demand, run: RunContext
     ) -> Evaluated:
         judging = JudgingCalls(self.judges, record, run, describe_task(state), state["failure"])
         own = add_own_checks(demand.contract, state, record)
@@ -227,7 +227,7 @@ _GROUNDED: Final = Contract.read({"audit": {"defects": "warn"}}, "own")
 _UNGROUNDED: Final = Contract.read({"audit": {"defects": "off"}}, "own")
 
 
-def add_grounding(contract: Contract, record: StepRecord, grounding: Grounding) -> Contract:
+def add_grounding(contract: Contract, record: Attempt, grounding: Grounding) -> Contract:
     """Returns the contract with the search for defects.
 
     A defect refuses the output, with both sides in words; a suspicion is a warning. A contract with the check
@@ -244,7 +244,7 @@ def add_search(contract: Contract, *, is_wanted: bool) -> Contract:
     return contract if is_stated else contract.override(_GROUNDED if is_wanted else _UNGROUNDED)
 
 
-def list_evidence(state: OrchestratorState, record: StepRecord, *, is_run: bool) -> dict[str, object]:
+def list_evidence(state: OrchestratorState, record: Attempt, *, is_run: bool) -> dict[str, object]:
     """Lists what an ``agent_run`` needs besides its own calls: earlier calls, and texts with facts.
 
     Args:

@@ -21,11 +21,11 @@ from evaluation.measures.response_scores import LENGTHS
 from evaluation.sensitive.scanner import quote_text, shorten
 from orchestrator.state import evaluation_report as reports
 from orchestrator.state.records import (
+    Attempt,
     Basis,
     EvidencePart,
     EvidenceRecord,
     Requirement,
-    StepRecord,
 )
 
 ACCEPTING: Final = frozenset({"passed", "warning"})
@@ -200,7 +200,7 @@ def find_basis(evidence: Evidence) -> Basis:
     return "judged" if evidence.is_judged else "unverified"
 
 
-def add_basis(record: StepRecord, evidence: Evidence) -> StepRecord:
+def add_basis(record: Attempt, evidence: Evidence) -> Attempt:
     """Returns the record of an execution with its evidence, and what its acceptance rests on."""
     return {
         **record,

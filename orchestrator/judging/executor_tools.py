@@ -25,7 +25,7 @@ from evaluation.sensitive.scanner import quote_text
 from orchestrator.errors import ConfigurationError
 from orchestrator.state.current_step import LASTING
 from orchestrator.state.plain_values import plain_json
-from orchestrator.state.records import Question, StepRecord, ToolCallRecord
+from orchestrator.state.records import Attempt, Question, ToolCallRecord
 
 _MIDDLEWARE: Final = "ExecutorMiddleware.after_model", "EffectsMiddleware.after_model"
 
@@ -121,7 +121,7 @@ class ExecutorTools:
             return "the executor has no tools; give it this tool, or leave the name out"
         return f"the tools of the executor are {join_names(list(self.known))}"
 
-    def complete_calls(self, records: Sequence[StepRecord]) -> list[StepRecord]:
+    def complete_calls(self, records: Sequence[Attempt]) -> list[Attempt]:
         """Returns the records of executions with what the tools say of their calls."""
         return [
             {**record, "tool_calls": [self.complete_call(call) for call in record["tool_calls"]]}
@@ -139,7 +139,7 @@ class ExecutorTools:
         texts = {json.dumps(args, sort_keys=True) for args in (received, call["args"])}
         return call if len(texts) == 1 else {**call, "received": received}
 
-    def warn_of_repeats(self, earlier: Sequence[StepRecord], record: StepRecord) -> list[str]:
+    def warn_of_repeats(self, earlier: Sequence[Attempt], record: Attempt) -> list[str]:
         """Returns a warning for each tool that acts by its name alone, if a call of it was repeated."""
         made = [call for each in earlier for call in each["tool_calls"] if call.get("outcome") in LASTING]
         repeated = {

@@ -30,9 +30,9 @@ from orchestrator.state.graph_state import Failure
 from orchestrator.state.plain_values import format_repr, read_text
 from orchestrator.state.records import (
     NO_USAGE,
+    Attempt,
     Json,
     ProbeRecord,
-    StepRecord,
     Usage,
     VerdictRecord,
     add_usage,
@@ -104,7 +104,7 @@ class JudgingCalls:
     """The calls of the judge and of the user's checks for one execution. After a failure, only checks run."""
 
     judges: Judges
-    record: StepRecord
+    record: Attempt
     run: RunContext
     task: str
     failure: Failure | None = None
@@ -202,7 +202,7 @@ class JudgingCalls:
         return JudgeError(called.message)
 
 
-def list_read_backs(record: StepRecord) -> list[ProbeRecord]:
+def list_read_backs(record: Attempt) -> list[ProbeRecord]:
     """Lists what tools answered that were asked what the calls of an execution have done."""
     return [call["read_back"] for call in record["tool_calls"] if "read_back" in call]
 

@@ -37,7 +37,7 @@ from orchestrator.state.graph_state import (
     blank_state,
     merge_records,
 )
-from orchestrator.state.records import StepRecord, SupervisionMode, add_usage
+from orchestrator.state.records import Attempt, SupervisionMode, add_usage
 
 Modes: TypeAlias = list[SupervisionMode | None] | None
 """The supervision mode of each step, None for the orchestrator's; None if no step has one of its own."""
@@ -106,7 +106,7 @@ def _collect_needs(needs: Sequence[Sequence[int]], step: int) -> frozenset[int]:
     return frozenset(collected)
 
 
-def _build_context(records: Sequence[StepRecord], steps: frozenset[int] | None = None) -> str:
+def _build_context(records: Sequence[Attempt], steps: frozenset[int] | None = None) -> str:
     """Returns the accepted results (of ``steps``, if given) in the order of the plan."""
     accepted = list_accepted(records)
     return append_entries(
@@ -277,7 +277,7 @@ def name_way_on(state: OrchestratorState, update: StateUpdate) -> StateUpdate:
     return {**update, "failure": {**failure, "message": f"{failure['message']}{_WAY_ON}"}}
 
 
-def _list_unjudged(state: OrchestratorState) -> Sequence[StepRecord]:
+def _list_unjudged(state: OrchestratorState) -> Sequence[Attempt]:
     """Returns the executions at which the run ended if all of them only lack a verdict; else nothing."""
     failure = state["failure"]
     if failure is None or failure["kind"] not in _KINDS:
@@ -291,13 +291,13 @@ def _list_unjudged(state: OrchestratorState) -> Sequence[StepRecord]:
     return records if can_judge else []
 
 
-def _remove_verdict(record: StepRecord) -> StepRecord:
+def _remove_verdict(record: Attempt) -> Attempt:
     kept = {name: value for name, value in record.items() if name not in _OF_VERDICT}
     supervision = record["supervision"]
     if supervision is not None:
         supervision = {**supervision, "triggers": [], "verdict": None}
     reset = {"status": "pending_validation", "verdict": None, "report": None, "basis": "unverified"}
-    return cast("StepRecord", {**kept, **reset, "warnings": [], "supervision": supervision})
+    return cast("Attempt", {**kept, **reset, "warnings": [], "supervision": supervision})
 
 
 def apply_update(state: OrchestratorState, update: StateUpdate) -> OrchestratorState:

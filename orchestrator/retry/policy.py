@@ -18,7 +18,7 @@ from orchestrator.runtime.settings_model import LARGEST, Count, PositiveCount, S
 from orchestrator.state.current_step import read_correction
 from orchestrator.state.evaluation_report import RefusalKind, failed_kinds, is_refused_outright
 from orchestrator.state.graph_state import OrchestratorState
-from orchestrator.state.records import StepRecord
+from orchestrator.state.records import Attempt
 
 _KINDS: Final = ", ".join(get_args(RefusalKind))
 
@@ -128,7 +128,7 @@ _UNJUDGED: Final = ("pending_validation", "needs_review")
 """The statuses of an execution that has no verdict."""
 
 
-def best_attempt(history: Sequence[StepRecord]) -> StepRecord | None:
+def best_attempt(history: Sequence[Attempt]) -> Attempt | None:
     """Returns the best execution so far by its report: the latest of those with the highest score.
 
     Returns None if none has a score. An execution that raised, has no verdict, was sent back with a
@@ -140,14 +140,14 @@ def best_attempt(history: Sequence[StepRecord]) -> StepRecord | None:
     return max(scored, key=lambda item: item[:2])[2] if scored else None
 
 
-def _may_be_kept(record: StepRecord) -> bool:
+def _may_be_kept(record: Attempt) -> bool:
     # Checks may pass an output that a person refused: their score does not count then.
     is_refused = record["error"] is not None or read_correction(record) is not None
     is_unusable = is_blank(record["result"]) or is_refused_outright(record["report"] or {})
     return record["status"] not in _UNJUDGED and not is_refused and not is_unusable
 
 
-def find_best_answer(state: OrchestratorState) -> StepRecord | None:
+def find_best_answer(state: OrchestratorState) -> Attempt | None:
     """Returns the best attempt at the answer of a run: by its report, and of equal ones the earliest.
 
     An execution of the whole task is such an attempt; if there is none, so are those of the last step that
@@ -164,7 +164,7 @@ def find_best_answer(state: OrchestratorState) -> StepRecord | None:
     )
 
 
-def _score_record(record: StepRecord) -> float:
+def _score_record(record: Attempt) -> float:
     score = report_score(record["report"] or {})
     return -1.0 if score is None else score
 
@@ -282,7 +282,7 @@ class RetryDecision:
         return isinstance(self.rule, ExecutingRule)
 
 
-def decide(policy: RetryPolicy, history: Sequence[StepRecord]) -> RetryDecision:
+def decide(policy: RetryPolicy, history: Sequence[Attempt]) -> RetryDecision:
     """Chooses the next action after the last execution of a step.
 
     ``max_retries`` decides first. Then the first rule of ``strategies`` decides that matches the failure and
@@ -304,7 +304,7 @@ def decide(policy: RetryPolicy, history: Sequence[StepRecord]) -> RetryDecision:
     return by_rule or _give_up(policy, history, end or f"no strategy is left for: {_describe_kinds(last)}")
 
 
-def _find_end(policy: RetryPolicy, history: Sequence[StepRecord]) -> str | None:
+def _find_end(policy: RetryPolicy, history: Sequence[Attempt]) -> str | None:
     """Returns why the step is not executed again under any rule; None if it may be."""
     refusals = sum(each["status"] != "validated" and read_correction(each) is None for each in history)
     if refusals <= policy.max_retries:
@@ -314,7 +314,7 @@ def _find_end(policy: RetryPolicy, history: Sequence[StepRecord]) -> str | None:
 
 
 def _apply_rules(
-    policy: RetryPolicy, history: Sequence[StepRecord], *, can_execute: bool
+    policy: RetryPolicy, history: Sequence[Attempt], *, can_execute: bool
 ) -> RetryDecision | None:
     """Returns the decision of the first rule that matches; None if none does."""
     last = history[-1]
@@ -326,14 +326,14 @@ def _apply_rules(
     return None
 
 
-def _matches(rule: RetryRule, last: StepRecord) -> bool:
+def _matches(rule: RetryRule, last: Attempt) -> bool:
     if last["status"] in _UNJUDGED:
         return "unverified" in (rule.after or ())
     kinds: set[RefusalKind] = {*failed_kinds(last["report"] or {})} or {"other"}
     return rule.after is None or not kinds.isdisjoint(rule.after)
 
 
-def _is_used_up(rule: RetryRule, position: int, earlier: Sequence[StepRecord]) -> bool:
+def _is_used_up(rule: RetryRule, position: int, earlier: Sequence[Attempt]) -> bool:
     # A correction is what a rule that asks a person led to.
     uses = {rule.use, "correct"}
     decisions = [record.get("decision") for record in earlier]
@@ -341,12 +341,12 @@ def _is_used_up(rule: RetryRule, position: int, earlier: Sequence[StepRecord]) -
     return rule.times is not None and used >= rule.times
 
 
-def _give_up(policy: RetryPolicy, history: Sequence[StepRecord], reason: str) -> RetryDecision:
+def _give_up(policy: RetryPolicy, history: Sequence[Attempt], reason: str) -> RetryDecision:
     """Decides how a step ends that is not executed again."""
     keeps_best = policy.exhausted == "accept_best" and best_attempt(history) is not None
     use = "replan" if policy.max_replans else "accept_best" if keeps_best else "stop"
     return RetryDecision(use=use, reason=reason)
 
 
-def _describe_kinds(record: StepRecord) -> str:
+def _describe_kinds(record: Attempt) -> str:
     return ", ".join(failed_kinds(record["report"] or {})) or "other"

@@ -30,7 +30,7 @@ from orchestrator.state.current_step import (
     read_correction,
 )
 from orchestrator.state.graph_state import OrchestratorState
-from orchestrator.state.records import StepRecord
+from orchestrator.state.records import Attempt
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -111,13 +111,13 @@ def derive_seed(seed: int, step_index: int, attempt: int) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") & _LARGEST_SEED
 
 
-def read_reason(refused: StepRecord) -> str:
+def read_reason(refused: Attempt) -> str:
     """Returns the reason of a refusal for an agent: the correction that came with it, else the feedback."""
     verdict = refused["verdict"]
     return read_correction(refused) or refused.get("feedback") or (verdict["feedback"] if verdict else "")
 
 
-def _read_rule(refused: StepRecord) -> ExecutingRule:
+def _read_rule(refused: Attempt) -> ExecutingRule:
     """Returns the rule that the decision names; feedback after a correction."""
     decision = refused.get("decision")
     if decision is None or read_correction(refused) is not None:
@@ -129,7 +129,7 @@ def _read_rule(refused: StepRecord) -> ExecutingRule:
 def _add_feedback(
     request: StepRequest,
     state: OrchestratorState,
-    refused: StepRecord,
+    refused: Attempt,
     rule: FeedbackRule | EscalateRule,
 ) -> StepRequest:
     request = replace(request, model=rule.model if isinstance(rule, EscalateRule) else None)
@@ -140,9 +140,7 @@ def _add_feedback(
     return replace(request, refused=Refusal(output=refused["result"], reason=read_reason(refused)))
 
 
-def _hides_output(
-    rule: FeedbackRule | EscalateRule, refused: StepRecord, executions: Sequence[StepRecord]
-) -> bool:
+def _hides_output(rule: FeedbackRule | EscalateRule, refused: Attempt, executions: Sequence[Attempt]) -> bool:
     """Returns whether the executor gets the requirements alone, and not the refused output."""
     if rule.last_output != "auto":
         return rule.last_output == "none"

@@ -14,11 +14,11 @@ from orchestrator.retry.step_request import read_reason
 from orchestrator.state.current_step import current_records, format_entry
 from orchestrator.state.graph_state import Failure, FailureKind, OrchestratorState, StateUpdate
 from orchestrator.state.plain_values import plain_text
-from orchestrator.state.records import DecisionRecord, Json, RecordStatus, StepRecord
+from orchestrator.state.records import Attempt, DecisionRecord, Json, RecordStatus
 from orchestrator.supervision.human import build_question, describe_problems
 
 
-def read_outcome(record: StepRecord) -> Literal["validated", "failed", "needs_review"]:
+def read_outcome(record: Attempt) -> Literal["validated", "failed", "needs_review"]:
     """Returns how the evaluation judged an execution."""
     status = None if record["report"] is None else record["report"]["status"]
     if status in ("passed", "warning"):
@@ -27,7 +27,7 @@ def read_outcome(record: StepRecord) -> Literal["validated", "failed", "needs_re
     return "failed" if status == "failed" else "needs_review"
 
 
-def decide_next(state: OrchestratorState, record: StepRecord, policy: RetryPolicy) -> RetryDecision:
+def decide_next(state: OrchestratorState, record: Attempt, policy: RetryPolicy) -> RetryDecision:
     """Chooses the next action after a judged execution, within the bounds that the run has left.
 
     Args:
@@ -41,7 +41,7 @@ def decide_next(state: OrchestratorState, record: StepRecord, policy: RetryPolic
     return decide(bounded, _list_executions(state, _judge(record)))
 
 
-def apply_decision(state: OrchestratorState, record: StepRecord, decision: RetryDecision) -> StateUpdate:
+def apply_decision(state: OrchestratorState, record: Attempt, decision: RetryDecision) -> StateUpdate:
     """Returns the update after a decision; asking a person is ``ask_person``.
 
     Args:
@@ -63,25 +63,25 @@ def apply_decision(state: OrchestratorState, record: StepRecord, decision: Retry
     return fail(state, judged, kind, _build_message(decision.reason, judged))
 
 
-def with_decision(record: StepRecord, decision: RetryDecision) -> StepRecord:
+def with_decision(record: Attempt, decision: RetryDecision) -> Attempt:
     """Returns the execution with its decision, and the rule that decided."""
     options = {} if decision.rule is None else decision.rule.model_dump(mode="json")
     return add_decision(record, decision.use, decision.reason, decision.position, options)
 
 
 def add_decision(
-    record: StepRecord,
+    record: Attempt,
     use: str,
     reason: str,
     rule: int | None = None,
     options: Mapping[str, Json] | None = None,
-) -> StepRecord:
+) -> Attempt:
     """Returns the execution with a decision; ``rule`` is the place of the rule that asked for it."""
     decision = DecisionRecord(use=use, reason=plain_text(reason), rule=rule, options={**(options or {})})
     return {**record, "decision": decision}
 
 
-def accept(state: OrchestratorState, record: StepRecord, status: RecordStatus = "validated") -> StateUpdate:
+def accept(state: OrchestratorState, record: Attempt, status: RecordStatus = "validated") -> StateUpdate:
     """Returns the update after an execution that is accepted."""
     index = record["step_index"]
     # A parallel branch holds a single step; the join node decides whether the run goes on.
@@ -106,7 +106,7 @@ _REFUSED: Final[Mapping[GateDecision, str]] = {
 }
 
 
-def warn_of_refused_calls(state: OrchestratorState, record: StepRecord) -> list[str]:
+def warn_of_refused_calls(state: OrchestratorState, record: Attempt) -> list[str]:
     """Returns warnings if the executor called forbidden tools, or if the effect of a call is not known.
 
     Args:
@@ -121,7 +121,7 @@ def warn_of_refused_calls(state: OrchestratorState, record: StepRecord) -> list[
     return warnings
 
 
-def retry(state: OrchestratorState, record: StepRecord, *, semantic: bool) -> StateUpdate:
+def retry(state: OrchestratorState, record: Attempt, *, semantic: bool) -> StateUpdate:
     """Returns the update after an execution that is repeated.
 
     Args:
@@ -141,7 +141,7 @@ def retry(state: OrchestratorState, record: StepRecord, *, semantic: bool) -> St
 
 def fail(
     state: OrchestratorState,
-    record: StepRecord,
+    record: Attempt,
     kind: FailureKind,
     reason: str,
     error: BaseException | None = None,
@@ -173,7 +173,7 @@ def build_failure(
 
 
 def ask_person(
-    record: StepRecord, kind: Literal["supervision", "review"], text: str, now: datetime
+    record: Attempt, kind: Literal["supervision", "review"], text: str, now: datetime
 ) -> StateUpdate:
     """Returns the update that asks a person about an execution."""
     findings = findings_of(record["report"]) if record["report"] else []
@@ -183,22 +183,22 @@ def ask_person(
     return {"results": [record], "question": question}
 
 
-def _judge(record: StepRecord) -> StepRecord:
+def _judge(record: Attempt) -> Attempt:
     return {**record, "status": read_outcome(record)}
 
 
-def _list_executions(state: OrchestratorState, judged: StepRecord) -> list[StepRecord]:
+def _list_executions(state: OrchestratorState, judged: Attempt) -> list[Attempt]:
     """Returns the executions of the current step, with this one as it was judged."""
     return [*(other for other in current_records(state) if other["attempt"] != judged["attempt"]), judged]
 
 
-def _build_message(reason: str, record: StepRecord) -> str:
+def _build_message(reason: str, record: Attempt) -> str:
     feedback = record["verdict"]["feedback"] if record["verdict"] else ""
     derived = explain_derived(record["report"]) if record["report"] else []
     return "; ".join([f"{reason}: {feedback}", *derived])
 
 
-def _plan_again(state: OrchestratorState, record: StepRecord, reason: str) -> StateUpdate:
+def _plan_again(state: OrchestratorState, record: Attempt, reason: str) -> StateUpdate:
     # The planner's new steps are given to the executor, so the answer is masked for it, too.
     why = f"step {record['step_index'] + 1}: {reason}: {read_reason(record)}"
     return {
@@ -208,7 +208,7 @@ def _plan_again(state: OrchestratorState, record: StepRecord, reason: str) -> St
     }
 
 
-def _accept_best(state: OrchestratorState, record: StepRecord, reason: str) -> StateUpdate:
+def _accept_best(state: OrchestratorState, record: Attempt, reason: str) -> StateUpdate:
     best = best_attempt(_list_executions(state, record)) or record
     warning = f"kept as the best attempt: {reason}"
     update = accept(state, {**best, "warnings": [*best["warnings"], warning]}, "warning")

@@ -12,7 +12,7 @@ from orchestrator.errors import RunFailedError
 from orchestrator.judging.output import parse_output
 from orchestrator.state.current_step import list_accepted, read_basis_reason
 from orchestrator.state.graph_state import UNDERWAY, Failure, OrchestratorState
-from orchestrator.state.records import Basis, EvidenceSummary, Question, StepRecord
+from orchestrator.state.records import Attempt, Basis, EvidenceSummary, Question
 
 T_co = TypeVar("T_co", covariant=True)
 M = TypeVar("M", bound=BaseModel)
@@ -85,7 +85,7 @@ class Result(Generic[T_co]):
         return self.state.get("evidence")
 
     @property
-    def steps(self) -> list[StepRecord]:
+    def steps(self) -> list[Attempt]:
         """The accepted execution of each step, in the order of the plan."""
         return list_accepted(self.state["results"])
 

@@ -13,7 +13,7 @@ from orchestrator.service.executions import RunBuilder
 from orchestrator.state.current_step import ACCEPTED, read_basis_reason
 from orchestrator.state.evaluation_report import Report, checks_of, judge_result
 from orchestrator.state.graph_state import ENDED, OrchestratorState
-from orchestrator.state.records import NO_USAGE, HumanAnswer, Question, StepRecord, Usage, add_usage
+from orchestrator.state.records import NO_USAGE, Attempt, HumanAnswer, Question, Usage, add_usage
 
 MOST_QUESTIONS: Final = 100
 
@@ -85,7 +85,7 @@ class AttemptView:
         usage: Of the execution and its evaluation.
     """
 
-    record: StepRecord
+    record: Attempt
     checks: Sequence[CheckRecord]
     judge: str
     answer: HumanAnswer | None
@@ -157,7 +157,7 @@ def _list_answer(run: StoredRun) -> Iterator[StepView]:
         yield StepView(number, "Final answer", _end_state(word, run), [*map(_view_attempt, records)])
 
 
-def _find_state(state: OrchestratorState, index: int, records: Sequence[StepRecord]) -> StepState:
+def _find_state(state: OrchestratorState, index: int, records: Sequence[Attempt]) -> StepState:
     if index in state["replaced"]:
         return "replaced"
     if any(map(_is_accepted, records)):
@@ -170,11 +170,11 @@ def _end_state(word: StepState, run: StoredRun) -> StepState:
     return "failed" if word == "current" and run.summary.status == "failed" else word
 
 
-def _is_accepted(record: StepRecord) -> bool:
+def _is_accepted(record: Attempt) -> bool:
     return record["status"] in ACCEPTED
 
 
-def _view_attempt(record: StepRecord) -> AttemptView:
+def _view_attempt(record: Attempt) -> AttemptView:
     supervision = record["supervision"]
     report: Report = record["report"] or {}
     result = judge_result(report)
@@ -223,7 +223,7 @@ def list_events(run: StoredRun) -> Iterator[StoredEvent]:
         yield StoredEvent("end", "end", {})
 
 
-def _list_of_attempt(record: StepRecord) -> Iterator[StoredEvent]:
+def _list_of_attempt(record: Attempt) -> Iterator[StoredEvent]:
     place, report = f"{record['step_index']}.{record['attempt']}", record["report"] or {}
     fields: Mapping[str, object] = {**record, "report": None, "checks": checks_of(report)}
     yield StoredEvent("StepExecuted", f"StepExecuted:{place}", {"record": fields})

@@ -7,10 +7,10 @@ from typing import Final
 
 from orchestrator.state.graph_state import Declared, DerivedContracts, OrchestratorState
 from orchestrator.state.records import (
+    Attempt,
     DerivedContract,
     EffectRecord,
     EvidenceSummary,
-    StepRecord,
     SupervisionMode,
     ToolCallRecord,
 )
@@ -37,24 +37,24 @@ def current_index(state: OrchestratorState) -> int:
     return state["current_step_index"] if branch is None else branch
 
 
-def current_records(state: OrchestratorState) -> list[StepRecord]:
+def current_records(state: OrchestratorState) -> list[Attempt]:
     """Returns the executions of the current step, in their order."""
     index = current_index(state)
     return [record for record in state["results"] if record["step_index"] == index]
 
 
-def select_earlier(records: Sequence[StepRecord]) -> list[StepRecord]:
+def select_earlier(records: Sequence[Attempt]) -> list[Attempt]:
     """Returns the executions before the final output without their reports: for the calls of the run."""
     return [{**record, "report": None} for record in records]
 
 
-def list_effects(records: Sequence[StepRecord]) -> list[EffectRecord]:
+def list_effects(records: Sequence[Attempt]) -> list[EffectRecord]:
     """Returns the calls of tools that act."""
     made = [(record, call) for record in records for call in record["tool_calls"]]
     return [_read_effect(record, call) for record, call in made if "outcome" in call]
 
 
-def _read_effect(record: StepRecord, call: ToolCallRecord) -> EffectRecord:
+def _read_effect(record: Attempt, call: ToolCallRecord) -> EffectRecord:
     effect = EffectRecord(
         step_index=record["step_index"],
         attempt=record["attempt"],
@@ -71,7 +71,7 @@ def _read_effect(record: StepRecord, call: ToolCallRecord) -> EffectRecord:
     return effect
 
 
-def list_accepted(records: Sequence[StepRecord]) -> list[StepRecord]:
+def list_accepted(records: Sequence[Attempt]) -> list[Attempt]:
     """Returns the accepted execution of each step, in the order of the plan."""
     return [record for record in records if record["status"] in ACCEPTED]
 
@@ -83,7 +83,7 @@ def read_basis_reason(state: OrchestratorState) -> str:
     return accepted[-1].get("basis_reason", "") if accepted and has_output else ""
 
 
-def read_evidence(record: StepRecord) -> EvidenceSummary | None:
+def read_evidence(record: Attempt) -> EvidenceSummary | None:
     """Returns how the parts of an output are known; None in older runs."""
     evidence = record.get("evidence")
     if evidence is None:
@@ -98,7 +98,7 @@ def is_answer_due(state: OrchestratorState) -> bool:
     return state["underway"]["branch"] is None and state["current_step_index"] >= len(state["plan"])
 
 
-def latest_record(state: OrchestratorState) -> StepRecord:
+def latest_record(state: OrchestratorState) -> Attempt:
     """Returns the latest execution of the current step."""
     return current_records(state)[-1]
 
@@ -109,7 +109,7 @@ def lacks_report(state: OrchestratorState) -> bool:
     return bool(records) and records[-1]["report"] is None
 
 
-def last_refused_record(state: OrchestratorState) -> StepRecord | None:
+def last_refused_record(state: OrchestratorState) -> Attempt | None:
     """Returns the latest execution of the current step if it was refused."""
     if not state["attempts"]:
         return None
@@ -128,12 +128,12 @@ def _position(state: OrchestratorState) -> int:
     return 0 if state["underway"]["branch"] is not None else state["current_step_index"]
 
 
-def list_corrections(records: Sequence[StepRecord]) -> list[str]:
+def list_corrections(records: Sequence[Attempt]) -> list[str]:
     """Returns the corrections by supervisors and people, over all executions of a step."""
     return [text for record in records if (text := read_correction(record))]
 
 
-def read_correction(record: StepRecord) -> str | None:
+def read_correction(record: Attempt) -> str | None:
     """Returns the correction that an execution was sent back with, or None if it was not sent back."""
     supervision = record["supervision"]
     if supervision is None:
@@ -145,7 +145,7 @@ def read_correction(record: StepRecord) -> str | None:
     return verdict["correction"] if verdict is not None and verdict["verdict"] == "reorient" else None
 
 
-def format_entry(record: StepRecord) -> str:
+def format_entry(record: Attempt) -> str:
     """Formats an accepted step for the context of the next ones."""
     return f"Step {record['step_index'] + 1}: {record['step']}\nResult: {record['result']}"
 

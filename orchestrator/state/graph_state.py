@@ -14,6 +14,7 @@ from orchestrator.errors import BrokenRunError, OrchestratorError
 from orchestrator.state.plain_values import format_one_line, format_repr
 from orchestrator.state.records import (
     NO_USAGE,
+    Attempt,
     Basis,
     Commitment,
     DerivedContract,
@@ -21,7 +22,6 @@ from orchestrator.state.records import (
     EvidenceSummary,
     Json,
     Question,
-    StepRecord,
     SupervisionMode,
     Usage,
 )
@@ -29,7 +29,7 @@ from orchestrator.state.records import (
 T = TypeVar("T")
 
 
-def merge_records(current: Sequence[StepRecord], new: Sequence[StepRecord]) -> list[StepRecord]:
+def merge_records(current: Sequence[Attempt], new: Sequence[Attempt]) -> list[Attempt]:
     """Reducer of ``results``: inserts records, and replaces records of the same step and attempt.
 
     The records are in the order of the plan; the records of a step are in the order of its executions.
@@ -38,9 +38,7 @@ def merge_records(current: Sequence[StepRecord], new: Sequence[StepRecord]) -> l
     return [records[key] for key in sorted(records)]
 
 
-def merge_record_lists(
-    current: Sequence[StepRecord], writes: Sequence[Sequence[StepRecord]]
-) -> list[StepRecord]:
+def merge_record_lists(current: Sequence[Attempt], writes: Sequence[Sequence[Attempt]]) -> list[Attempt]:
     """``merge_records`` for several updates in their order."""
     return merge_records(current, [record for write in writes for record in write])
 
@@ -196,12 +194,8 @@ class OrchestratorState(TypedDict):
     replaced: list[int]
     current_step_index: int
     context: Annotated[str, DeltaChannel(append_entries, str, snapshot_frequency=_MAX_DELTA)]
-    results: Annotated[
-        list[StepRecord], DeltaChannel(merge_record_lists, list, snapshot_frequency=_MAX_DELTA)
-    ]
-    synthesis: Annotated[
-        list[StepRecord], DeltaChannel(merge_record_lists, list, snapshot_frequency=_MAX_DELTA)
-    ]
+    results: Annotated[list[Attempt], DeltaChannel(merge_record_lists, list, snapshot_frequency=_MAX_DELTA)]
+    synthesis: Annotated[list[Attempt], DeltaChannel(merge_record_lists, list, snapshot_frequency=_MAX_DELTA)]
     effects: list[EffectRecord]
     output: str | None
     basis: Basis | None
@@ -239,8 +233,8 @@ class StateUpdate(TypedDict, total=False):
     replaced: list[int]
     current_step_index: int
     context: str
-    results: list[StepRecord]
-    synthesis: list[StepRecord]
+    results: list[Attempt]
+    synthesis: list[Attempt]
     effects: list[EffectRecord]
     output: str | None
     basis: Basis | None

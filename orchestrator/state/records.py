@@ -291,7 +291,7 @@ class SamplingRecord(TypedDict):
     """How the executor's model was asked to write an output; None stands for its own setting.
 
     ``model`` is the specification or the name of another model, as an ``EscalateRule`` has it. A server that
-    refuses a temperature or a seed keeps its own. The name that the model reported is ``StepRecord.model``.
+    refuses a temperature or a seed keeps its own. The name that the model reported is ``Attempt.model``.
     """
 
     temperature: float | None
@@ -313,7 +313,7 @@ class ProblemRecord(TypedDict):
     is_stated: NotRequired[bool]
 
 
-class StepRecord(TypedDict):
+class Attempt(TypedDict):
     """One execution of one step. The monitor and the supervision complete it.
 
     ``step_index`` counts from 0, ``attempt`` from 1. Messages and the command line count steps from 1.

@@ -14,12 +14,12 @@ from orchestrator.retry.policy import BaseRule, RetryPolicy, decide
 from orchestrator.retry.verdict_updates import with_decision
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import NO_USAGE, StepRecord, add_usage
+from orchestrator.state.records import NO_USAGE, Attempt, add_usage
 
 _CONDITIONS: Final = {"after", "times"}
 """Fields of a rule that say when it decides, and not how the step is executed."""
 _UNKNOWN: Final = "unknown"
-Steps: TypeAlias = Sequence[Sequence[StepRecord]]
+Steps: TypeAlias = Sequence[Sequence[Attempt]]
 """The attempts of each executed step in their order."""
 
 
@@ -95,9 +95,9 @@ def replay_policy(name: str, policy: RetryPolicy, runs: Sequence[tuple[Steps, in
     )
 
 
-def _follow_run(policy: RetryPolicy, steps: Steps, planned: int) -> tuple[bool | None, list[StepRecord]]:
+def _follow_run(policy: RetryPolicy, steps: Steps, planned: int) -> tuple[bool | None, list[Attempt]]:
     """Returns whether the run passes, None if that was not recorded, and the attempts of the policy."""
-    made: list[StepRecord] = []
+    made: list[Attempt] = []
     for step in steps:
         passed, attempts = _follow_step(policy, step)
         made += attempts
@@ -107,8 +107,8 @@ def _follow_run(policy: RetryPolicy, steps: Steps, planned: int) -> tuple[bool |
     return (None if planned > len(steps) else True), made
 
 
-def _follow_step(policy: RetryPolicy, recorded: Sequence[StepRecord]) -> tuple[bool | None, list[StepRecord]]:
-    history: list[StepRecord] = []
+def _follow_step(policy: RetryPolicy, recorded: Sequence[Attempt]) -> tuple[bool | None, list[Attempt]]:
+    history: list[Attempt] = []
     for record in recorded:
         history.append(record)
         if record["status"] == "validated":
@@ -152,7 +152,7 @@ def _read_steps(state: OrchestratorState) -> Steps:
     return steps
 
 
-def _read_strategy(record: StepRecord) -> str:
+def _read_strategy(record: Attempt) -> str:
     """Returns how the execution after this one was made."""
     decision = record.get("decision")
     if decision is None:

@@ -13,8 +13,8 @@ from agents.reply_types import AnswerWord, HumanAnswer
 from evaluation.sensitive.scanner import quote_text, shorten
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import (
+    Attempt,
     Question,
-    StepRecord,
     SupervisionMode,
     SupervisionRecord,
     ToolCallRecord,
@@ -46,7 +46,7 @@ _ANSWER: Final = TypeAdapter(dict[_Field, str | None])
 
 
 def build_question(
-    record: StepRecord,
+    record: Attempt,
     kind: Literal["supervision", "review"],
     text: str,
     findings: list[str],
@@ -209,7 +209,7 @@ def add_question_id(answer: object, question: Question) -> object:
     return {**answer, "question": question["id"]}
 
 
-def with_answer(record: StepRecord, answer: HumanAnswer) -> StepRecord:
+def with_answer(record: Attempt, answer: HumanAnswer) -> Attempt:
     """Returns the record of an execution with the answer added."""
     supervision = record["supervision"] or blank_supervision("human")
     return {**record, "supervision": {**supervision, "answer": answer}}

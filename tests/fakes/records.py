@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from orchestrator.state.records import StepRecord, Usage
+from orchestrator.state.records import Attempt, Usage
 
 
 def usage(tokens: int | None = 10, seconds: float = 1.0, calls: int = 1) -> Usage:
@@ -20,8 +20,8 @@ def usage(tokens: int | None = 10, seconds: float = 1.0, calls: int = 1) -> Usag
     )
 
 
-def record(step_index: int = 0, attempt: int = 1, **changes: object) -> StepRecord:
-    made = StepRecord(
+def record(step_index: int = 0, attempt: int = 1, **changes: object) -> Attempt:
+    made = Attempt(
         step_index=step_index,
         step=f"step {step_index + 1}",
         attempt=attempt,
@@ -43,7 +43,7 @@ def record(step_index: int = 0, attempt: int = 1, **changes: object) -> StepReco
     return {**made, **changes}  # type: ignore[typeddict-item,return-value]
 
 
-def judged(status: str = "failed", kinds: Sequence[str] = ("content",), **changes: object) -> StepRecord:
+def judged(status: str = "failed", kinds: Sequence[str] = ("content",), **changes: object) -> Attempt:
     """A judged attempt whose failed checks have these kinds; with a ``score`` from 0 to 1 of its judge."""
     score = changes.pop("score", None)
     checks = [{"passed": False, "severity": "critical", "kind": kind} for kind in kinds]
@@ -52,12 +52,12 @@ def judged(status: str = "failed", kinds: Sequence[str] = ("content",), **change
     return record(status=status, report=report, **changes)
 
 
-def followed_by(made: StepRecord, use: str, rule: int | None = None, **options: object) -> StepRecord:
+def followed_by(made: Attempt, use: str, rule: int | None = None, **options: object) -> Attempt:
     """An attempt after which a strategy was used."""
     return {**made, "decision": {"use": use, "reason": "", "rule": rule, "options": options}}
 
 
-def corrected(made: StepRecord) -> StepRecord:
+def corrected(made: Attempt) -> Attempt:
     """An attempt that a person sent back."""
     answer = {"answer": "correct", "text": "so", "answered_by": "Ada", "answered_at": ""}
     return {**made, "supervision": {"verdict": None, "answer": answer}}

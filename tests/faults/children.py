@@ -22,7 +22,7 @@ from orchestrator import LangGraphOrchestrator
 from orchestrator.graph.build import ThreadedSaver
 from orchestrator.persistence import open_store
 from orchestrator.state.graph_state import OrchestratorState
-from orchestrator.state.records import StepRecord
+from orchestrator.state.records import Attempt
 from tests.faults.story import STORIES, THREAD, Log, build, execution, told
 
 CONFIG = RunnableConfig(configurable={"thread_id": THREAD})
@@ -103,7 +103,7 @@ class MortalSaver(ThreadedSaver[str]):
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-def kept(snapshot: StateSnapshot) -> Iterator[StepRecord]:
+def kept(snapshot: StateSnapshot) -> Iterator[Attempt]:
     """The executions that a thread holds, also those of steps that run side by side."""
     yield from snapshot.values.get("results", ())
     yield from snapshot.values.get("synthesis", ())
@@ -114,7 +114,7 @@ def kept(snapshot: StateSnapshot) -> Iterator[StepRecord]:
             yield from kept(task.state)
 
 
-def settled(records: Iterable[StepRecord]) -> dict[str, bool]:
+def settled(records: Iterable[Attempt]) -> dict[str, bool]:
     """By execution, whether all was said of it; where it is there twice, at least once."""
     said: dict[str, bool] = {}
     for one in records:

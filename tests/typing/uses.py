@@ -22,7 +22,7 @@ from evaluation import (
 from evaluation.checks.kinds.counts import WordCount
 from evaluation.contract.contract import ContentRule, Criterion, Threshold
 from evaluation.contract.run import ExpectedAction, TrajectoryRules
-from orchestrator import LangGraphOrchestrator, OrchestratorState, Question, RetryPolicy, StepRecord, TuneSpec
+from orchestrator import Attempt, LangGraphOrchestrator, OrchestratorState, Question, RetryPolicy, TuneSpec
 from orchestrator.events import Event, RunFinished, StepJudged
 from orchestrator.retry import FeedbackRule, ResampleRule
 
@@ -79,7 +79,7 @@ def read_run(orchestrator: LangGraphOrchestrator) -> None:
     RetryPolicy(max_retries=3, strategies=[ResampleRule()])
     state = orchestrator.run("Greet the world")
     assert_type(state, OrchestratorState)
-    assert_type(state["results"], list[StepRecord])
+    assert_type(state["results"], list[Attempt])
     assert_type(state["output"], str | None)
     assert_type(state["question"], Question | None)
     for record in state["results"]:

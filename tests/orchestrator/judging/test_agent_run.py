@@ -6,7 +6,7 @@ import math
 
 from evaluation import evaluate
 from orchestrator.judging.evaluator import MAX_CONTEXT, build_agent_run
-from orchestrator.state.records import NO_USAGE, StepRecord, ToolCallRecord, Usage
+from orchestrator.state.records import NO_USAGE, Attempt, ToolCallRecord, Usage
 from tests.fakes.records import record as build_record
 
 USAGE = Usage(
@@ -25,7 +25,7 @@ def call(name="search", args=None, result="found", error=None, latency_ms=3.5):
     return ToolCallRecord(name=name, args=args, result=result, error=error, latency_ms=latency_ms)
 
 
-def record(**changed) -> StepRecord:
+def record(**changed) -> Attempt:
     made = build_record(1, 2, step="Write the summary", result="The summary.", usage=USAGE, model="qwen3")
     return {**made, "transport_retries": 1, "started_at": "2026-01-01T10:00:00+00:00", **changed}
 
