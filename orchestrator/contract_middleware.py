@@ -32,6 +32,7 @@ from orchestrator.judging.conversation import (
     read_verdict,
 )
 from orchestrator.judging.task_contracts import validate_contract
+from orchestrator.runtime.call_records import plan_record
 from orchestrator.state.plain_values import plain_json
 from orchestrator.state.records import Json, Requirement, ToolCallRecord
 
@@ -189,8 +190,7 @@ def _read_arguments(call: ToolCall) -> dict[str, Json]:
 
 
 def _plan_record(call: ToolCall) -> ToolCallRecord:
-    args = _read_arguments(call)
-    return ToolCallRecord(name=call["name"], args=args, result=None, error=None, latency_ms=None)
+    return plan_record(call["name"], _read_arguments(call))
 
 
 def _refuse_calls(refused: Mapping[str, tuple[ToolCall, str]], execution: str) -> dict[str, Any]:

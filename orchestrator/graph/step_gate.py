@@ -20,6 +20,7 @@ from orchestrator.judging.call_rules import CallBounds
 from orchestrator.judging.executor_tools import ExecutorTools
 from orchestrator.runtime.call import RunContext
 from orchestrator.runtime.call_recorder import read_recorder
+from orchestrator.runtime.call_records import plan_record
 from orchestrator.state.current_step import current_records, current_step
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import plain_json
@@ -137,6 +138,4 @@ def read_outcome(tools: ExecutorTools, record: ToolCallRecord) -> EffectOutcome:
 
 
 def _plan_record(call: ToolCall) -> ToolCallRecord:
-    return ToolCallRecord(
-        name=call["name"], args=plain_json(call["args"]), result=None, error=None, latency_ms=None
-    )
+    return plan_record(call["name"], plain_json(call["args"]))

@@ -14,7 +14,7 @@ from evaluation.cases.case_files import format_yaml
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.feedback import report_score
 from orchestrator.judging.output import is_blank
-from orchestrator.runtime.settings_model import LARGEST, Count, PositiveCount, SettingsModel, read_object
+from orchestrator.runtime.settings_model import Count, PositiveCount, SettingsModel, read_object
 from orchestrator.state.current_step import read_correction
 from orchestrator.state.evaluation_report import RefusalKind, failed_kinds, is_refused_outright
 from orchestrator.state.graph_state import OrchestratorState
@@ -36,7 +36,7 @@ _Kinds: TypeAlias = Annotated[
 ]
 _Times: TypeAlias = Annotated[
     int | None,
-    Field(ge=1, le=LARGEST, description="a whole number of at least 1, or leave it out for no bound"),
+    Field(ge=1, description="a whole number of at least 1, or leave it out for no bound"),
 ]
 Temperature: TypeAlias = Annotated[
     int | float | None,

@@ -29,6 +29,7 @@ from orchestrator.runtime.call_records import (
     ModelCall,
     add_sizes,
     build_withheld,
+    plan_record,
     read_effect,
     read_tool_calls,
     read_tool_output,
@@ -37,9 +38,6 @@ from orchestrator.runtime.call_records import (
 from orchestrator.runtime.settings_model import ModelPrice
 from orchestrator.state.plain_values import format_text, plain_json, plain_text
 from orchestrator.state.records import ToolCallRecord, Usage
-
-_TOKEN_LIMIT: Final = 2**40
-"""Counts from here on are not credible. Below it, a 64-bit column holds the sum of millions of calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +250,7 @@ class UsageRecorder(BaseCallbackHandler):
             return
         name = str((serialized or {}).get("name", "tool"))
         args = plain_json(input_str if inputs is None else inputs)
-        record = ToolCallRecord(name=name, args=args, result=None, error=None, latency_ms=None)
+        record = plan_record(name, args)
         if tool_call_id is not None:
             record["id"] = tool_call_id
         with self._lock:
@@ -306,7 +304,7 @@ def _end_call(call: ModelCall, response: LLMResult) -> ModelCall:
 
 def _check_counts(counts: Sequence[object]) -> UsageMetadata | None:
     # Some servers send null, text or negative numbers instead of counts.
-    numbers = [count for count in counts if type(count) is int and 0 <= count < _TOKEN_LIMIT]
+    numbers = [count for count in counts if type(count) is int and count >= 0]
     if len(numbers) < len(counts):
         return None
     sent, received, total = numbers

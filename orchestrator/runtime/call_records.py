@@ -19,7 +19,7 @@ from agents.parsing.end_reasons import find_cut_off
 from agents.parsing.thoughts import remove_thoughts
 from orchestrator.runtime.settings_model import ModelPrice
 from orchestrator.state.plain_values import format_text, plain_json, plain_text
-from orchestrator.state.records import NO_USAGE, ToolCallRecord, Usage, add_usage
+from orchestrator.state.records import NO_USAGE, Json, ToolCallRecord, Usage, add_usage
 
 _BYTES_PER_TOKEN: Final = 4
 _LEAST_SHARE: Final = 0.6
@@ -150,6 +150,11 @@ def build_withheld(call: ToolCall, effect: Effect, told: str) -> ToolCallRecord:
         latency_ms=0.0,
     )
     return cast("ToolCallRecord", {**record, "id": str(call["id"]), **read_effect(effect)})
+
+
+def plan_record(name: str, args: Json) -> ToolCallRecord:
+    """Builds the record of a call that has no answer yet."""
+    return ToolCallRecord(name=name, args=args, result=None, error=None, latency_ms=None)
 
 
 def read_effect(effect: Effect) -> dict[str, object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, Self, TypeAlias
+from typing import Annotated, Any, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -14,17 +14,12 @@ from evaluation.sensitive.scanner import shorten
 from orchestrator.errors import ConfigurationError
 from orchestrator.state.records import Usage
 
-LARGEST: Final = 2**63 - 1
-"""The largest whole number that a store can hold."""
-Count: TypeAlias = Annotated[int, Field(ge=0, le=LARGEST, description="a whole number of at least 0")]
-PositiveCount: TypeAlias = Annotated[int, Field(ge=1, le=LARGEST, description="a whole number of at least 1")]
+Count: TypeAlias = Annotated[int, Field(ge=0, description="a whole number of at least 0")]
+PositiveCount: TypeAlias = Annotated[int, Field(ge=1, description="a whole number of at least 1")]
 Seconds: TypeAlias = Annotated[
-    int | float | None, Field(gt=0, le=LARGEST, description="seconds above 0, or leave it out for no bound")
+    int | float | None, Field(gt=0, description="seconds above 0, or leave it out for no bound")
 ]
 Flag: TypeAlias = Annotated[bool, Field(description="True or False")]
-
-
-_BELOW: Final = ", and below 2**63"
 
 
 class SettingsModel(BaseModel):
@@ -88,7 +83,7 @@ def _describe_problem(model: type[BaseModel], error: ValidationError) -> str:
     accepted = (
         model.model_fields[str(name)].description or context.get("expected") or f"a {context.get('class')}"
     )
-    return f"{place} is {value}; give {accepted}{_BELOW if context.get('le') == LARGEST else ''}"
+    return f"{place} is {value}; give {accepted}"
 
 
 _Price: TypeAlias = Annotated[float, Field(ge=0, lt=math.inf, description="US dollars of at least 0")]

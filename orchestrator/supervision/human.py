@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 
 from agents.reply_types import AnswerWord, HumanAnswer
 from evaluation.sensitive.scanner import quote_text, shorten
+from orchestrator.runtime.call_records import plan_record
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import (
     Attempt,
@@ -147,10 +148,7 @@ def read_actions(value: object) -> list[ToolCallRecord]:
         asked = _ACTIONS.validate_python(value)
     except ValidationError:
         return []
-    return [
-        ToolCallRecord(name=each["name"], args=each["args"], result=None, error=None, latency_ms=None)
-        for each in asked["action_requests"]
-    ]
+    return [plan_record(each["name"], each["args"]) for each in asked["action_requests"]]
 
 
 def describe_interrupt(value: object, actions: Sequence[ToolCallRecord]) -> str:

@@ -69,7 +69,7 @@ def reports(usage):
 
 def test_a_report_that_is_no_number_of_tokens_is_missing(subtests):
     for name, count in [
-        *(("total_tokens", count) for count in (None, "7", 1.5, -1, True, 2**63, float("inf"))),
+        *(("total_tokens", count) for count in (None, "7", 1.5, -1, True, float("inf"))),
         *(("input_tokens", None), ("output_tokens", None)),
     ]:
         with subtests.test(name=name, count=count):
