@@ -132,14 +132,3 @@ def test_a_recorded_run_that_claims_what_no_answer_shows_does_not_pass(subtests)
             }
 
             assert evaluate(hold_own_audit({"agent_run": run})[0]).status in status
-
-
-def test_the_old_name_of_the_list_is_refused_with_the_new_one():
-    run = {"tool_calls": ["ship"], "writing_tools": ["ship"]}
-
-    for case in (
-        {"agent_run": run},
-        {"agent_run": {"tool_calls": []}, "trajectory": {"writing_tools": ["ship"]}},
-    ):
-        report = evaluate(case)
-        assert (report.status, "acting_tools" in report.errors[0]) == ("invalid", True), report.errors

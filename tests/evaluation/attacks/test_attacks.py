@@ -66,13 +66,3 @@ def test_an_attack_gets_the_verdict_it_deserves(subtests: pytest.Subtests) -> No
             assert all(words in text for words in attack.get("says", [])), text
             shown = json.dumps(report, ensure_ascii=False) + text
             assert not [secret for secret in attack.get("hides", []) if secret in shown]
-
-
-def test_a_file_of_attacks_has_a_title_and_names_each_attack_once(subtests: pytest.Subtests) -> None:
-    for path in FILES:
-        with subtests.test(path=path):
-            content = json.loads(path.read_text(encoding="utf-8"))
-            names = [attack["name"] for attack in content["attacks"]]
-            assert content["about"]
-            assert names
-            assert len(set(names)) == len(names)
