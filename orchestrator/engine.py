@@ -34,8 +34,7 @@ from orchestrator.runs.launch import Launcher
 from orchestrator.runs.resume import SAFEGUARDS, describe_safeguards
 from orchestrator.runs.run_loop import Runner
 from orchestrator.runs.run_methods import RunMethods
-from orchestrator.runtime.agent_methods import Compressor, Executor, Monitor, Planner
-from orchestrator.runtime.graph_executor import AnyGraph, read_executor
+from orchestrator.runtime.agent_methods import AnyGraph, Compressor, Executor, Monitor, Planner, read_executor
 from orchestrator.settings import RunSettings, Settings
 from orchestrator.supervision.modes import Supervisor
 

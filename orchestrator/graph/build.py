@@ -50,8 +50,8 @@ from orchestrator.judging.judging_calls import Judges
 from orchestrator.judging.output import OutputRules
 from orchestrator.judging.task_contracts import TaskContracts
 from orchestrator.runtime import agent_methods
+from orchestrator.runtime.agent_methods import find_agent_graph
 from orchestrator.runtime.call import RunContext
-from orchestrator.runtime.graph_executor import find_agent_graph
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import (
     BRANCH,

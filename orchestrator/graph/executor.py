@@ -31,10 +31,9 @@ from orchestrator.retry.step_request import (
     join_refusal,
 )
 from orchestrator.retry.verdict_updates import add_decision, build_failure, warn_of_refused_calls
-from orchestrator.runtime.agent_methods import AgentMethod
+from orchestrator.runtime.agent_methods import AgentMethod, AnyGraph
 from orchestrator.runtime.call import Raised, Returned, RunContext, call_agent
 from orchestrator.runtime.call_recorder import CallObserver
-from orchestrator.runtime.graph_executor import AnyGraph
 from orchestrator.settings import Settings
 from orchestrator.state.current_step import (
     current_records,
