@@ -41,13 +41,6 @@ async def test_a_reply_cut_off_by_the_token_limit_is_unreadable_and_no_exception
     assert len(chat_server.requests) == 1
 
 
-@both_entries
-async def test_a_reply_withheld_by_a_content_filter_is_unreadable_and_no_exception(chat_server, awaited):
-    chat_server.will_say("", finish_reason="content_filter")
-    verdict = await judge(MonitoringAgent(chat_server.model()), awaited)
-    assert verdict == {"success": False, "feedback": UNREADABLE_PREFIX}
-
-
 def test_a_model_without_structured_output_is_asked_plainly(subtests):
     for model in [FakeListChatModel(responses=[MET]), GenericFakeChatModel(messages=iter([AIMessage(MET)]))]:
         with subtests.test(model=model):

@@ -125,19 +125,6 @@ def test_the_documents_of_the_command_line_are_read(subtests):
             assert run["metadata"]["thread_id"] == "t"
 
 
-def test_the_run_can_be_evaluated():
-    report = evaluate(
-        {
-            "agent_run": run_from_state(state(record(0, call()))),
-            "must_call": ["price_of"],
-            "required_content": [{"text": "12.50"}],
-            "thresholds": {"latency_ms": 1000, "cost_usd": 0.1},
-        }
-    )
-
-    assert report.status == "passed"
-
-
 def test_anything_else_is_refused_with_its_place_and_what_to_give(subtests):
     for document, problem in [
         (state(status="executing", output=None), "the run has not ended (its status is 'executing')"),

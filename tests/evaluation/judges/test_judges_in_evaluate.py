@@ -65,12 +65,6 @@ def test_no_score_of_a_judge_makes_a_deterministic_failure_milder(subtests):
                 }
 
 
-def test_where_nothing_else_failed_the_judge_decides(subtests):
-    for score, status in [(1, "failed"), (3.9, "failed"), (4, "passed"), (5, "passed")]:
-        with subtests.test(score=score):
-            assert evaluate({**FINE, "rubric": RUBRIC}, judge=DeterministicJudge(score)).status == status
-
-
 KINDS = {
     "not_configured": None,
     "provider_failure": FailingJudge(ConnectionError("refused")),

@@ -6,10 +6,7 @@ import base64
 import gzip
 import hashlib
 import json
-import random
 import re
-
-import pytest
 
 from evaluation.cases.case_result import CaseResult
 from evaluation.reporting.case_page import render_results, write_html
@@ -75,27 +72,3 @@ def test_write_html_writes_a_file(tmp_path):
     write_html(tmp_path / "report.html", [evaluate_result(notice())], "Notices")
 
     assert unpack((tmp_path / "report.html").read_text(encoding="utf-8"))["title"] == "Notices"
-
-
-@pytest.mark.soak
-def test_the_page_of_a_thousand_benchmark_cases_is_under_3_mb():
-    numbers = random.Random(1)
-    words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"]
-    results = [
-        evaluate_result(
-            {
-                "agent_run": {
-                    "final_output": " ".join(numbers.choices(words, k=40)),
-                    "tool_calls": [
-                        {"name": f"tool_{each}", "args": {"id": numbers.random()}} for each in range(6)
-                    ],
-                },
-                "required_content": [{"text": "alpha beta"}],
-                "expected_trajectory": [f"tool_{each}" for each in range(6)],
-            },
-            name=f"case {case}",
-        )
-        for case in range(1000)
-    ]
-
-    assert len(render_results(results)) < 3_000_000
