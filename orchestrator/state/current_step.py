@@ -77,14 +77,14 @@ def list_accepted(records: Sequence[Attempt]) -> list[Attempt]:
 
 
 def read_basis_reason(state: OrchestratorState) -> str:
-    """Returns the basis of the output of a run in words; empty without an output, and in older runs."""
+    """Returns the basis of the output of a run in words; empty without an output."""
     accepted = list_accepted([*state["results"], *state["synthesis"]])
     has_output = state["status"] == "success" or state["basis"] is not None
     return accepted[-1].get("basis_reason", "") if accepted and has_output else ""
 
 
 def read_evidence(record: Attempt) -> EvidenceSummary | None:
-    """Returns how the parts of an output are known; None in older runs."""
+    """Returns how the parts of an output are known; None before it is judged."""
     evidence = record.get("evidence")
     if evidence is None:
         return None

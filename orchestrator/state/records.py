@@ -321,8 +321,8 @@ class Attempt(TypedDict):
     ``judge_usage`` is the usage of evaluation and supervision. ``replan`` counts the re-plans before it.
     ``feedback`` is given to the agents in place of the verdict's if that quotes the expected answer.
     ``basis`` is what the verdict rests on, and ``basis_reason`` says it in words. ``problems`` has the
-    requirements that were not met, the most severe first, and ``decision`` is what followed. ``sampling`` is
-    absent in records of earlier versions. ``cut_off`` is the provider's reason for cutting the reply off.
+    requirements that were not met, the most severe first, and ``decision`` is what followed. ``cut_off`` is
+    the provider's reason for cutting the reply off.
     """
 
     step_index: int
