@@ -204,7 +204,7 @@ def test_an_unsupported_match_mode_is_an_error_and_needs_review():
     report = evaluate({**BEDROOM, "trajectory_match_mode": "fuzzy"})
 
     assert report.status == "needs_review"
-    assert any("fuzzy" in error for error in report.errors)
+    assert any("'fuzzy' is not supported" in error for error in report.errors)
 
 
 def test_a_threshold_on_a_missing_value_is_a_finding_of_its_own():

@@ -118,3 +118,12 @@ def test_a_file_without_runs_says_so(subtests, tmp_path):
             file.write_text(content)
 
             assert all(isinstance(run, UnreadableCase) for run in read_runs(file))
+
+
+def test_a_broken_first_line_is_named_and_the_others_are_read(tmp_path):
+    file = tmp_path / "runs.jsonl"
+    file.write_text(f"{{broken\n{json.dumps({'messages': OPENAI})}\n")
+
+    broken, run = read_runs(file)
+
+    assert (broken.where, type(run)) == ("runs.jsonl:1", RecordedRun)
