@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -11,12 +13,14 @@ from typing import Final, Literal, TypeAlias, cast, get_args
 import jsonschema_rs
 import re2
 
+from agents.loop.tool_answers import name_error, raise_outer
 from agents.parsing.outcomes import read_outcome
 from agents.parsing.tool_names import ToolKind, guess_kind, surely_reads
 from agents.reply_types import EffectOutcome
 
 Repeat = Literal["reuse", "ask", "allow"]
 Succeeded: TypeAlias = Mapping[str, object] | str | Callable[[str], bool | None] | None
+_log: Final = logging.getLogger(__name__)
 Metadata: TypeAlias = Mapping[str, object] | None
 
 
@@ -32,7 +36,8 @@ class ActingTool:
             not made, and the model is told why. A call in which the process died is asked about in any case.
         succeeded: When an answer means that the call acted: a dict of values at JSON pointers
             (``{"/status": "refunded"}``), a JSON Schema, a regular expression, or a function of the answer
-            that returns True, False or None. Default: the words and fields of the answer decide.
+            that returns True, False or None; an error in it is logged, and counts as None. Default: the
+            words and fields of the answer decide.
         read_back: A tool that only reads, by its name, or a function. It is asked after the call with the
             arguments of the same names. If the answer of the call does not say that it acted, ``succeeded``
             is compared with the answer of this tool.
@@ -52,8 +57,11 @@ class ActingTool:
             raise ValueError(f"approve is {self.approve!r}; give True or False")  # noqa: TRY004 - as the others
         if self.repeat not in get_args(Repeat):
             raise ValueError(f"repeat is {self.repeat!r}; give 'reuse', 'ask' or 'allow'")
-        if not (self.read_back is None or isinstance(self.read_back, str) or callable(self.read_back)):
-            raise ValueError(f"read_back is {self.read_back!r}; give the name of a tool, or a function")
+        if not (self.read_back is None or isinstance(self.read_back, str) or _is_plain(self.read_back)):
+            raise ValueError(
+                f"read_back is {self.read_back!r:.80}; give the name of a tool, or a function with def and "
+                "without async"
+            )
         _check_succeeded(self.succeeded)
 
     def tell_outcome(self, name: str, answer: str | None, *, is_error: bool = False) -> EffectOutcome:
@@ -62,9 +70,10 @@ class ActingTool:
         if self.succeeded is None or answer is None or is_error:
             return told
         acted = _matches(self.succeeded, answer)
-        if acted is None or (acted is False and not callable(self.succeeded)):
-            return "refused" if told == "refused" else "unknown"
-        return "acted" if acted else "refused"
+        if acted is True:
+            return "acted"
+        is_denied = acted is False and callable(self.succeeded)
+        return "refused" if is_denied or told == "refused" else "unknown"
 
     def is_met_by(self, answer: str) -> bool:
         """Returns whether ``succeeded`` is stated and holds for an answer."""
@@ -169,6 +178,11 @@ def _check_succeeded(succeeded: object) -> None:
             f"succeeded is {succeeded!r:.80}; give values at JSON pointers such as {{'/status': 'done'}}, "
             "a JSON Schema, a regular expression, or a function"
         )
+    if callable(succeeded) and not _takes_answer(succeeded):
+        raise ValueError(
+            f"succeeded is {succeeded!r:.80}; give a function without async that takes one argument, the "
+            "answer"
+        )
     try:
         if isinstance(succeeded, str):
             re2.compile(succeeded)
@@ -184,13 +198,47 @@ def _has_pointers(succeeded: Mapping[str, object]) -> bool:
     return all(isinstance(key, str) and key.startswith("/") for key in succeeded)
 
 
+def _is_plain(function: object) -> bool:
+    is_function = inspect.isfunction(function) or inspect.ismethod(function)
+    return is_function and not _is_async(function)
+
+
+def _is_async(function: object) -> bool:
+    forms = (function, getattr(function, "__call__", None))  # noqa: B004 - an object may have an async one
+    return any(inspect.iscoroutinefunction(each) or inspect.isasyncgenfunction(each) for each in forms)
+
+
+def _takes_answer(function: Callable[..., object]) -> bool:
+    try:
+        inspect.signature(function).bind("answer")
+    except TypeError:
+        return False
+    except ValueError:  # some functions of C have no signature
+        pass
+    return not _is_async(function)
+
+
+def _ask(function: Callable[[str], object], answer: str) -> bool | None:
+    """Returns what a function says of an answer; None unless it is True or False."""
+    try:
+        told = function(answer)
+    except BaseException as error:  # noqa: BLE001 - the caller's code, and the call has been made
+        raise_outer(error)
+        _log.warning(
+            "succeeded raised %s, so it is not known whether the call acted; mend the function",
+            name_error(error),
+        )
+        return None
+    return told if isinstance(told, bool) else None
+
+
 def _matches(
     succeeded: Mapping[str, object] | str | Callable[[str], bool | None], answer: str
 ) -> bool | None:
     if isinstance(succeeded, str):
         return re2.search(succeeded, answer) is not None
-    if succeeded is None or callable(succeeded):
-        return None if succeeded is None else succeeded(answer)
+    if callable(succeeded):
+        return _ask(succeeded, answer)
     try:
         value = json.loads(answer)
     except ValueError:

@@ -54,7 +54,7 @@ from agents.loop.effects import (
     utc_now,
 )
 from agents.loop.langgraph_internals import find_late_durability, read_config
-from agents.loop.read_back import add_read_back
+from agents.loop.read_back import add_metadata, add_read_back, check_acting_tools
 from agents.loop.reply_problems import find_unmade_call, tell_reply
 from agents.loop.single_agent import build_single_gate
 from agents.loop.tool_answers import (
@@ -223,11 +223,13 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         return self._mark(prepared, name_called(prepared.model), await handler(prepared))
 
     def prepare_request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
-        """Returns the request of a reply."""
+        """Returns the request of a reply, if the agent has the tools that ``acting_tools`` names."""
         self._note_history(request.state)
-        names = [tool.name for tool in request.tools if isinstance(tool, BaseTool)]
+        tools = {tool.name: tool for tool in request.tools if isinstance(tool, BaseTool)}
+        if self._acting is not None:
+            check_acting_tools(self._acting, tools)
         messages = [
-            write_calls(message, names) if isinstance(message, AIMessage) else message
+            write_calls(message, [*tools]) if isinstance(message, AIMessage) else message
             for message in request.messages
         ]
         return request.override(model=check_replies(request.model), messages=messages)
@@ -259,7 +261,8 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         return await arun_conversation(self._make_call(request, handler))
 
     def _make_call(self, request: ToolCallRequest, handler: ToolHandler) -> Conversation[Output]:
-        call, gate, use = request.tool_call, self._find_gate(), self._describe_tool(request)
+        call, gate, acting = request.tool_call, self._find_gate(), self._find_acting(request)
+        use = describe_tool(acting, call["name"])
         intent = _read_effects(request).get(str(call["id"]))
         effect, lost = intent or build_effect(call, Made(), gate.execution), 0
         if intent is not None and not use.only_reads and gate.may_have_begun(intent, request):
@@ -280,7 +283,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
             raise_outer(error)
             output, effect = self.tell_error(request, error), _add_error(effect, error)
         else:
-            effect = yield from _read_effect(request, use, effect, output)
+            effect = yield from _read_effect(request, acting, effect, output)
         gate.note_begun(request, is_begun=False)
         if use.only_reads:
             return output
@@ -331,13 +334,13 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
     def _find_gate(self) -> CallGate:
         return self._gate or find_gate() or build_single_gate()
 
-    def _describe_tool(self, called: ToolCall | ToolCallRequest) -> ToolUse:
+    def _describe_tool(self, call: ToolCall) -> ToolUse:
+        return describe_tool(self._find_acting(), call["name"])
+
+    def _find_acting(self, request: ToolCallRequest | None = None) -> ActingTools:
         acting = self._acting or self._find_gate().acting or _GUESSING
-        if not isinstance(called, ToolCallRequest):
-            return describe_tool(acting, called["name"])
-        if (tool := called.tool) is not None and tool.name not in acting.metadata:
-            acting = replace(acting, metadata={**acting.metadata, tool.name: tool.metadata})
-        return describe_tool(acting, called.tool_call["name"])
+        tools = () if request is None else (request.tool, *request.runtime.tools)
+        return add_metadata(acting, [tool for tool in tools if tool is not None])
 
 
 def _withhold(gate: CallGate, call: ToolCall, decision: Withheld, lost: int) -> Output:
@@ -351,15 +354,16 @@ def _withhold(gate: CallGate, call: ToolCall, decision: Withheld, lost: int) -> 
 
 
 def _read_effect(
-    request: ToolCallRequest, use: ToolUse, intent: Effect, output: Output
+    request: ToolCallRequest, acting: ActingTools, intent: Effect, output: Output
 ) -> Conversation[Effect]:
     """Returns what the answer says of the effect of a call; the intent for a tool that only reads."""
+    use = describe_tool(acting, intent["name"])
     if use.only_reads:
         return intent
     answer, tool = read_answer(output), use.treatment or DEFAULT
     text, is_error = (None, False) if answer is None else (str(answer.text), answer.status == "error")
     outcome = tool.tell_outcome(intent["name"], text, is_error=is_error)
-    return (yield from add_read_back(request, tool, {**intent, "answer": text, "outcome": outcome}))
+    return (yield from add_read_back(request, acting, tool, {**intent, "answer": text, "outcome": outcome}))
 
 
 def _ask_again(gate: CallGate, call: ToolCall, marks: CallMarks, now: str) -> Decision:

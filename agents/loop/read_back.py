@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -11,58 +13,102 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.prebuilt.tool_node import ToolCallRequest
 
 from agents.errors import ModelSetupError
-from agents.loop.acting_tools import ActingTool
+from agents.loop.acting_tools import ActingTool, ActingTools, describe_tool
 from agents.loop.effects import Effect, ReadBack
-from agents.loop.tool_answers import name_error, read_answer
+from agents.loop.tool_answers import name_error, raise_outer, read_answer
 from agents.sync import Call, Conversation
 
 PREFIX: Final = "read_back:"
 """The id of the call begins with it, so that it is not taken for a call of the model."""
 
 
-def add_read_back(request: ToolCallRequest, tool: ActingTool, effect: Effect) -> Conversation[Effect]:
+def add_read_back(
+    request: ToolCallRequest, acting: ActingTools, tool: ActingTool, effect: Effect
+) -> Conversation[Effect]:
     """Returns the effect with what its tool's ``read_back`` answers, unless the call was refused."""
     if tool.read_back is None or effect["outcome"] == "refused":
         return effect
-    reader = _find_reader(request, tool.read_back)
-    args = {name: effect["args"][name] for name in reader.args if name in effect["args"]}
-    call = {
-        "name": reader.name,
-        "args": args,
-        "id": f"{PREFIX}{request.tool_call['id']}",
-        "type": "tool_call",
-    }
-    given = call, request.runtime.config
+    name, args = getattr(tool.read_back, "__name__", str(tool.read_back)), dict[str, object]()
     try:
+        reader = _find_reader(request, acting, tool.read_back)
+        args = {each: effect["args"][each] for each in reader.args if each in effect["args"]}
+        call = {"name": name, "args": args, "id": f"{PREFIX}{request.tool_call['id']}", "type": "tool_call"}
+        given = call, request.runtime.config
         output = yield Call(partial(reader.invoke, *given), partial(reader.ainvoke, *given))
         answer = read_answer(output)
         text = f"{type(output).__name__}: {output}" if answer is None else str(answer.text)
         is_error = answer is not None and answer.status == "error"
-    except Exception as error:  # noqa: BLE001 - a tool is user code, and the call has been made
+    except BaseException as error:  # noqa: BLE001 - a tool is user code, and the call has been made
+        raise_outer(error)
         text, is_error = name_error(error), True
     result, failure = (None, text) if is_error else (text, None)
     is_confirmed = effect["outcome"] == "unknown" and not is_error and tool.is_met_by(text)
     return {
         **effect,
         "outcome": "acted" if is_confirmed else effect["outcome"],
-        "read_back": ReadBack(name=reader.name, args=args, result=result, error=failure),
+        "read_back": ReadBack(name=name, args=args, result=result, error=failure),
     }
 
 
-def find_missing_argument(reader: BaseTool, acting: BaseTool) -> str | None:
-    """Returns a required argument of a reading tool that calls of an acting tool do not have; else None."""
-    required = convert_to_openai_tool(reader)["function"]["parameters"].get("required", [])
-    return next((name for name in required if name not in acting.args), None)
+def add_metadata(acting: ActingTools, tools: Iterable[BaseTool]) -> ActingTools:
+    """Returns the tools that act with the metadata of tools that they do not have."""
+    found = {tool.name: tool.metadata for tool in tools if tool.name not in acting.metadata}
+    return replace(acting, metadata={**acting.metadata, **found}) if found else acting
 
 
-def _find_reader(request: ToolCallRequest, read_back: str | Callable[..., object]) -> BaseTool:
+def check_acting_tools(acting: ActingTools, tools: Mapping[str, BaseTool]) -> None:
+    """Checks the names that ``acting_tools`` of an agent has.
+
+    Raises:
+        ModelSetupError: The agent lacks a tool, or ``read_back`` cannot be asked.
+    """
+    names = ", ".join(tools)
+    listed = f"the tools of the agent are {names}" if names else "the agent has no tools"
+    if (problem := find_name_problem(add_metadata(acting, tools.values()), tools, listed)) is not None:
+        raise ModelSetupError(problem)
+
+
+def find_name_problem(acting: ActingTools, tools: Mapping[str, BaseTool], listed: str) -> str | None:
+    """Returns why the names in ``acting_tools`` do not fit the tools, which a clause lists; else None."""
+    for name, treatment in acting.stated.items():
+        if name not in tools:
+            return f"acting_tools names {_quote(name)}; {listed}"
+        if isinstance(treatment.read_back, str):
+            problem = _find_reader_problem(acting, tools, treatment.read_back, tools[name])
+            if problem is not None:
+                return f"read_back of {_quote(name)} is {_quote(treatment.read_back)}{problem}; {listed}"
+    return None
+
+
+def _find_reader_problem(
+    acting: ActingTools, tools: Mapping[str, BaseTool], name: str, called: BaseTool
+) -> str | None:
+    if name not in tools or describe_tool(acting, name).kind != "reading":
+        return "; name a tool that only reads, or give a function"
+    required = convert_to_openai_tool(tools[name])["function"]["parameters"].get("required", [])
+    missing = next((each for each in required if each not in called.args), None)
+    if missing is None:
+        return None
+    return (
+        f", which needs the argument {_quote(missing)}, and {called.name} has none of this name; give a "
+        "function of its arguments"
+    )
+
+
+def _find_reader(
+    request: ToolCallRequest, acting: ActingTools, read_back: str | Callable[..., object]
+) -> BaseTool:
     if not isinstance(read_back, str):
-        name = getattr(read_back, "__name__", "read_back")
-        return StructuredTool.from_function(read_back, name=name, description="Reads what a call has done.")
-    known = {each.name: each for each in request.runtime.tools}
-    if read_back not in known:
-        raise ModelSetupError(
-            f"read_back names {read_back!r}, which the agent does not have; its tools are "
-            f"{', '.join(sorted(known))}"
+        return StructuredTool.from_function(
+            read_back, name=read_back.__name__, description="Reads what a call has done."
         )
-    return known[read_back]
+    reader = next((each for each in request.runtime.tools if each.name == read_back), None)
+    if reader is None or describe_tool(acting, read_back).kind != "reading":
+        raise ModelSetupError(
+            f"read_back is {_quote(read_back)}; name a tool that only reads, or give a function"
+        )
+    return reader
+
+
+def _quote(name: str) -> str:
+    return json.dumps(name, ensure_ascii=False)

@@ -13,7 +13,7 @@ from langgraph.graph.state import CompiledStateGraph
 from agents import ExecutionAgent
 from agents.base import overrides_invoke
 from agents.loop.acting_tools import DEFAULT, ActingTools, ToolUse, describe_tool, read_acting_tools
-from agents.loop.read_back import find_missing_argument
+from agents.loop.read_back import find_name_problem
 from agents.loop.tool_arguments import ToolArguments, read_arguments
 from agents.reply_types import EffectOutcome
 from evaluation.checks.kinds.tools import ProbeCheck, ToolCalls
@@ -194,7 +194,9 @@ def read_executor_tools(executor: object, acting_tools: object = None) -> Execut
         raise ConfigurationError(str(error)) from None
     known, is_foreign = tuple(tools) if is_known else None, not isinstance(executor, ExecutionAgent)
     read = ExecutorTools(known, acting, tools, is_foreign, read_arguments([*tools.values()]))
-    _check_names(read)
+    problem = None if known is None else find_name_problem(acting, tools, read.describe_tools())
+    if problem is not None:
+        raise ConfigurationError(problem)
     return read
 
 
@@ -237,29 +239,6 @@ def _check_graph(executor: object, tools: ExecutorTools, *, is_stored: bool) -> 
             f"executor is a graph whose tool {quote_text(acting[0])} may act, and which could call it twice "
             "after a crash or in a retry; build it with EffectsMiddleware() first in its middleware, or give "
             "acting_tools=[] if none of its tools acts"
-        )
-
-
-def _check_names(tools: ExecutorTools) -> None:
-    """Checks the names of ``acting_tools`` and of ``read_back``."""
-    for name, tool in tools.acting.stated.items():
-        if tools.known is not None and name not in tools.known:
-            raise ConfigurationError(f"acting_tools names {quote_text(name)}; {tools.describe_tools()}")
-        if isinstance(tool.read_back, str) and tools.known is not None:
-            _check_read_back(tools, name, tool.read_back)
-
-
-def _check_read_back(tools: ExecutorTools, name: str, reader: str) -> None:
-    if reader not in tools.tools or tools.describe(reader).kind != "reading":
-        raise ConfigurationError(
-            f"read_back of {quote_text(name)} is {quote_text(reader)}; name a tool of the executor that only "
-            f"reads, or give a function; {tools.describe_tools()}"
-        )
-    missing = find_missing_argument(tools.tools[reader], tools.tools[name])
-    if missing is not None:
-        raise ConfigurationError(
-            f"read_back of {quote_text(name)} is {quote_text(reader)}, which needs the argument "
-            f"{quote_text(missing)}, and {name} has none of this name; give a function of its arguments"
         )
 
 

@@ -2,10 +2,29 @@
 
 from __future__ import annotations
 
+import json
+import sys
+from functools import partial
+
 import pytest
 
 from agents import ActingTool
 from agents.loop.acting_tools import describe_tool, read_acting_tools
+
+
+def check(order: str, answer: str) -> bool:
+    return answer == f"refunded {order}"
+
+
+async def wait(answer: str) -> bool:
+    return answer == "refunded"
+
+
+class Checker:
+    """An object that is called, and answers later."""
+
+    async def __call__(self, answer: str) -> bool:
+        return answer == "refunded"
 
 
 def test_a_value_that_is_not_accepted_is_refused_in_one_sentence(subtests):
@@ -14,6 +33,24 @@ def test_a_value_that_is_not_accepted_is_refused_in_one_sentence(subtests):
         ({"approve": 1}, "approve is 1; give True or False"),
         ({"repeat": "once"}, "repeat is 'once'; give 'reuse', 'ask' or 'allow'"),
         ({"read_back": 3}, "read_back is 3; give the name of a tool, or a function"),
+        ({"read_back": partial(check, "7")}, r"read_back is functools.partial\(.*; give the name of a tool"),
+        (
+            {"read_back": Checker()},
+            "read_back is <.*Checker object .*; give the name of a tool, or a function",
+        ),
+        (
+            {"read_back": wait},
+            "read_back is <function wait .*; give the name of a tool, or a function with def",
+        ),
+        ({"read_back": len}, "read_back is <built-in function len>; give the name of a tool, or a function"),
+        ({"succeeded": wait}, "succeeded is <function wait .*; give a function without async"),
+        ({"succeeded": partial(wait)}, r"succeeded is functools.partial\(.*; give a function without async"),
+        ({"succeeded": Checker()}, "succeeded is <.*Checker object .*; give a function without async"),
+        (
+            {"succeeded": lambda: True},
+            "succeeded is <function .*; give a function .* one argument, the answer",
+        ),
+        ({"succeeded": lambda a, b: True}, "succeeded is <function .*; give a function .* one argument"),
         ({"succeeded": 3}, "succeeded is 3; give values at JSON pointers"),
         ({"succeeded": ""}, "succeeded is ''; give values at JSON pointers"),
         ({"succeeded": {}}, r"succeeded is \{\}; give values at JSON pointers"),
@@ -53,7 +90,15 @@ def test_what_is_stated_about_the_answer_decides_the_outcome(subtests):
         (r"receipt \d+", "Could not refund: card expired", "refused"),
         (lambda answer: answer == "42", "42", "acted"),
         (lambda answer: answer == "42", "refunded", "refused"),
+        (partial(check, "7"), "refunded 7", "acted"),
         (lambda _: None, "refunded", "unknown"),
+        (lambda _: 1, "refunded", "unknown"),
+        (lambda _: 0, "refunded", "unknown"),
+        (lambda _: "no", "refunded", "unknown"),
+        (lambda answer: json.loads(answer)["status"] == "done", '{"state": "refunded"}', "unknown"),
+        (lambda answer: json.loads(answer)["status"] == "done", "refunded", "unknown"),
+        (lambda answer: json.loads(answer)["status"] == "done", "Could not refund: card expired", "refused"),
+        (lambda _: sys.exit(3), "refunded", "unknown"),
         (lambda _: None, "Could not refund: card expired", "refused"),
         (None, "refunded", "acted"),
         (None, "42", "unknown"),
@@ -61,6 +106,14 @@ def test_what_is_stated_about_the_answer_decides_the_outcome(subtests):
     ]:
         with subtests.test(succeeded=succeeded, answer=answer):
             assert ActingTool(succeeded=succeeded).tell_outcome("refund", answer) == outcome
+
+
+def test_an_error_in_the_function_is_logged(caplog):
+    ActingTool(succeeded=lambda answer: {}[answer]).tell_outcome("refund", "refunded")
+
+    assert [each.getMessage() for each in caplog.records] == [
+        "succeeded raised KeyError: 'refunded', so it is not known whether the call acted; mend the function"
+    ]
 
 
 def test_an_answer_with_the_status_of_an_error_never_says_that_the_call_acted(subtests):

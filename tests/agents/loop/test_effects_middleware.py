@@ -9,6 +9,7 @@ import sys
 import pytest
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage
+from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
@@ -305,9 +306,10 @@ def test_a_reading_tool_that_finds_no_effect_leaves_it_unknown(invoke):
     assert state["effects"]["c7"]["outcome"] == "unknown"
 
 
-def test_an_error_of_the_function_is_a_part_of_the_effect_and_ends_nothing(invoke):
+@pytest.mark.parametrize("error", [ConnectionError, SystemExit, asyncio.CancelledError])
+def test_an_error_of_the_function_is_a_part_of_the_effect_and_ends_nothing(invoke, error):
     def fail(order: int) -> str:
-        raise ConnectionError("the books are closed")
+        raise error("the books are closed")
 
     shop = Shop("42")
     tool = ActingTool(succeeded=REFUNDED, read_back=fail)
@@ -317,7 +319,7 @@ def test_an_error_of_the_function_is_a_part_of_the_effect_and_ends_nothing(invok
     assert (effect["outcome"], state["messages"][-1].text) == ("unknown", "done")
     assert (effect["read_back"]["result"], effect["read_back"]["error"]) == (
         None,
-        "ConnectionError: the books are closed",
+        f"{error.__name__}: the books are closed",
     )
 
 
@@ -330,7 +332,48 @@ def test_a_refused_call_is_not_read_back(invoke):
     assert "read_back" not in state["effects"]["c7"]
 
 
-def test_a_reading_tool_that_the_agent_does_not_have_is_named(invoke):
-    tool = ActingTool(read_back="find_order")
-    with pytest.raises(ModelSetupError, match=r"read_back names 'find_order'.*get_order, refund"):
-        invoke(build(Shop(), {"refund": tool})[0], TASK)
+def test_names_that_do_not_fit_the_tools_are_refused_before_the_model_is_called(invoke, subtests):
+    tools = "the tools of the agent are refund, get_order, get_shop"
+    for acting, told in [
+        (["refnd"], f'acting_tools names "refnd"; {tools}'),
+        ({"refnd": ActingTool(approve=True)}, f'acting_tools names "refnd"; {tools}'),
+        (read_back("find_order"), f'read_back of "refund" is "find_order"; name a tool that .*; {tools}'),
+        (read_back("refund"), f'read_back of "refund" is "refund"; name a tool that only reads, .*; {tools}'),
+        (
+            read_back("get_shop"),
+            f'read_back of "refund" is "get_shop", which needs the argument "city", .*{tools}',
+        ),
+    ]:
+        shop = Shop()
+        agent, model = build_with(shop, acting)
+        with subtests.test(acting=acting), pytest.raises(ModelSetupError, match=told):
+            invoke(agent, TASK)
+
+        assert (shop.refunds, model.prompts) == ([], [])
+
+
+def test_annotations_say_whether_a_tool_reads_an_effect(invoke, subtests):
+    for hints, read in [({"readOnlyHint": True}, True), ({"readOnlyHint": False}, False), ({}, False)]:
+        shop = Shop("42")
+        ledger = StructuredTool.from_function(shop.get_order, name="ledger", metadata=hints)
+        agent, _ = build_with(shop, {"refund": ActingTool(succeeded=REFUNDED, read_back="ledger")}, ledger)
+        with subtests.test(hints=hints):
+            if read:
+                assert invoke(agent, TASK)["effects"]["c7"]["outcome"] == "acted"
+            else:
+                with pytest.raises(ModelSetupError, match='read_back of "refund" is "ledger"; name a tool'):
+                    invoke(agent, TASK)
+
+
+def read_back(name):
+    return {"refund": ActingTool(read_back=name)}
+
+
+def build_with(shop, acting, *tools):
+    def get_shop(city: str) -> str:
+        """Return a shop."""
+        return city
+
+    model = ScriptedChatModel(reply)
+    known = [*shop.tools(), *(tools or [StructuredTool.from_function(get_shop)])]
+    return create_agent(model, known, middleware=[EffectsMiddleware(acting)]), model
