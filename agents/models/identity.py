@@ -6,7 +6,10 @@ No name and no message has a password or a key.
 from __future__ import annotations
 
 import hashlib
+import re
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +28,7 @@ _NAMES: Final = ("model_name", "model")
 _SETTINGS: Final = (
     "temperature", "top_p", "top_k", "frequency_penalty", "presence_penalty", "reasoning_effort", "reasoning",
 )  # fmt: skip
+_SECRET_NAMES: Final = re.compile(r"key|token|auth|secret|passw|cookie|credential|signature", re.IGNORECASE)
 
 
 def identify_model(llm: object) -> str | None:
@@ -116,6 +120,33 @@ def hide_credentials(address: str) -> str:
 
 
 def read_secrets(model: object) -> list[str]:
-    """Reads the secret settings of a model, also of one with tools bound."""
-    values = getattr(unbind_model(model), "__dict__", {}).values()
-    return [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
+    """Reads the secrets in the settings of a model, also of one with tools bound.
+
+    They are its secret fields, the password of its address, and what stands in its headers, or in any other
+    mapping, under the name of a key.
+    """
+    settings = getattr(unbind_model(model), "__dict__", {})
+    addresses = [settings[name] for name in _FIELDS if settings.get(name)]
+    secrets = [*_iter_secrets(settings, is_named=False), *chain(*map(_read_password, addresses))]
+    # The longest first: one may be the beginning of another.
+    return sorted(secrets, key=len, reverse=True)
+
+
+def _iter_secrets(value: object, *, is_named: bool) -> Iterator[str]:
+    if isinstance(value, SecretStr):
+        yield value.get_secret_value()
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _iter_secrets(inner, is_named=_SECRET_NAMES.search(str(name)) is not None)
+    elif is_named and isinstance(value, str):
+        # Without the scheme: a server may repeat the token of "Bearer TOKEN" alone.
+        yield from (value, value.rpartition(" ")[2])
+
+
+def _read_password(address: object) -> Iterator[str]:
+    try:
+        url = httpx2.URL(str(address))
+    except httpx2.InvalidURL:
+        return
+    yield from (url.password, url.userinfo.decode("ascii").partition(":")[2])
+    yield from _iter_secrets(dict(url.params), is_named=False)

@@ -56,6 +56,10 @@ _FILTERED: Final = re.compile(
 _MARKUP: Final = re.compile(r"<(script|style)\b.*?</\1\s*>|<!--.*?-->|<[^>]*>", re.IGNORECASE | re.DOTALL)
 
 
+_LONGEST: Final = 10_000
+"""More than is shown of an error: its text is cut after the keys of the model are masked."""
+
+
 class NoReplyError(Exception):
     """The server answered with success, and its answer has no reply of a model.
 
@@ -66,11 +70,11 @@ class NoReplyError(Exception):
 
     def __init__(self, body: object, problem: Exception | None = None) -> None:
         body = body if isinstance(body, str | list | Mapping) else json.dumps(body, default=str)
-        reason = "" if problem is None else f" ({type(problem).__name__}: {problem!s:.200})"
-        text = f"the answer has no reply: {json.dumps(body, default=str):.200}"
+        reason = "" if problem is None else f" ({type(problem).__name__}: {read_error(problem)})"
+        text = f"the answer has no reply{reason}: {json.dumps(body, default=str)}"
         if problem is not None and body == "":
-            text = "the client library cannot write the request, or cannot read the answer"
-        super().__init__(mask_keys(read_words(body) or f"{text}{reason}"))
+            text = f"the client library cannot write the request, or cannot read the answer{reason}"
+        super().__init__(mask_keys((read_words(body) or text)[:_LONGEST]))
         self.body = body
 
 

@@ -271,7 +271,7 @@ def _require_end(report: Mapping[str, object], *, must_end: bool) -> str | None:
 
 def _require_size(size: int, text: str) -> None:
     if size > LARGEST:
-        raise NoReplyError(f"more than {LARGEST:,} characters without an end, such as {text[:100]!r}")
+        raise NoReplyError(f"more than {LARGEST:,} characters without an end, such as {text[:1_000]!r}")
 
 
 def _read_report(generation: ChatGeneration) -> dict[str, object]:

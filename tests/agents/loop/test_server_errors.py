@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from itertools import product
 
 import pytest
 from langchain_openai import ChatOpenAI
@@ -17,6 +18,7 @@ from agents import (
     load_model,
 )
 from agents.testing import ScriptedChatModel
+from tests.fakes.protocol_server import PROTOCOLS, encode, serve_protocol
 
 ONCE = TransportRetry(max_attempts=1)
 
@@ -45,6 +47,39 @@ def test_an_executor_with_tools_names_the_address_and_masks_the_key(chat_server)
         ExecutionAgent(llm, [len]).execute_step("x")
     assert chat_server.url in str(caught.value)
     assert "swordfish" not in str(caught.value)
+
+
+WORD = "Sommerwiese-Regen"
+HEADERS = [{"X-Api-Key": WORD}, {"Authorization": f"Token {WORD}"}, {"cookie": WORD}, {"X-Gate-Token": WORD}]
+SAID = {
+    "a refusal": encode({"error": f"no access for {WORD}"}, 403),
+    "no reply": encode({"padding": "." * 165, "key": WORD}),
+    "a page": encode(f"<p>{'.' * 190} {WORD}</p>".encode(), 200, {"Content-Type": "text/html"}),
+}
+
+
+def _build_with_secret(server, protocol, headers):
+    if headers is not None:
+        kwargs = (
+            {"client_kwargs": {"headers": headers}} if protocol == "ollama" else {"default_headers": headers}
+        )
+        return server.model(protocol, **kwargs)
+    address = server.url.replace("//", f"//ada:{WORD}@") + ("/v1" if protocol == "openai" else "")
+    key = {} if protocol == "ollama" else {"api_key": "x"}
+    return load_model(f"{protocol}:m", base_url=address, **key)
+
+
+def test_no_secret_of_the_settings_is_shown(subtests):
+    for protocol, (label, answer) in product(PROTOCOLS, SAID.items()):
+        for headers in [*HEADERS, None]:
+            with (
+                subtests.test(f"{protocol}: {label}", headers=headers),
+                serve_protocol(lambda _, said=answer: said) as server,
+            ):
+                with pytest.raises((ModelRefusedError, ModelUnavailableError)) as caught:
+                    ask(_build_with_secret(server, protocol, headers), awaited=False)
+                assert WORD[:8] not in str(caught.value)
+                assert server.url in str(caught.value)
 
 
 def test_an_error_that_no_server_sent_passes_unchanged():
