@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, NotRequired, TypeAlias, Unpack, get_args
 
-from langchain.agents.middleware import AgentMiddleware, hook_config
+from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse, hook_config
 from langchain.agents.middleware.types import OmitFromInput, PrivateStateAttr
 from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage
+from langchain_core.tools import BaseTool
 from langgraph.runtime import Runtime
 
 from agents import prompts
@@ -31,12 +32,15 @@ from orchestrator.judging.conversation import (
     find_best_output,
     read_verdict,
 )
+from orchestrator.judging.executor_tools import ExecutorTools
 from orchestrator.judging.task_contracts import validate_contract
 from orchestrator.runtime.call_records import plan_record
 from orchestrator.state.plain_values import plain_json
 from orchestrator.state.records import Json, Requirement, ToolCallRecord
 
 OnFailure: TypeAlias = Literal["return", "raise", "ask"]
+Handler: TypeAlias = Callable[[ModelRequest[Any]], ModelResponse[Any]]
+AsyncHandler: TypeAlias = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
 _FORBIDDEN: Final = "forbidden"
 
 
@@ -111,6 +115,20 @@ class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
             "contract_request": messages[-1].id if messages else None,
         }
 
+    def wrap_model_call(self, request: ModelRequest[Any], handler: Handler) -> ModelResponse[Any]:
+        """Checks the tools that the contract names.
+
+        Raises:
+            ConfigurationError: The contract needs a tool that the agent lacks.
+        """
+        self._check_tools(request)
+        return handler(request)
+
+    async def awrap_model_call(self, request: ModelRequest[Any], handler: AsyncHandler) -> ModelResponse[Any]:
+        """Like ``wrap_model_call``."""
+        self._check_tools(request)
+        return await handler(request)
+
     def after_model(self, state: ContractState, runtime: Runtime[Any]) -> dict[str, Any] | None:  # noqa: ARG002
         """Answers the calls that the contract excludes."""
         reply, answered = find_last_reply(state["messages"])
@@ -172,6 +190,13 @@ class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
             return _ask(state, verdict)
         is_last = best == verdict["attempts"][-1]["output"]
         return {"verdict": verdict, **({} if is_last else {"messages": [AIMessage(best)]})}
+
+    def _check_tools(self, request: ModelRequest[Any]) -> None:
+        tools = {each.name: each for each in request.tools if isinstance(each, BaseTool)}
+        known = tuple(tools) if len(tools) == len(request.tools) else None
+        problem = ExecutorTools(known, tools=tools).find_problem(self._contract or Contract())
+        if problem is not None:
+            raise ConfigurationError(f"contract.{problem}")
 
 
 def _check_options(max_retries: object, require: object, on_failure: object) -> None:

@@ -146,10 +146,10 @@ class LangGraphOrchestrator(RunMethods):
         contracts = read_contracts(contract, given, output, tools, agents.evaluation.named_checks)
         safeguards = describe_safeguards({**given, "contract": contract}, self.settings)
         derived = read_task_contracts(contract, derives_steps=given.get("step_contract") is None)
-        graph = compile_graph(agents, contracts, derived, self.settings, saver)
+        graph, reporters = compile_graph(agents, contracts, derived, self.settings, saver)
         self.graph = graph.with_config(metadata={SAFEGUARDS: json.dumps(safeguards)})
         case = contract if isinstance(contract, TaskCase) else None
-        launcher = Launcher(self.graph, self.settings, tools, case, safeguards)
+        launcher = Launcher(self.graph, self.settings, tools, case, safeguards, reporters)
         super().__init__(launcher, Runner(launcher, saver, tuple(hooks)))
 
     def draw_mermaid(self) -> str:

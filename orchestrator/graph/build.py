@@ -18,7 +18,7 @@ from evaluation.contract.requirements import Contract
 from evaluation.plugins import AnyJudge
 from orchestrator.errors import ConfigurationError
 from orchestrator.graph.executor import ExecutorMethods, executor_node
-from orchestrator.graph.monitor import monitor_node
+from orchestrator.graph.monitor import monitor_node, report_ended
 from orchestrator.graph.node_types import Node
 from orchestrator.graph.run_nodes import branch_node, join_node, planner_node, synthesis_node, with_conclusion
 from orchestrator.graph.step import (
@@ -51,7 +51,7 @@ from orchestrator.judging.output import OutputRules
 from orchestrator.judging.task_contracts import TaskContracts
 from orchestrator.runtime import agent_methods
 from orchestrator.runtime.agent_methods import find_agent_graph
-from orchestrator.runtime.call import RunContext
+from orchestrator.runtime.call import Reporter, RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import (
     BRANCH,
@@ -137,8 +137,11 @@ def compile_graph(
     derived: TaskContracts | None,
     settings: Settings,
     checkpointer: BaseCheckpointSaver[str] | None,
-) -> Graph:
+) -> tuple[Graph, dict[str, Reporter]]:
     """Builds the graph for these agents.
+
+    Returns:
+        The graph; and the reporters of a step and of the answer, by the names of the nodes that run them.
 
     Raises:
         ConfigurationError: The contract or the supervision is not accepted, or needs a checkpointer.
@@ -166,7 +169,12 @@ def compile_graph(
         graph.add_edge(SYNTHESIS, END)
     saver = None if checkpointer is None else with_async_methods(checkpointer)
     compiled = graph.compile(checkpointer=saver, name="plan_execute_monitor")
-    return compiled.with_config(recursion_limit=NO_LIMIT, metadata={SCHEMA: SCHEMA_VERSION})
+    reporters: dict[str, Reporter] = {
+        name: partial(report_ended, each.nodes[MONITOR])
+        for name, each in ((BRANCH, step), (SYNTHESIS, answer))
+        if each
+    }
+    return compiled.with_config(recursion_limit=NO_LIMIT, metadata={SCHEMA: SCHEMA_VERSION}), reporters
 
 
 def _find_modes(phases: Phases, settings: Settings, supervisor: object) -> frozenset[SupervisionMode]:

@@ -17,10 +17,11 @@ from orchestrator.judging.evaluator import Evaluator
 from orchestrator.judging.evidence import add_basis, add_trust, read_evidence
 from orchestrator.judging.feedback import Expectations, feedback_of, problems_of, warnings_of
 from orchestrator.judging.judging_calls import Evaluated
+from orchestrator.planning.parallel import apply_update
 from orchestrator.retry.verdict_updates import add_decision, build_failure, fail, read_outcome
 from orchestrator.runtime.call import Raised, RunContext, Spent
 from orchestrator.settings import Settings
-from orchestrator.state.current_step import latest_record, supervision_mode
+from orchestrator.state.current_step import lacks_report, latest_record, supervision_mode
 from orchestrator.state.evaluation_report import is_refused_by_judge_alone
 from orchestrator.state.graph_state import Failure, JudgeCalls, OrchestratorState, StateUpdate
 from orchestrator.state.records import NO_USAGE, Attempt, Json, VerdictRecord
@@ -47,6 +48,20 @@ def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings)
         return update
 
     return node
+
+
+async def report_ended(
+    monitor: node_types.Node, state: OrchestratorState, run: RunContext
+) -> OrchestratorState:
+    """Returns the state of a run that has ended, with a report of the latest execution of its current step.
+
+    Args:
+        monitor: The node that evaluates the execution.
+        state: The last state, with the failure.
+        run: The run.
+    """
+    update = await monitor(state, run, lambda _: None) if lacks_report(state) else StateUpdate()
+    return apply_update(state, update)
 
 
 async def _evaluate(

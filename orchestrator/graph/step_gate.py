@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from agents.loop.effects import CallGate, CallQuestion, EarlierCall, Effect, utc
 from agents.loop.langgraph_internals import ask_person, read_task_id
 from agents.loop.tool_arguments import hash_call
 from agents.reply_types import EffectOutcome, HumanAnswer
+from evaluation.sensitive.scanner import shorten
 from orchestrator.judging.call_rules import CallBounds
 from orchestrator.judging.executor_tools import ExecutorTools
 from orchestrator.runtime.call import RunContext
@@ -27,6 +29,8 @@ from orchestrator.state.plain_values import plain_json
 from orchestrator.state.records import CallOrigin, ToolCallRecord
 from orchestrator.supervision import human
 
+_SHOWN: Final = 5
+"""Most earlier calls that a person is shown."""
 _LATE: Final = re.compile(
     r"\b(?:5\d\d|time[d-]? ?out|gateway|connection|but|however|partial\w*)\b", re.IGNORECASE
 )
@@ -98,7 +102,7 @@ class RunGate(CallGate):
             _plan_record(call),
             question.asked_at,
             question.doubt,
-            question.findings,
+            [*question.findings, *self._describe_effects()],
         )
         ask = partial(ask_person, new_after=question.new_after)
         while isinstance(answer := human.read_answer(ask(asked), asked, utc_now()), str):
@@ -107,6 +111,17 @@ class RunGate(CallGate):
             # Also for an agent within a tool, whose error would only be an answer to the model.
             read_recorder().halted = CallHaltedError(f"denied by {answer['answered_by']}: {answer['text']}")
         return answer
+
+    def _describe_effects(self) -> list[str]:
+        """Describes the latest calls of this run that act, for a person who decides about another one."""
+        made = [*(call for _, call in self._list_made()), *self._list_current()]
+        acting = [call for call in made if self._acts(call)][-_SHOWN:]
+        return [
+            f"Before: {call['name']} {shorten(json.dumps(call['args']), 120)} "
+            f"answered {shorten(call['result'] or call['error'] or 'nothing', 120)!r} "
+            f"({read_outcome(self.tools, call)})"
+            for call in acting
+        ]
 
     def note_call(self, call: ToolCall, effect: Effect, told: str | None = None) -> None:
         """Records what is known of a call."""

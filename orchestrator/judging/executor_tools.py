@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, cast
+from typing import Final, cast, get_type_hints
 
-from langchain_core.tools import BaseTool
+from langchain_core.tools import BaseTool, InjectedToolArg, InjectedToolCallId
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.prebuilt import InjectedState, InjectedStore
 
 from agents import ExecutionAgent
 from agents.base import overrides_invoke
 from agents.loop.acting_tools import DEFAULT, ActingTools, ToolUse, describe_tool, read_acting_tools
+from agents.loop.executor_graph import AgentGraph
 from agents.loop.read_back import find_name_problem
 from agents.loop.tool_arguments import ToolArguments, read_arguments
 from agents.reply_types import EffectOutcome
@@ -183,7 +185,7 @@ def read_executor_tools(executor: object, acting_tools: object = None) -> Execut
     """
     listed = getattr(executor, "tools", None)
     listed = listed if isinstance(listed, Sequence) else ()
-    tools = {tool.name: tool for tool in listed if isinstance(tool, BaseTool)}
+    tools = _index_tools([tool for tool in listed if isinstance(tool, BaseTool)])
     # An empty list of an object of another kind may be a default that says nothing.
     is_known = all(isinstance(tool, BaseTool) for tool in listed) and (
         listed or isinstance(executor, ExecutionAgent)
@@ -197,7 +199,50 @@ def read_executor_tools(executor: object, acting_tools: object = None) -> Execut
     problem = None if known is None else find_name_problem(acting, tools, read.describe_tools())
     if problem is not None:
         raise ConfigurationError(problem)
+    _check_injected(executor, tools)
     return read
+
+
+def _index_tools(tools: Sequence[BaseTool]) -> dict[str, BaseTool]:
+    """Returns tools by their names; of several with one name, one that acts if any does."""
+    ranked = {tool.name: tool for tool in sorted(tools, key=_rank_annotations)}
+    return {name: ranked[name] for name in dict.fromkeys(tool.name for tool in tools)}
+
+
+def _rank_annotations(tool: BaseTool) -> int:
+    annotated = ActingTools(metadata={tool.name: tool.metadata}, guesses=False)
+    return ("reading", "open", "acting").index(describe_tool(annotated, tool.name).kind)
+
+
+def _check_injected(executor: object, tools: Mapping[str, BaseTool]) -> None:
+    """Checks that a run gives what the arguments of a tool take that the model does not see."""
+    graph = executor.graph if isinstance(executor, ExecutionAgent) else None
+    for name, tool in tools.items():
+        schema = tool.get_input_schema()
+        fields = getattr(schema, "model_fields", {})  # a model of pydantic 1 has none
+        for argument, hint in get_type_hints(schema, include_extras=True).items():
+            is_required = argument not in fields or fields[argument].is_required()
+            for mark in getattr(hint, "__metadata__", ()):
+                if missing := _find_missing(mark, graph, is_required=is_required):
+                    raise ConfigurationError(
+                        f"argument {quote_text(argument)} of tool {quote_text(name)} takes {missing}; "
+                        "let the tool hold what it needs itself"
+                    )
+
+
+def _find_missing(mark: object, graph: AgentGraph | None, *, is_required: bool) -> str | None:
+    """Returns what a mark of an argument asks for if a run does not have it; a foreign graph has its own."""
+    kind = mark if isinstance(mark, type) else type(mark)
+    if issubclass(kind, InjectedStore):
+        return "LangGraph's store, which a run does not have"
+    is_given = graph is None or not is_required or issubclass(kind, InjectedToolCallId)
+    if is_given or not issubclass(kind, InjectedToolArg):
+        return None
+    if not issubclass(kind, InjectedState):
+        return f"a value that is injected ({kind.__name__}), and nothing gives one"
+    field, known = getattr(mark, "field", None), [*graph.channels] if graph else []
+    names = join_names(name for name in known if name.isidentifier() and not name.startswith("_"))
+    return None if field is None or field in known else f"{quote_text(field)} of a state that has {names}"
 
 
 def check_approvals(executor: object, tools: ExecutorTools, *, can_ask: bool) -> None:

@@ -28,6 +28,7 @@ from orchestrator.runs.resume import (
     state_from_values,
 )
 from orchestrator.runs.run_saver import format_resume_call
+from orchestrator.runtime.call import Reporter
 from orchestrator.settings import Settings, check_config, check_task, check_thread_id
 from orchestrator.state.current_step import LASTING
 from orchestrator.state.evaluation_report import mapping
@@ -96,6 +97,7 @@ class Launcher:
         tools: The executor's tools.
         case: The contract of the task that the caller states, if it is a case.
         safeguards: The settings that make the runs of this orchestrator safe.
+        reporters: The reporters of a step and of the answer, by the names of the nodes that run them.
     """
 
     graph: Graph
@@ -103,6 +105,7 @@ class Launcher:
     tools: ExecutorTools
     case: TaskCase | None
     safeguards: Mapping[str, Json]
+    reporters: Mapping[str, Reporter]
 
     def launch_task(
         self, task: str, thread_id: str | None, *, config: RunnableConfig | None = None, replace: bool = False

@@ -227,21 +227,21 @@ def _check_answer(answer: object, question: Question, now: datetime) -> object:
     return named
 
 
-def cancel_stored_run(resumed: Resumption, reason: str) -> OrchestratorState:
-    """Returns the last state of a stored run that is cancelled, with the executions of its nested graphs."""
+def list_cancelled(resumed: Resumption, reason: str) -> list[tuple[str, OrchestratorState]]:
+    """Returns the last states of a stored run that is cancelled: its own, and those of its nested graphs."""
     question = resumed.state["question"]
-    parallel = [record for name, each in resumed.nested if name == BRANCH for record in current_records(each)]
-    answers = [
-        record for name, each in resumed.nested if name == SYNTHESIS for record in current_records(each)
-    ]
-    update: StateUpdate = {
-        "results": parallel,
-        "synthesis": answers,
-        "underway": NOTHING_UNDERWAY,
-        "question": None,
-        **build_failure("cancelled", reason, None if question is None else question["step_index"]),
-    }
-    return apply_update(resumed.state, update)
+    failure = build_failure("cancelled", reason, None if question is None else question["step_index"])
+    ended = cast("OrchestratorState", {"question": None, **failure})
+    states = [(BRANCH, resumed.state), *resumed.nested]
+    return [(name, {**state, **ended}) for name, state in states]
+
+
+def join_cancelled(ended: Sequence[tuple[str, OrchestratorState]]) -> OrchestratorState:
+    """Returns the last state of a cancelled run with the executions in the states of its nested graphs."""
+    parallel = [record for name, each in ended if name == BRANCH for record in current_records(each)]
+    answers = [record for name, each in ended if name == SYNTHESIS for record in current_records(each)]
+    update: StateUpdate = {"results": parallel, "synthesis": answers, "underway": NOTHING_UNDERWAY}
+    return apply_update(ended[0][1], update)
 
 
 SAFEGUARDS: Final = "orchestrator_safeguards"

@@ -31,11 +31,11 @@ from orchestrator.events import (
 from orchestrator.retry.verdict_updates import build_failure
 from orchestrator.runs.history import index_run
 from orchestrator.runs.launch import GraphInput, Launch, Launcher, Start
-from orchestrator.runs.resume import PLANNER, cancel_stored_run, find_open_question
+from orchestrator.runs.resume import PLANNER, find_open_question, join_cancelled, list_cancelled
 from orchestrator.runs.run_saver import lock_thread, mark_thread
 from orchestrator.runtime.call import RunContext
 from orchestrator.state.current_step import read_basis_reason
-from orchestrator.state.graph_state import GROWING, STARTED, UNDERWAY, OrchestratorState
+from orchestrator.state.graph_state import BRANCH, GROWING, STARTED, UNDERWAY, OrchestratorState
 from orchestrator.state.plain_values import format_repr
 from orchestrator.supervision.human import read_outage
 
@@ -122,7 +122,8 @@ class Runner:
             return None
         if resumed.rejudging is not None:
             return None
-        state = cancel_stored_run(resumed, reason)
+        ended = [(name, await self._report(name, state)) for name, state in list_cancelled(resumed, reason)]
+        state = join_cancelled(ended)
         # The reducers would add to the stored values, which may be an earlier run's.
         added = {name: Overwrite(state[name]) for name in GROWING}
         began = cast("str | None", (snapshot.metadata or {}).get(STARTED))
@@ -131,6 +132,11 @@ class Runner:
             self.launcher.build_config(thread_id, began), {**state, **added}, as_node=PLANNER
         )
         return state
+
+    async def _report(self, name: str, state: OrchestratorState) -> OrchestratorState:
+        """Returns the last state of a run or of a nested graph, in which each execution has a report."""
+        run = self.launcher.settings.new_context("", interruptible=False)
+        return await self.launcher.reporters[name](state, run)
 
     def _find_running(self, thread_id: str | None) -> list[RunContext]:
         # A copy, because runs in other threads begin and end meanwhile.
@@ -183,8 +189,8 @@ class Runner:
             limit = (
                 f"the run visited recursion_limit={config['recursion_limit']} nodes; raise it in the config"
             )
-            failure = build_failure("recursion_limit", limit, error=error)
-            state = cast("OrchestratorState", {**state, **failure})
+            failure = cast("OrchestratorState", build_failure("recursion_limit", limit, error=error))
+            state = await self._report(BRANCH, {**state, **failure})
         except (asyncio.CancelledError, GeneratorExit):
             # A generator that is being closed cannot yield, so the hooks alone learn of this.
             await notify_hooks(self.hooks, RunInterrupted(thread_id=run.thread_id, state=state))

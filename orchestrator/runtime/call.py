@@ -6,10 +6,10 @@ import asyncio
 import math
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, TypeAlias, TypeVar
 from uuid import uuid4
 
 from langchain_core.runnables import RunnableConfig
@@ -353,3 +353,7 @@ async def _call_with_retries(
         return await method(*args)
 
     return await transport.asynchronous(can_retry)(call_once)
+
+
+Reporter: TypeAlias = Callable[[OrchestratorState, RunContext], Awaitable[OrchestratorState]]
+"""Takes the last state of a run that has ended; returns it with a report of its latest execution."""

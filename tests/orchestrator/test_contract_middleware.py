@@ -201,6 +201,13 @@ def test_bad_options_are_refused_in_one_sentence(subtests):
             ContractMiddleware(**options)
 
 
+def test_a_contract_that_needs_a_tool_which_the_agent_lacks_is_refused_before_the_model_is_called():
+    agent = build(["never"], {"must_call": ["get_invoice"]})
+
+    with pytest.raises(ConfigurationError, match=r"contract\.must_call names .get_invoice"):
+        agent.invoke(TASK)
+
+
 def test_asking_needs_a_checkpointer():
     with pytest.raises(ConfigurationError, match="no checkpointer"):
         build(["13"], on_failure="ask").invoke(TASK)

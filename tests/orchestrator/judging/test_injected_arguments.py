@@ -1,25 +1,60 @@
-"""Arguments that a tool hides from the model are given in a run."""
+"""Arguments that a tool hides from the model are given in a run, or the tool is refused when it is built."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
+import pytest
 from langchain.agents.middleware import AgentMiddleware, AgentState
 from langchain_core.messages import AIMessage
 from langchain_core.tools import BaseTool, InjectedToolArg, InjectedToolCallId, tool
-from langgraph.prebuilt import InjectedState, ToolRuntime
+from langgraph.prebuilt import InjectedState, InjectedStore, ToolRuntime
+from pydantic import BaseModel, Field
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
-from orchestrator import LangGraphOrchestrator
+from orchestrator import ConfigurationError, LangGraphOrchestrator
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
+
+
+class OwnArg(InjectedToolArg):
+    """A mark of the user's own."""
+
+
+class WithUser(BaseModel):
+    q: str
+    user: Annotated[str, InjectedToolArg] = Field(min_length=1)
+
+
+@tool
+def with_value(q: str, user: Annotated[str, InjectedToolArg]) -> str:
+    """Look."""
+    return user
+
+
+@tool
+def with_own_mark(q: str, user: Annotated[str, OwnArg()]) -> str:
+    """Look."""
+    return user
+
+
+@tool(args_schema=WithUser)
+def with_schema(q: str, user: str) -> str:
+    """Look."""
+    return user
 
 
 @tool
 async def with_other_state(q: str, cart: Annotated[dict, InjectedState("cart")]) -> str:
     """Look."""
     return str(cart)
+
+
+@tool
+def with_store(q: str, store: Annotated[Any, InjectedStore()] = None) -> str:
+    """Look."""
+    return str(store)
 
 
 @tool
@@ -61,6 +96,18 @@ def build(each: BaseTool, *middleware: AgentMiddleware) -> LangGraphOrchestrator
     call = AIMessage("", tool_calls=[{"name": each.name, "args": {"q": "x"}, "id": "1"}])
     agent = ExecutionAgent(ScriptedChatModel([call, "done"]), [each], middleware=middleware)
     return LangGraphOrchestrator(FakePlanner(["one"]), agent, FakeMonitor())
+
+
+def test_a_tool_with_an_argument_that_nothing_gives_is_refused(subtests):
+    for each, problem in [
+        (with_value, 'argument "user" of tool "with_value" takes a value that is injected'),
+        (with_own_mark, r"injected \(OwnArg\)"),
+        (with_schema, 'argument "user" of tool "with_schema" takes a value that is injected'),
+        (with_other_state, 'takes "cart" of a state that has messages'),
+        (with_store, "LangGraph's store"),
+    ]:
+        with subtests.test(each.name), pytest.raises(ConfigurationError, match=problem):
+            build(each)
 
 
 def test_a_tool_whose_hidden_arguments_are_given_runs(subtests):

@@ -76,7 +76,11 @@ def test_a_person_decides_about_a_call_after_which_another_one_acted(subtests):
             question = orchestrator.run("x", "thread")["question"]
             state = orchestrator.resume("thread", answer)
 
-            assert question["findings"] == [f"The same call was made before and acted; it answered {PAID!r}"]
+            assert question["findings"] == [
+                f"The same call was made before and acted; it answered {PAID!r}",
+                f"""Before: pay {{"to": "Ada", "euros": 1.0}} answered {PAID!r} (acted)""",
+                """Before: pay {"to": "Bob"} answered 'paid 1.0 to Bob' (acted)""",
+            ]
             assert (state["status"], office.done.count("pay Ada 1.0")) == ("success", times)
 
 
