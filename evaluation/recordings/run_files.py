@@ -21,7 +21,7 @@ from evaluation.recordings.formats import (
 )
 from evaluation.recordings.recorded_run import RecordedRun, RunFormat
 from evaluation.validation import parse_json
-from evaluation.values import JsonObject, as_object
+from evaluation.values import JsonObject
 
 
 def _is_case(value: object) -> bool:
@@ -163,26 +163,3 @@ def _parse(data: bytes, where: str) -> object:
         return parse_json(data)
     except ValueError as error:
         return UnreadableCase(where, str(error))
-
-
-_OF_FILE: Final = ("fake_judge_response",)
-"""Fields with which a file would answer for a judge."""
-_WEAKENING: Final = ("credentials", "personal_data", "defects")
-"""Settings of the audit that a file may not choose for itself."""
-
-
-def hold_own_audit(case: JsonObject) -> tuple[dict[str, object], list[str]]:
-    """Returns a case of a file under the audit that every recorded run has.
-
-    Args:
-        case: The run, and the contract that its file states, if any.
-
-    Returns:
-        The case, and the names of the fields of the file that do not count.
-    """
-    audit = as_object(case.get("audit"))
-    ignored = [name for name in _OF_FILE if name in case]
-    ignored += [f"audit.{name}" for name in _WEAKENING if name in audit]
-    rules = {name: value for name, value in audit.items() if name not in _WEAKENING}
-    kept = {name: value for name, value in case.items() if name not in _OF_FILE}
-    return {**kept, "audit": {**rules, "defects": "fail"}}, ignored

@@ -14,7 +14,7 @@ from evaluation import EvaluationReport
 from evaluation.contract.requirements import Contract
 from evaluation.contract.run_state import convert_calls
 from evaluation.findings import EvaluationStatus
-from evaluation.recordings.run_files import hold_own_audit
+from evaluation.recordings.default_contract import hold_own_audit
 from orchestrator.judging.call_rules import read_call_rules
 from orchestrator.judging.evaluator import add_search
 from orchestrator.judging.evidence import (
