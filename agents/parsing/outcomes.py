@@ -48,9 +48,7 @@ _AROUND: Final = frozenset({"type", "iserror", "meta", "annotations"})
 """Fields beside a wrapped answer, in MCP and in content parts."""
 _EARLIER: Final = ("previous", "old", "before", "original", "request", "input", "arg", "param")
 """How the name of a field begins that does not hold the result."""
-_COUNTS: Final = re.compile(
-    r"\w*?(?:affected|changed|deleted|inserted|matched|modified|sent|updated)(?:count)?"
-)
+_COUNTS: Final = re.compile(r"\w*(?:affected|changed|(?:dele|inser|upda)ted|matched|modified|sent)(?:count)?")
 
 # Values of fields, and answers of one word.
 _FAILED: Final = frozenset({"error", "fail"})
@@ -59,11 +57,13 @@ _REFUSED: Final = _FAILED | {
     "failed", "failure", "errored", "declined", "denied", "rejected", "refused", "aborted", "unsuccessful",
     "expired", "forbidden", "timeout", "unauthorized", "abgelehnt", "fehler",
 }  # fmt: skip
-_OPEN: Final = frozenset({
-    "awaitingconfirmation", "canceled", "cancelled", "draft", "dryrun", "ignored", "preview",
-    "requiresconfirmation", "incomplete", "noop", "requiresaction", "skipped",
-    "unchanged",
-})  # fmt: skip
+_OPEN: Final = re.compile("cancell?ed|draft|ignored|incomplete|noop|skipped|unchanged")
+_DECIDING: Final = "approval|confirmation|authori[sz]ation|review|verification|permission|consent|action"
+_TO_COME: Final = re.compile(
+    rf"(?:is|was)?(?:(?:pending|in|under|needs?|requires?|await(?:s|ing)|waiting)\w{{0,8}}?(?:{_DECIDING})"
+    rf"|(?:{_DECIDING})(?:pending|required|needed|requested)|dryrun|simulat(?:ed|ion)|preview(?:only)?)"
+)
+"""A state, or the name of a field that is true, which says that the act is still to come."""
 _NO: Final = frozenset({"", "false", "none", "null", "0", "no", "nein"})
 _NO_ERROR: Final = (_NO - {"no", "nein"}) | {"n/a", "-", "ok", "success", "no error"}
 _ERROR_CODE: Final = re.compile("[45][0-9]{2}")
@@ -77,8 +77,6 @@ _ERROR_ELEMENT: Final = re.compile(
 )
 _HEADING: Final = re.compile(r"<(?:title|h1)\b[^<>]*>([^<]*)", re.IGNORECASE)
 _TAG: Final = re.compile(r"<[^<>]*>")
-
-# Prose.
 _PHRASES: Final = "|".join(re.escape(each.phrase) for each in HTTPStatus if each in range(400, 600))
 _ERROR_BEGINNING: Final = re.compile(
     rf"""[\W_]*+(?: \w*(?:error|exception)[*_]*: | fail(?:ed|ure): | error\ (?:executing|invoking)\ tool
@@ -247,15 +245,27 @@ def _read_value(tool: str, value: object, depth: int) -> Outcome:
         return "acted" if value else "refused"
     if isinstance(value, str):
         return _read_text(tool, value, depth)
+    value = _unwrap(value)
     if isinstance(value, Mapping) and depth:
         return _read_object(tool, _fold_names(value), depth - 1)
     if isinstance(value, list) and depth:
-        if any(
-            isinstance(each, Mapping) and each.get("type") == "text" and states_error(each) for each in value
-        ):
+        texts = (each for each in value if isinstance(each, Mapping) and each.get("type") == "text")
+        if any(map(states_error, texts)):
             return "refused"
         return _join(_read_value(tool, each, depth - 1) for each in value)
     return "unknown"
+
+
+def _unwrap(value: object) -> object:
+    """Returns what an object holds in its only field, if that is an object or a list of objects."""
+    while isinstance(value, Mapping) and len(value) == 1:
+        [(name, inner)] = _fold_names(value).items()
+        inner = _load(inner) if isinstance(inner, str) else inner
+        is_object = all(isinstance(each, Mapping) for each in (inner if isinstance(inner, list) else [inner]))
+        if not is_object or name in _ABOUT_STATUS | _REFUSED or name.startswith(_EARLIER):
+            break
+        value = inner
+    return value
 
 
 def _join(outcomes: Iterator[Outcome]) -> Outcome:
@@ -282,7 +292,8 @@ def _read_text(tool: str, text: str, depth: int) -> Outcome:
 
 def _read_object(tool: str, fields: Mapping[str, object], depth: int) -> Outcome:
     signs = {*_list_signs(tool, fields), *_list_inner_signs(tool, fields, depth)} - {"acted"}
-    if signs:
+    stated = (name for name, value in fields.items() if value is True or _fold_word(value) in {"true", "yes"})
+    if signs or any(map(_TO_COME.fullmatch, stated)):
         return "refused" if "refused" in signs else "unknown"
     wrapped = [each for name, each in fields.items() if name in _WRAPPERS]
     if wrapped and fields.keys() - _AROUND <= _WRAPPERS:
@@ -322,7 +333,7 @@ def _read_field(tool: str, name: str, text: str, *, is_status: bool) -> Outcome:
             return "acted"
         if word in states or _ERROR_BEGINNING.match(text):
             return "refused"
-        return "unknown" if word in _OPEN else "acted"
+        return "unknown" if _OPEN.fullmatch(word) or _TO_COME.fullmatch(word) else "acted"
     is_refused = is_status and _read_text(tool, text.replace("_", " "), 1) == "refused"
     return "refused" if is_refused else "acted"
 
