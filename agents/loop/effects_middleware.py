@@ -64,7 +64,7 @@ from agents.loop.tool_answers import (
     raise_outer,
     read_answer,
     read_invalid_call,
-    write_calls,
+    write_messages,
 )
 from agents.loop.tool_arguments import list_parameters
 from agents.models.identity import name_called
@@ -228,11 +228,8 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         tools = {tool.name: tool for tool in request.tools if isinstance(tool, BaseTool)}
         if self._acting is not None:
             check_acting_tools(self._acting, tools)
-        messages = [
-            write_calls(message, [*tools]) if isinstance(message, AIMessage) else message
-            for message in request.messages
-        ]
-        return request.override(model=check_replies(request.model), messages=messages)
+        messages = write_messages(request.messages, request.model, tools)
+        return request.override(model=check_replies(request.model), messages=cast("list[Any]", messages))
 
     def _mark(
         self, request: ModelRequest[Any], model: str, response: ModelResponse[Any]

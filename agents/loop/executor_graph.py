@@ -34,17 +34,12 @@ from agents.loop.tool_answers import (
     describe_unstored,
     read_answer,
     read_broken_reply,
-    write_answer,
 )
 from agents.loop.tool_arguments import IDEMPOTENCY_KEY
 from agents.models.chat_options import Sampling
-from agents.models.model_call import Model, answer_text, make_sendable, read_provider, retry_call
+from agents.models.model_call import Model, answer_text, retry_call
 from agents.models.transport_retry import TransportRetry
 from agents.sync import Call, Conversation, arun_conversation, run_conversation
-
-_IMAGES_IN_ANSWERS: Final = frozenset({"anthropic", "aws", "google_genai", "google_vertexai"})
-"""The providers whose models take images and files in the answer of a tool."""
-
 
 _NO_GRAPH: Final = "The tool hands over to another graph, and there is none. Go on without it."
 AgentGraph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
@@ -185,14 +180,7 @@ class ModelCallMiddleware(AgentMiddleware[Any, Any, Any]):
         self, request: ModelRequest[Any], handler: Handler | AsyncHandler
     ) -> Conversation[ModelResponse[Any]]:
         def ask(model: BaseChatModel) -> Conversation[ModelResponse[Any]]:
-            with_images = read_provider(model) in _IMAGES_IN_ANSWERS
-            messages = [
-                write_answer(message, with_images=with_images)
-                if isinstance(message, ToolMessage)
-                else message
-                for message in request.messages
-            ]
-            sent = request.override(model=model, messages=cast("list[Any]", make_sendable(messages)))
+            sent = request.override(model=model)
             call: partial[Any] = partial(handler, sent)
             try:
                 response: ModelResponse[Any] = yield Call(call, call)

@@ -5,26 +5,31 @@ from __future__ import annotations
 import json
 import re
 from asyncio import CancelledError, current_task
-from collections.abc import Collection
+from base64 import b64decode
+from collections.abc import Collection, Sequence
 from typing import Final
 
-from langchain_core.messages import (
-    AIMessage,
-    InvalidToolCall,
-    ToolCall,
-    ToolMessage,
-    is_data_content_block,
-)
+from langchain_core.messages import AIMessage, BaseMessage, InvalidToolCall, ToolCall, ToolMessage
 from langgraph.types import Command
 from pydantic import ValidationError
 
 from agents.credentials.masking import mask_error
+from agents.models.model_call import make_sendable, read_provider
 from agents.models.openai_replies import BROKEN
 from agents.models.server_answers import iter_causes
 
 UNKNOWN_TOOL: Final = "unknown_tool"
 """The name of the tool in a call that has none."""
-_TEXT_KEYS: Final = frozenset({"type", "text", "id", "index", "annotations", "extras", "cache_control"})
+_TAKING_IMAGES: Final = frozenset({"anthropic", "aws", "google_genai", "google_vertexai"})
+"""The providers whose models take images and files in the answer of a tool."""
+_MEDIA: Final = {
+    ("image", "image/png"): b"\x89PNG",
+    ("image", "image/jpeg"): b"\xff\xd8\xff",
+    ("image", "image/gif"): b"GIF8",
+    ("image", "image/webp"): b"RIFF",
+    ("file", "application/pdf"): b"%PDF-",
+}
+"""The images and files that these providers take, with the bytes that each begins with."""
 _DATA: Final = re.compile(r"(?:data:[\w/+.-]+;base64,)?[\w+/=-]{1000,}", re.ASCII)
 """The content of an image or of a file in base64."""
 _UNSENDABLE: Final = re.compile(r"[^\w-]", re.ASCII)
@@ -45,8 +50,9 @@ def read_answer(output: object) -> ToolMessage | None:
 def write_answer(answer: ToolMessage, *, with_images: bool = False) -> ToolMessage:
     """Returns the answer as models take it: text as it is, and any other list as JSON.
 
-    LangChain takes a list of texts, and of objects with a key "type", for content. Most servers refuse images
-    and files in an answer; a placeholder stands for their data.
+    LangChain takes a list of texts, and of objects with a key "type", for content. An object with any further
+    key is data of the tool, so that no key is lost. Most servers refuse images and files in an answer, and no
+    server takes each address of one; a placeholder stands for their data.
 
     Args:
         answer: The answer of a tool.
@@ -62,13 +68,28 @@ def write_answer(answer: ToolMessage, *, with_images: bool = False) -> ToolMessa
 
 
 def _is_text(part: object) -> bool:
-    if not isinstance(part, dict) or not part.keys() <= _TEXT_KEYS:
-        return False
-    return part.get("type") == "text" and isinstance(part.get("text"), str)
+    block = _read_block(part)
+    return block.keys() == {"type", "text"} and block["type"] == "text" and isinstance(block["text"], str)
 
 
 def _is_media(part: object) -> bool:
-    return is_data_content_block(part) if isinstance(part, dict) else False
+    """Returns whether a part is an image or a file whose content providers take; they refuse any other."""
+    block = _read_block(part)
+    if block.keys() != {"type", "base64", "mime_type"}:
+        return False
+    first = next((each for key, each in _MEDIA.items() if key == (block["type"], block["mime_type"])), None)
+    try:
+        return first is not None and b64decode(str(block["base64"]), validate=True).startswith(first)
+    except ValueError:
+        return False
+
+
+def _read_block(part: object) -> dict[str, object]:
+    """Returns a dictionary without the id that LangChain gives to blocks; empty for another value."""
+    if not isinstance(part, dict):
+        return {}
+    is_given = str(part.get("id")).startswith("lc_")
+    return {key: part[key] for key in part if key != "id" or not is_given}
 
 
 def _hide_data(value: object) -> object:
@@ -77,6 +98,28 @@ def _hide_data(value: object) -> object:
     if isinstance(value, dict):
         return {key: _hide_data(part) for key, part in value.items()}
     return [_hide_data(part) for part in value] if isinstance(value, list) else value
+
+
+def write_messages(
+    messages: Sequence[BaseMessage], model: object, names: Collection[str]
+) -> list[BaseMessage]:
+    """Returns the messages of an agent as the server of its model takes them.
+
+    Args:
+        messages: The messages.
+        model: The model.
+        names: The names of the tools.
+    """
+    with_images = read_provider(model) in _TAKING_IMAGES
+    written = [
+        write_calls(each, names)
+        if isinstance(each, AIMessage)
+        else write_answer(each, with_images=with_images)
+        if isinstance(each, ToolMessage)
+        else each
+        for each in messages
+    ]
+    return make_sendable(written)
 
 
 def write_calls(reply: AIMessage, names: Collection[str]) -> AIMessage:

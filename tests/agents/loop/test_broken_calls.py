@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import concurrent.futures
 import json
 
@@ -10,7 +11,7 @@ import pytest
 from langchain.agents import create_agent
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, ToolMessage
-from langchain_core.tools import tool
+from langchain_core.tools import BaseTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphBubbleUp, ParentCommand
 from langgraph.graph import START, MessagesState, StateGraph
@@ -272,18 +273,29 @@ async def test_a_cancellation_from_outside_is_none_of_the_tool():
     assert len(model.prompts) == 1
 
 
-IMAGE = {"type": "image", "base64": "a" * 5_000, "mime_type": "image/png"}
+def encode_image(start: bytes) -> str:
+    return base64.b64encode(start.ljust(3_750, b"a")).decode()
 
 
-def tell(value: object) -> ToolMessage:
-    """The message that a model gets of a tool with this return value."""
+PNG = encode_image(b"\x89PNG\r\n")
+IMAGE = {"type": "image", "base64": PNG, "mime_type": "image/png"}
 
+
+def build_look(value: object) -> BaseTool:
+    """A tool with this return value."""
+
+    @tool
     def look() -> object:
         """Look."""
         return value
 
+    return look
+
+
+def tell(value: object) -> ToolMessage:
+    """The message that a model gets of a tool with this return value."""
     model = ScriptedChatModel([ask("look"), "done"])
-    ExecutionAgent(model, [look]).execute_step("s")
+    ExecutionAgent(model, [build_look(value)]).execute_step("s")
     [told] = [message for message in model.prompts[-1] if isinstance(message, ToolMessage)]
     return told
 
@@ -294,6 +306,9 @@ def test_an_answer_that_resembles_content_is_sent_as_json(subtests):
         [{"type": "text", "text": 5}],
         [{"type": "text", "text": "a"}, {"type": "row"}],
         [{"type": "text", "text": "a", "author": "Ada"}],
+        [{"type": "text", "text": "a", "id": 3, "annotations": "from Ada"}],
+        [{"type": "text", "text": "a", "cache_control": "no"}],
+        [{"type": "text", "text": "a"}, {"type": "text", "text": "b", "index": 1}],
         {"type": "text", "text": "a"},
         ["漢" * 2_000],
         [],
@@ -310,10 +325,8 @@ def test_an_image_is_a_placeholder_and_the_content_of_a_server_stays_content():
     assert tell([{"type": "text", "text": "a", "id": "lc_1"}]).text == "a"
 
 
-def test_an_image_in_an_answer_is_sent_to_a_model_that_takes_images():
-    def look() -> object:
-        """Look."""
-        return [{"type": "text", "text": "a screenshot"}, IMAGE]
+def tell_claude(parts: list[object]) -> list[dict[str, object]] | str:
+    """The content that Anthropic's server gets of a tool with this return value."""
 
     def answer(body):
         sent.append(body)
@@ -324,10 +337,69 @@ def test_an_image_in_an_answer_is_sent_to_a_model_that_takes_images():
 
     sent = []
     with serve_protocol(answer) as server:
-        ExecutionAgent(server.model("anthropic"), [look]).execute_step("s")
+        ExecutionAgent(server.model("anthropic"), [build_look(parts)]).execute_step("s")
     [told] = sent[-1]["messages"][-1]["content"]
-    assert [part["type"] for part in told["content"]] == ["text", "image"]
-    assert told["content"][1]["source"]["data"] == IMAGE["base64"]
+    return told["content"]
+
+
+def test_an_image_or_file_in_an_answer_is_sent_to_a_model_that_takes_it(subtests):
+    pdf = {"type": "file", "base64": encode_image(b"%PDF-1.7"), "mime_type": "application/pdf", "id": "lc_1"}
+    for part, kind in [(IMAGE, "image"), (pdf, "document")]:
+        with subtests.test(kind=kind):
+            text, sent = tell_claude([{"type": "text", "text": "a screenshot"}, part])
+            assert (text["type"], sent["type"]) == ("text", kind)
+            assert sent["source"]["data"] == part["base64"]
+
+
+def test_an_image_that_a_server_would_refuse_is_told_as_json(subtests):
+    for change in [
+        {"mime_type": None},
+        {"mime_type": ["image/png"]},
+        {"mime_type": "image/svg+xml"},
+        {"mime_type": "image/jpeg"},
+        {"base64": "QUJD"},
+        {"base64": 5},
+        {"base64": f"{PNG}漢"},
+        {"type": "file"},
+        {"type": "audio"},
+        {"cache_control": "no"},
+        {"id": 3},
+    ]:
+        part = {key: value for key, value in {**IMAGE, **change}.items() if value is not None}
+        with subtests.test(change=change):
+            [told] = json.loads(tell_claude([part]))
+            assert {**told, "base64": ""} == {**part, "base64": ""}
+    for part in [
+        {"type": "image"},
+        {"type": "image", "url": "file:///a.png"},
+        {"type": "file", "file_id": "a"},
+    ]:
+        with subtests.test(part=part):
+            assert json.loads(tell_claude([part])) == [part]
+
+
+def test_an_agent_of_the_user_tells_the_answers_of_tools_in_the_same_way(subtests):
+    for value, told in [
+        ([{"type": "file", "name": "a.txt"}], '[{"type": "file", "name": "a.txt"}]'),
+        ([IMAGE], "5000 characters of data"),
+        ("caf\udce9.txt", "caf"),
+    ]:
+
+        def answer(body, sent):
+            sent.append(body)
+            reply = (
+                ModelReply("done") if len(sent) > 1 else ModelReply(calls=[("look", {})], reason="tool_calls")
+            )
+            return encode(write_body("openai", reply))
+
+        sent = []
+        with subtests.test(value=value), serve_protocol(lambda body, sent=sent: answer(body, sent)) as server:
+            agent = create_agent(
+                server.model("openai"), [build_look(value)], middleware=[EffectsMiddleware()]
+            )
+            state = agent.invoke({"messages": [("user", "s")]})
+            assert state["messages"][-1].text == "done"
+            assert told in sent[-1]["messages"][-1]["content"]
 
 
 class Unstorable:
