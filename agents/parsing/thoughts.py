@@ -23,7 +23,7 @@ _PAIRS: Final = {
         rf"{_CHANNEL}(?:analysis|commentary)\b(?![^<]*\bto=)[^<]*",
         r"<\|end\|>|(?=<\|start\|>)|(?=(?<!^)<\|channel\|>)",
     ),
-    "plain_channel": (r"\A\s*analysis(?=.*?assistantfinal)", "assistantfinal"),
+    "plain_channel": (r"\A\s*(?:analysis|commentary)(?=.*?assistant(?:final|commentary))", "assistantfinal"),
     "channel_tag": (r"<\|channel>thought\b", r"<channel\|>"),
 }
 """How thoughts begin and end."""
@@ -47,7 +47,8 @@ _MARK: Final = re.compile(
     _FLAGS,
 )
 _END: Final = re.compile("|".join(_PAIRS[name][1] for name in ("tag", "token", "bracket")), _FLAGS)
-_DATA: Final = re.compile(r"\s*(?:[{`\"]|\[(?!/?THINK))")
+_DATA: Final = re.compile(r"""\s*(?:\{|```|\[\s*(?:["'{\[\d]|\Z)|"[^"]*"?\s*\Z)""")
+_CODE: Final = re.compile(r"`[^`\n]+`")
 
 
 def remove_thoughts(text: str) -> str:
@@ -60,8 +61,8 @@ def remove_thoughts(text: str) -> str:
 def find_unmarked_thoughts(text: str) -> str:
     """Returns the thoughts before a lone closing tag: some servers strip the opening one. Empty if none."""
     start = _find_start(text, 0)
-    head = text[: start.start()] if start else text
-    thoughts = head[: max((closing.start() for closing in _END.finditer(head)), default=0)]
+    head = _CODE.sub(lambda code: " " * len(code[0]), text[: start.start()] if start else text)
+    thoughts = text[: max((closing.start() for closing in _END.finditer(head)), default=0)]
     return "" if _DATA.match(text) or "<think" in thoughts.lower() else thoughts
 
 

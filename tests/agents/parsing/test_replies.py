@@ -58,6 +58,15 @@ def test_thoughts_are_dropped(subtests):
         ),
         ("<|start|>assistant<|channel|>analysis<|message|>a", ""),
         ("analysisaassistantfinalanswer", "answer"),
+        ("analysisaassistantcommentaryb", ""),
+        ("commentaryaassistantfinalanswer", "answer"),
+        # Thoughts that begin like data.
+        ('"A", the user asks. b?</think>answer', "answer"),
+        ("[A sum is asked for.] b?</think>answer", "answer"),
+        ("`a`: b?</think>\nanswer", "answer"),
+        ("`</think>` ends thoughts.", "`</think>` ends thoughts."),
+        ('["</think>"]', '["</think>"]'),
+        ('"a</think>b"', '"a</think>b"'),
         # Tokens around a turn.
         ("answer<|im_end|>\n<|im_start|>user\na", "answer"),
         ("<|im_start|>assistant\nanswer<|im_end|>", "answer"),
