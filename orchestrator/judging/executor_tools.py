@@ -246,22 +246,22 @@ def _find_missing(mark: object, graph: AgentGraph | None, *, is_required: bool) 
 
 
 def check_approvals(executor: object, tools: ExecutorTools, *, can_ask: bool) -> None:
-    """Check that a person can approve the calls of the tools that need it.
+    """Checks that calls of acting tools are written down, and that a person can approve those that need it.
 
     Raises:
         ConfigurationError: The executor calls its tools by itself, or nothing can store a question.
     """
     names = [name for name, tool in tools.acting.stated.items() if tool.approve]
-    if not names:
-        _check_graph(executor, tools, is_stored=can_ask)
-        return
-    option = f"acting_tools has approve=True for {quote_text(names[0])}"
-    if not isinstance(executor, ExecutionAgent) or overrides_invoke(executor):
+    is_graph = isinstance(getattr(executor, "graph", None), CompiledStateGraph)
+    own = not isinstance(executor, ExecutionAgent) or overrides_invoke(executor)
+    option = f"acting_tools has approve=True for {quote_text(names[0])}" if names else "acting_tools is given"
+    if own and (names or (tools.acting.stated and not is_graph)):
         raise ConfigurationError(
             f"{option}, but {type(executor).__name__} calls its tools by itself; "
             "give an ExecutionAgent as the executor"
         )
-    if not can_ask:
+    _check_graph(executor, tools, is_stored=can_ask)
+    if names and not can_ask:
         raise ConfigurationError(
             f"{option}, but there is no checkpointer to store the question; "
             "give LangGraphOrchestrator one, such as checkpointer=InMemorySaver()"

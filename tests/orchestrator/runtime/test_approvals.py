@@ -145,8 +145,15 @@ def test_names_that_would_let_a_call_through_are_refused(subtests):
     ]:
         with subtests.test(options=options), pytest.raises(ConfigurationError, match=re.escape(message)):
             build(Office(), "x", **options)
-    with pytest.raises(ConfigurationError, match="but FakeExecutor calls its tools by itself; give an"):
-        build_run(FakeExecutor(), acting_tools=approve("send"), checkpointer=InMemorySaver())
+    for acting, option in [
+        (approve("send"), 'acting_tools has approve=True for "send"'),
+        (["send", "pay"], "acting_tools is given"),
+        (["send"], "acting_tools is given"),
+    ]:
+        told = f"{option}, but FakeExecutor calls its tools by itself; give an ExecutionAgent as the executor"
+        with subtests.test(acting=acting), pytest.raises(ConfigurationError, match=told):
+            build_run(FakeExecutor(), acting_tools=acting, checkpointer=InMemorySaver())
+    build_run(FakeExecutor(), acting_tools=[], checkpointer=InMemorySaver())
 
 
 def test_an_approval_counts_for_no_other_arguments_of_a_graph_that_is_not_awaited():
