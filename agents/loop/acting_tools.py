@@ -80,6 +80,14 @@ class ActingTool:
         return self.succeeded is not None and _matches(self.succeeded, answer) is True
 
 
+def tell_error(name: str, error: str) -> EffectOutcome:
+    """Returns whether a call acted, by the error that its tool raised: its type, a colon and its text."""
+    if error.startswith("NoEffectError:"):
+        return "refused"
+    # Another error may have come after the effect.
+    return read_outcome(name, error, is_error=True) if error.startswith("ToolException:") else "unknown"
+
+
 ActingToolsOption: TypeAlias = Sequence[str] | Mapping[str, ActingTool] | None
 """Names of tools that act, or their treatment by name; None leaves it to annotations and names."""
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, cast
 
-from langchain_core.messages import ToolCall
+from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage
+from langchain_core.tools import ToolException
 
-from agents.errors import CallHaltedError
-from agents.loop.acting_tools import ActingTool
+from agents.errors import CallHaltedError, NoEffectError
+from agents.loop.acting_tools import ActingTool, tell_error
 from agents.loop.effects import (
+    LASTING,
+    LOST_START,
     NOT_ENDED,
     CallGate,
     CallQuestion,
@@ -18,11 +22,15 @@ from agents.loop.effects import (
     Effect,
     Made,
     Withheld,
+    build_effect,
+    list_attempts,
+    read_reply_mark,
 )
+from agents.loop.tool_answers import name_error
+from agents.loop.tool_arguments import ToolArguments, hash_call
 from agents.reply_types import HumanAnswer
 
 _NOBODY: Final = "The call was denied: there is nobody to ask. Go on without it."
-_LASTING: Final = frozenset({"acted", "unknown", "stated"})
 
 
 def decide_call(  # noqa: PLR0917
@@ -41,7 +49,7 @@ def decide_call(  # noqa: PLR0917
         tool: The treatment of its tool.
         breach: Why the contract excludes it; None if it may allow it.
         asked_at: Time of a question about it.
-        earlier: The last equal call before.
+        earlier: The equal call before that decides.
 
     Raises:
         CallHaltedError: The person ends the run.
@@ -101,24 +109,100 @@ def doubt_effect(reason: str) -> Withheld:
     return Withheld(refusal, "unknown", doubt=doubt)
 
 
+def choose_earlier(calls: Sequence[tuple[EarlierCall, bool]]) -> EarlierCall | None:
+    """Returns the earlier call that decides about a call: the last equal one that acted or may have.
+
+    One that a person denied in this step decides as well. Of the others, which did nothing, the last is
+    returned if none decides. Two equal calls in one attempt are two calls, unless the first was denied, or
+    it is not known whether it acted.
+
+    Args:
+        calls: The calls before of tools that act, in their order, and whether each is equal.
+    """
+    equal = [
+        (at, each)
+        for at, (each, is_equal) in enumerate(calls)
+        if is_equal and (not each.is_same_attempt or each.outcome in {"denied", "unknown"})
+    ]
+    deciding = [(at, each) for at, each in equal if _decides(each)] or equal
+    if not deciding:
+        return None
+    at, chosen = deciding[-1]
+    return replace(chosen, is_latest=not any(each.outcome in LASTING for each, _ in calls[at + 1 :]))
+
+
+def _decides(earlier: EarlierCall) -> bool:
+    is_denied = earlier.outcome == "denied" and earlier.denial is not None and earlier.is_same_step
+    return is_denied or is_lasting(earlier)
+
+
+def is_lasting(earlier: EarlierCall | None) -> bool:
+    """Returns whether there is an earlier call that acted, or may have."""
+    return earlier is not None and (earlier.outcome in LASTING or earlier.outcome == "reused")
+
+
 def find_earlier_effect(
-    call: ToolCall, effects: Sequence[tuple[str, Effect]], refused: Collection[str]
+    call: ToolCall, effects: Sequence[tuple[str, Effect]], messages: Sequence[BaseMessage]
 ) -> EarlierCall | None:
-    """Returns the last equal call of a conversation that never ended, or of a refused attempt; else None.
+    """Returns the equal call of a conversation that decides about a call; None if there is none.
+
+    It is one for the same request, or one for another that never ended.
 
     Args:
         call: The call.
-        effects: The effects before, by the ids of their calls.
-        refused: The ids of the calls of refused attempts at the same request.
+        effects: The effects before of tools that act, by the ids of their calls.
+        messages: The conversation.
     """
-    for at, (key, effect) in reversed([*enumerate(effects)]):
+    *refused, current = list_attempts(messages)
+    made, received = current.union(*refused), _read_received(messages)
+    earlier = list[tuple[EarlierCall, bool]]()
+    for key, effect in effects:
         is_open = effect["outcome"] == "unknown" and effect["answer"] is None
-        is_equal = (effect["name"], effect["args"]) == (call["name"], call["args"])
-        if is_equal and (is_open or key in refused):
-            is_latest = not any(each["outcome"] in _LASTING for _, each in effects[at + 1 :])
-            denial = effect.get("approval") if effect["outcome"] == "denied" else None
-            return EarlierCall(effect["outcome"], effect["answer"] or "", {}, True, is_latest, denial)
-    return None
+        is_equal = _hash_received(effect, received) == _hash_received(call, received)
+        denial = effect.get("approval") if effect["outcome"] == "denied" else None
+        each = EarlierCall(
+            effect["outcome"], effect["answer"] or "", {}, is_same_attempt=key in current, denial=denial
+        )
+        earlier.append((each, is_equal and (is_open or key in made)))
+    return choose_earlier(earlier)
+
+
+def _read_received(messages: Sequence[BaseMessage]) -> dict[str, str]:
+    marks = [read_reply_mark(each) for each in messages if isinstance(each, AIMessage)]
+    return {written: read for mark in marks if mark for written, read in mark.get("received", {}).items()}
+
+
+def _hash_received(call: ToolCall | Effect, received: Mapping[str, str]) -> str:
+    written = hash_call(call["name"], ToolArguments().describe(call["args"]))
+    return received.get(written, written)
+
+
+def list_rejected(
+    reply: AIMessage, messages: Sequence[BaseMessage], effects: Mapping[str, Effect]
+) -> Iterator[tuple[ToolCall, Decision]]:
+    """Yields the calls that another middleware answered with an error, as a person rejects one: none ran."""
+    answers = {each.tool_call_id: each for each in messages if isinstance(each, ToolMessage)}
+    for call in reply.tool_calls:
+        answer = answers.get(str(call["id"]))
+        if answer is not None and answer.status == "error" and call["id"] not in effects:
+            yield call, Withheld(str(answer.text), "denied")
+
+
+def add_error(effect: Effect, error: BaseException) -> Effect:
+    """Returns the effect of a call whose tool raised an error."""
+    text = name_error(error)
+    kind = next((each.__name__ for each in (NoEffectError, ToolException) if isinstance(error, each)), "")
+    return {**effect, "outcome": tell_error(effect["name"], f"{kind}: {text}"), "answer": text}
+
+
+def note_lost(gate: CallGate, call: ToolCall, lost: int) -> dict[str, Effect]:
+    """Returns the effects of starts in which the process died: nobody knows whether they acted, too."""
+    effects = dict[str, Effect]()
+    for number in range(1, lost + 1):
+        start = cast("ToolCall", {**call, "id": f"{call['id']}{LOST_START}{number}"})
+        effects[str(start["id"])] = build_effect(start, Made(), gate.execution)
+        gate.note_call(start, effects[str(start["id"])], NOT_ENDED)
+    return effects
 
 
 def _decide_repetition(tool: ActingTool, earlier: EarlierCall) -> Withheld | None:

@@ -27,6 +27,8 @@ NOT_ENDED: Final = "the call did not end"
 _CORRECTION: Final = "contract"
 _REPLY_MARK: Final = "orchestrator_call"
 _ONLY_ANSWERED: Final = frozenset({"reused", "stated"})
+LASTING: Final = frozenset({"acted", "unknown", "stated"})
+"""The outcomes of calls that acted, or may have."""
 
 
 class ReadBack(TypedDict):
@@ -43,7 +45,8 @@ class Effect(TypedDict):
 
     It is written down before the call is made, as "unknown" and without an answer: that is what is known if
     the process dies in the call. ``execution`` is the id of the execution of the graph that made the call.
-    ``is_stated`` says that the tool acts by the caller's word or by its annotations.
+    ``is_stated`` says that the tool acts by the caller's word or by its annotations, and ``is_repeat`` that
+    only its name says so and that an equal call before may have acted.
     ``gate`` says why the tool did not run, ``approval`` is the answer of a person, and ``made_in`` the
     execution whose answer is reused.
     """
@@ -54,6 +57,7 @@ class Effect(TypedDict):
     answer: str | None
     execution: str
     is_stated: NotRequired[bool]
+    is_repeat: NotRequired[bool]
     gate: NotRequired[GateDecision]
     approval: NotRequired[HumanAnswer]
     made_in: NotRequired[Mapping[str, int]]
@@ -62,13 +66,14 @@ class Effect(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class EarlierCall:
-    """The last equal call in another execution of the run.
+    """A call before, of a tool that acts.
 
     Attributes:
         outcome: What is known of it.
         answer: Its answer or its error.
         made_in: The execution that made it.
         is_same_step: Whether it was made for the same step of the plan.
+        is_same_attempt: Whether it was made in the same attempt at this step.
         is_latest: Whether no other call has acted since.
         denial: The answer of the person who denied it.
     """
@@ -77,6 +82,7 @@ class EarlierCall:
     answer: str
     made_in: Mapping[str, int]
     is_same_step: bool = True
+    is_same_attempt: bool = False
     is_latest: bool = True
     denial: HumanAnswer | None = None
 
@@ -136,7 +142,7 @@ class CallGate(ABC):
         return None
 
     def find_earlier(self, call: ToolCall) -> EarlierCall | None:  # noqa: ARG002
-        """Returns the last equal call in another execution of the run; None if there is none."""
+        """Returns the equal call of the run before that decides about a call; None if there is none."""
         return None
 
     @abstractmethod
@@ -172,9 +178,15 @@ def find_gate() -> CallGate | None:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """The call is made; ``approval`` is the answer of the person who approved it."""
+    """The call is made.
+
+    Attributes:
+        approval: The answer of the person who approved it.
+        is_repeat: Whether an equal call may have acted before, and only the tool's name says that it acts.
+    """
 
     approval: HumanAnswer | None = None
+    is_repeat: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +221,8 @@ def build_effect(call: ToolCall, decision: Decision, execution: str) -> Effect:
     """Builds what is known of a call before it is made, or of one that is not made."""
     effect = Effect(name=call["name"], args=call["args"], outcome="unknown", answer=None, execution=execution)
     if isinstance(decision, Made):
-        return effect if decision.approval is None else {**effect, "approval": decision.approval}
+        made = effect if decision.approval is None else {**effect, "approval": decision.approval}
+        return {**made, "is_repeat": True} if decision.is_repeat else made
     gate, earlier = decision.gate, decision.earlier
     withheld: dict[str, object] = {
         **effect,
@@ -236,13 +249,16 @@ def add_effects(output: Output, effects: Mapping[str, Effect]) -> Output:
 class ReplyMark(TypedDict):
     """The model that gave a reply, the id of the execution that got it, and when, as ISO 8601 in UTC.
 
-    ``unmade`` names a call that the reply has in another place than its calls.
+    ``unmade`` names a call that the reply has in another place than its calls. ``received`` has the hash of
+    a call with the arguments that its tool receives, by its hash as the model wrote it, if the two differ:
+    who decides about the call does not know the tools.
     """
 
     model: str
     execution: str
     replied_at: str
     unmade: NotRequired[str]
+    received: NotRequired[Mapping[str, str]]
 
 
 def mark_reply(reply: AIMessage, messages: Sequence[BaseMessage], mark: ReplyMark) -> AIMessage:
@@ -308,13 +324,12 @@ def is_correction(message: BaseMessage) -> bool:
     return message.additional_kwargs.get("lc_source") == _CORRECTION
 
 
-def list_refused_calls(messages: Sequence[BaseMessage]) -> set[str]:
-    """Returns the ids of the calls of the attempts at the last request that were refused."""
-    refused, current = set[str](), set[str]()
+def list_attempts(messages: Sequence[BaseMessage]) -> list[set[str]]:
+    """Returns the ids of the calls of each attempt at the last request; all but the last were refused."""
+    attempts: list[set[str]] = [set()]
     for message in messages:
         if isinstance(message, HumanMessage):
-            refused = refused | current if is_correction(message) else set()
-            current = set()
+            attempts = [*attempts, set()] if is_correction(message) else [set()]
         elif isinstance(message, AIMessage):
-            current |= {str(call["id"]) for call in message.tool_calls}
-    return refused
+            attempts[-1] |= {str(call["id"]) for call in message.tool_calls}
+    return attempts

@@ -17,13 +17,13 @@ from langchain.agents.middleware import (
 )
 from langchain.agents.middleware.types import OmitFromInput
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
-from langchain_core.tools import BaseTool, ToolException
+from langchain_core.tools import BaseTool
 from langgraph.errors import GraphInterrupt
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
-from agents.errors import LateDurabilityError, NoEffectError
+from agents.errors import LateDurabilityError
 from agents.loop.acting_tools import (
     DEFAULT,
     ActingTools,
@@ -33,10 +33,17 @@ from agents.loop.acting_tools import (
     read_acting_tools,
 )
 from agents.loop.call_marks import CallMarks, add_mark, forget_answer, read_marks
-from agents.loop.decisions import ask_about, decide_call, doubt_effect, find_earlier_effect
+from agents.loop.decisions import (
+    add_error,
+    ask_about,
+    decide_call,
+    doubt_effect,
+    find_earlier_effect,
+    is_lasting,
+    list_rejected,
+    note_lost,
+)
 from agents.loop.effects import (
-    LOST_START,
-    NOT_ENDED,
     CallGate,
     Decision,
     Effect,
@@ -48,7 +55,7 @@ from agents.loop.effects import (
     build_effect,
     find_gate,
     find_last_reply,
-    list_refused_calls,
+    list_attempts,
     mark_reply,
     read_reply_mark,
     utc_now,
@@ -60,16 +67,14 @@ from agents.loop.single_agent import build_single_gate
 from agents.loop.tool_answers import (
     answer_error,
     build_answer,
-    name_error,
     raise_outer,
     read_answer,
     read_invalid_call,
     write_messages,
 )
-from agents.loop.tool_arguments import list_parameters
+from agents.loop.tool_arguments import hash_received, list_parameters
 from agents.models.identity import name_called
 from agents.models.whole_replies import check_replies
-from agents.reply_types import EffectOutcome
 from agents.sync import Call, Conversation, arun_conversation, run_conversation
 
 Handler: TypeAlias = Callable[[ModelRequest[Any]], ModelResponse[Any]]
@@ -138,7 +143,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
             return None
         calls = [call for call in reply.tool_calls if call["id"] not in answered]
         uses = [self._describe_tool(call) for call in calls]
-        if any(use.treatment and (use.treatment.approve or list_refused_calls(messages)) for use in uses):
+        if any(use.treatment and (use.treatment.approve or len(list_attempts(messages)) > 1) for use in uses):
             # A question may follow.
             yield from forget_answer(read_config())
         return self.decide_calls(state, reply, calls)
@@ -156,7 +161,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         if not (reply.tool_calls or reply.invalid_tool_calls):
             return tell_reply(state["messages"])
         told = self._tell_invalid(state, reply)
-        update = self._decide_open(state, reply, calls) if calls else {}
+        update = self._decide_open(state, reply, calls)
         if not told:
             return update or None
         # Without a call that can be made, the agent would end here.
@@ -167,7 +172,8 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         self, state: EffectsState, reply: AIMessage, calls: Sequence[ToolCall]
     ) -> dict[str, Any]:
         gate, effects, messages = self._find_gate(), dict[str, Effect](), list[ToolMessage]()
-        for call, decision in [*self._decide(state, reply, calls)]:
+        rejected = list_rejected(reply, state["messages"], state.get("effects", {}))
+        for call, decision in [*rejected, *self._decide(state, reply, calls)]:
             use, key = self._describe_tool(call), str(call["id"])
             if isinstance(decision, Made) and use.only_reads:
                 continue
@@ -176,28 +182,34 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
             effects[key] = {**effect, "is_stated": True} if is_stated else effect
             if isinstance(decision, Withheld):
                 gate.note_call(call, effects[key], decision.text)
-                messages.append(build_answer(call, decision.text, is_error=decision.is_error))
-        return {"effects": effects, **({"messages": messages} if messages else {})}
+                if call in calls:
+                    messages.append(build_answer(call, decision.text, is_error=decision.is_error))
+        update = {"effects": effects, "messages": messages}
+        return {name: value for name, value in update.items() if value or (calls and name == "effects")}
 
     def _decide(
         self, state: EffectsState, reply: AIMessage, calls: Sequence[ToolCall]
     ) -> Iterator[tuple[ToolCall, Decision]]:
         gate, mark, own = self._find_gate(), read_reply_mark(reply), {call["id"] for call in calls}
         self._note_history(state)
-        before = [(key, each) for key, each in state.get("effects", {}).items() if key not in own]
+        before = [
+            (key, each)
+            for key, each in state.get("effects", {}).items()
+            if key not in own and self._describe_tool(each).kind == "acting"
+        ]
         made = list[ToolCall]()
         for call in calls:
             decision: Decision = Made()
             breach = gate.find_breach(call, made) if gate.has_bounds else None
-            tool = self._describe_tool(call).treatment
-            if tool is not None:
+            use = self._describe_tool(call)
+            if (tool := use.treatment) is not None:
                 if (late := find_late_durability(read_config())) is not None:
                     raise LateDurabilityError(call["name"], late)
-                earlier = gate.find_earlier(call) or find_earlier_effect(
-                    call, before, list_refused_calls(state["messages"])
-                )
+                earlier = gate.find_earlier(call) or find_earlier_effect(call, before, state["messages"])
                 asked_at = utc_now().isoformat() if mark is None else mark["replied_at"]
                 decision = decide_call(gate, call, tool, breach, asked_at, earlier)
+                if use.is_guessed and isinstance(decision, Made) and is_lasting(earlier):
+                    decision = replace(decision, is_repeat=True)
             elif breach is not None:
                 decision = Withheld(breach, "forbidden")
             if isinstance(decision, Made):
@@ -240,6 +252,8 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         made = {call["name"] for reply in replies for call in reply.tool_calls}
         if (unmade := find_unmade_call(last, list_parameters(request.tools), made)) is not None:
             mark["unmade"] = unmade
+        if received := hash_received(response.result, request.tools):
+            mark["received"] = received
         # A reply with a structured output has an answer behind it, whose id is that of the call.
         marked = [
             mark_reply(each, request.messages if each is last else (), mark)
@@ -278,13 +292,13 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
             return self.tell_pause(request, pause, effect)
         except BaseException as error:  # noqa: BLE001 - a tool is user code
             raise_outer(error)
-            output, effect = self.tell_error(request, error), _add_error(effect, error)
+            output, effect = self.tell_error(request, error), add_error(effect, error)
         else:
             effect = yield from _read_effect(request, acting, effect, output)
         gate.note_begun(request, is_begun=False)
         if use.only_reads:
             return output
-        effects = {**_note_lost(gate, call, lost), str(call["id"]): effect}
+        effects = {**note_lost(gate, call, lost), str(call["id"]): effect}
         gate.note_call(call, effect)
         return add_effects(output, effects)
 
@@ -331,7 +345,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
     def _find_gate(self) -> CallGate:
         return self._gate or find_gate() or build_single_gate()
 
-    def _describe_tool(self, call: ToolCall) -> ToolUse:
+    def _describe_tool(self, call: ToolCall | Effect) -> ToolUse:
         return describe_tool(self._find_acting(), call["name"])
 
     def _find_acting(self, request: ToolCallRequest | None = None) -> ActingTools:
@@ -345,7 +359,7 @@ def _withhold(gate: CallGate, call: ToolCall, decision: Withheld, lost: int) -> 
     if decision.gate == "denied":
         # The person denies a further start, and the first one may have acted.
         effect = {**effect, "outcome": "unknown"}
-    effects = {**_note_lost(gate, call, lost), str(call["id"]): effect}
+    effects = {**note_lost(gate, call, lost), str(call["id"]): effect}
     gate.note_call(call, effect, decision.text)
     return add_effects(build_answer(call, decision.text, is_error=decision.is_error), effects)
 
@@ -373,22 +387,6 @@ def _ask_again(gate: CallGate, call: ToolCall, marks: CallMarks, now: str) -> De
     # An answer that is stored is for another question, if this one has not reached the store.
     new_after = before if marks.is_unasked or not marks.has_question else None
     return ask_about(gate, call, doubt_effect(reason), asked_at, new_after=new_after)
-
-
-def _add_error(effect: Effect, error: BaseException) -> Effect:
-    # Only these say that nothing was done; another error may have come after the effect.
-    outcome: EffectOutcome = "refused" if isinstance(error, NoEffectError | ToolException) else "unknown"
-    return {**effect, "outcome": outcome, "answer": name_error(error)}
-
-
-def _note_lost(gate: CallGate, call: ToolCall, lost: int) -> dict[str, Effect]:
-    """Returns the effects of starts in which the process died: nobody knows whether they acted, too."""
-    effects = dict[str, Effect]()
-    for number in range(1, lost + 1):
-        start = cast("ToolCall", {**call, "id": f"{call['id']}{LOST_START}{number}"})
-        effects[str(start["id"])] = build_effect(start, Made(), gate.execution)
-        gate.note_call(start, effects[str(start["id"])], NOT_ENDED)
-    return effects
 
 
 def _read_effects(request: ToolCallRequest) -> Mapping[str, Effect]:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
+from langchain_core.messages import AIMessage
 from langchain_core.tools import BaseTool, StructuredTool, tool
 from pydantic import BaseModel
 
@@ -108,6 +109,22 @@ def hash_call(name: str, args: object, *purpose: str) -> str:
     """Builds a short text that is the same for the same purpose, tool and arguments."""
     call = json.dumps([name, args], sort_keys=True, default=str)
     return hashlib.sha256(json.dumps([*purpose, call]).encode()).hexdigest()[:16]
+
+
+def hash_received(replies: Iterable[object], tools: Iterable[object]) -> dict[str, str]:
+    """Returns the hash of each call with the arguments that its tool receives, by the hash of it as written.
+
+    Calls that the tool receives as they are written are left out.
+    """
+    readers, plain = read_arguments([tool for tool in tools if isinstance(tool, BaseTool)]), ToolArguments()
+    calls = [call for reply in replies if isinstance(reply, AIMessage) for call in reply.tool_calls]
+    hashes = {
+        hash_call(call["name"], plain.describe(call["args"])): hash_call(
+            call["name"], readers.get(call["name"], plain).describe(call["args"])
+        )
+        for call in calls
+    }
+    return {written: read for written, read in hashes.items() if written != read}
 
 
 def _unify_numbers(value: object) -> object:

@@ -137,6 +137,16 @@ _NOT_YET: Final = re.compile(
     r"\b(?:(?:will|would|must|shall|can) (?:\w+ )?be|once|dry[- ]run|wird|probelauf)\b"
 )
 """What says of an act that it is still to come."""
+_LATE: Final = re.compile(
+    r"""(?:\A|\b(?:http(?:/[\d.]+)?|\w*error|\w*exception|status|(?:status\ ?)?code)\b)\W{0,9}5\d\d\b
+    | \b(?:server\ (?:error|fault)|service\ (?:is\ )?(?:temporarily\ )?unavailable|gateway
+        |time[sd]?[\ -]?out|deadline\ exceeded|(?:respon\w+|answer\w*|reply)\ in\ time
+        |(?:not|never|no|without(?:\ an?)?)\ respon\w+
+        |conne(?:ct|x)ion|lost\ (?:the\ )?(?:contact|link)|reset\ by\ peer|broken\ pipe|hung\ up|network
+        |socket|unreachable|upstream|partial\w*|but|however|aber|jedoch|zeitüberschreitung|verbindung\w*|serverfehler)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""What leaves open in the answer of a failed call whether it acted before it failed."""
 _TURN: Final = re.compile(r"\b(?:but|however|although|though|except|aber|jedoch|allerdings)\b")
 _AFFIRMING: Final = (
     "ok(?:ay)?|yes|true|ack|done|success\\w*|succe[es]d(?:ed|s)?|complete[ds]?|finished|accepted|added|confirmed"
@@ -177,7 +187,9 @@ def read_outcome(tool: str, answer: object, *, is_error: bool = False) -> Outcom
         answer: Its answer, a text or a value of JSON; None if there is none.
         is_error: Whether the call raised an error, or its answer is marked as one.
     """
-    return "refused" if is_error else _read_value(tool, answer, _DEPTH)
+    read = "refused" if is_error else _read_value(tool, answer, _DEPTH)
+    # A server or a connection may fail after the act.
+    return "unknown" if read == "refused" and _LATE.search(str(answer).replace("_", " ")) else read
 
 
 def states_error(answer: object, depth: int = _DEPTH) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +12,7 @@ from langchain_core.messages import BaseMessage, ToolCall
 
 from agents.errors import CallHaltedError
 from agents.loop.acting_tools import describe_tool
+from agents.loop.decisions import choose_earlier
 from agents.loop.effects import CallGate, CallQuestion, EarlierCall, Effect, utc_now
 from agents.loop.langgraph_internals import ask_person, read_task_id
 from agents.loop.tool_arguments import hash_call
@@ -31,10 +31,6 @@ from orchestrator.supervision import human
 
 _SHOWN: Final = 5
 """Most earlier calls that a person is shown."""
-_LATE: Final = re.compile(
-    r"\b(?:5\d\d|time[d-]? ?out|gateway|connection|but|however|partial\w*)\b", re.IGNORECASE
-)
-"""What leaves open in the answer of a failed call whether it acted before it failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,29 +59,20 @@ class RunGate(CallGate):
         return self.bounds.find_breach(call["name"], made)
 
     def find_earlier(self, call: ToolCall) -> EarlierCall | None:
-        """Returns the last equal call before; of this execution one that was denied or may have acted."""
-        current = self._list_current()
-        made = [*self._list_made(), *((self.origin, each) for each in current)]
-        own = [each for each in current if each.get("gate") == "denied" or each.get("outcome") == "unknown"]
-        equal = [
-            (at, origin, record)
-            for at, (origin, record) in enumerate(made)
-            if (origin is not self.origin or record in own) and self._is_equal(call, record)
-        ]
-        if not equal:
-            return None
-        at, origin, record = equal[-1]
-        outcome = read_outcome(self.tools, record)
-        if outcome == "refused" and "gate" not in record and _LATE.search(str(record["result"])):
-            # The answer says that something failed, and the call may have acted before.
-            outcome = "unknown"
-        later = (read_outcome(self.tools, each) for _, each in made[at + 1 :] if self._acts(each))
+        """Returns the equal call of the run before that decides about a call; None if there is none."""
+        made = [*self._list_made(), *((self.origin, each) for each in self._list_current())]
+        acting = [(origin, each) for origin, each in made if self._acts(each)]
+        return choose_earlier(
+            [(self._describe(origin, each), self._is_equal(call, each)) for origin, each in acting]
+        )
+
+    def _describe(self, origin: CallOrigin, record: ToolCallRecord) -> EarlierCall:
         return EarlierCall(
-            outcome,
+            read_outcome(self.tools, record),
             record["result"] or record["error"] or "",
             cast("Mapping[str, int]", record.get("made_in", origin)),
             is_same_step=origin["step_index"] == self.origin["step_index"],
-            is_latest=not any(each in ("acted", "unknown") for each in later),
+            is_same_attempt=origin is self.origin,
             denial=record.get("answer") if record.get("gate") == "denied" else None,
         )
 

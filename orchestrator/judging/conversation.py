@@ -27,6 +27,7 @@ from orchestrator.judging.evidence import (
     read_evidence,
     record_evidence,
 )
+from orchestrator.judging.executor_tools import describe_repeat
 from orchestrator.judging.feedback import feedback_of, read_expectations, report_score
 from orchestrator.runtime.call_records import read_tool_calls
 from orchestrator.state.evaluation_report import Report, failed_kinds
@@ -49,6 +50,7 @@ class ConversationVerdict(TypedDict):
     """The verdict on the answer of an agent, as plain JSON.
 
     ``accepted`` says whether ``status`` and ``basis`` are enough, and ``reason`` why, in one sentence.
+    ``warnings`` names the tools that a retry called again, and that act by their names alone.
     """
 
     accepted: bool
@@ -58,6 +60,7 @@ class ConversationVerdict(TypedDict):
     evidence: EvidenceRecord
     report: dict[str, object]
     attempts: list[ConversationAttempt]
+    warnings: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,12 @@ class Conversation:
             call if "writes" in call or not _is_stated(self.effects, call) else {**call, "writes": True}
             for call in read_tool_calls(self.messages, self.effects)
         ]
+
+    @property
+    def repeated(self) -> list[str]:
+        """The tools that act by their names alone, and were called as before."""
+        effects = [self.effects.get(str(call.get("id"))) for call in self.calls]
+        return sorted({each["name"] for each in effects if each and each.get("is_repeat")})
 
     def build_run(self) -> dict[str, object]:
         """Builds the ``agent_run``: all calls, and the last answer without the ones that were refused."""
@@ -161,6 +170,7 @@ def read_verdict(  # noqa: PLR0917
         evidence=record_evidence(evidence),
         report=dict(plain),
         attempts=[*earlier, attempt],
+        warnings=[describe_repeat(name) for name in conversation.repeated],
     )
 
 

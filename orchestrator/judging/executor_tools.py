@@ -13,7 +13,15 @@ from langgraph.prebuilt import InjectedState, InjectedStore
 
 from agents import ExecutionAgent
 from agents.base import overrides_invoke
-from agents.loop.acting_tools import DEFAULT, ActingTools, ToolUse, describe_tool, read_acting_tools
+from agents.loop.acting_tools import (
+    DEFAULT,
+    ActingTools,
+    ToolUse,
+    describe_tool,
+    read_acting_tools,
+    tell_error,
+)
+from agents.loop.effects import LASTING
 from agents.loop.executor_graph import AgentGraph
 from agents.loop.read_back import find_name_problem
 from agents.loop.tool_arguments import ToolArguments, read_arguments
@@ -25,7 +33,6 @@ from evaluation.measures.trajectory.expected_steps import is_other_spelling
 from evaluation.report.metric_groups import join_names
 from evaluation.sensitive.scanner import quote_text
 from orchestrator.errors import ConfigurationError
-from orchestrator.state.current_step import LASTING
 from orchestrator.state.plain_values import plain_json
 from orchestrator.state.records import Attempt, Question, ToolCallRecord
 
@@ -93,8 +100,7 @@ class ExecutorTools:
     def tell_outcome(self, call: ToolCallRecord) -> EffectOutcome:
         """Returns what the answer of a recorded call says of its effect."""
         if call["error"] is not None:
-            # Only these say that nothing was done; another error may have come after the effect.
-            return "refused" if call["error"].startswith(("NoEffectError:", "ToolException:")) else "unknown"
+            return tell_error(call["name"], call["error"])
         tool = self.describe(call["name"]).treatment or DEFAULT
         return tool.tell_outcome(call["name"], call["result"])
 
@@ -149,11 +155,7 @@ class ExecutorTools:
             for call in record["tool_calls"]
             if self.describe(call["name"]).is_guessed and any(self.are_equal(call, each) for each in made)
         }
-        return [
-            f"step {record['step_index'] + 1}: {name} was called as before, which may have acted twice; "
-            f"give acting_tools=[{name!r}] to prevent it, or acting_tools=[] if it does not act"
-            for name in sorted(repeated)
-        ]
+        return [f"step {record['step_index'] + 1}: {describe_repeat(name)}" for name in sorted(repeated)]
 
     def are_equal(self, call: ToolCallRecord, other: ToolCallRecord) -> bool:
         """Returns whether two calls are of one tool, which reads their arguments alike."""
@@ -167,6 +169,14 @@ class ExecutorTools:
         if "outcome" not in call:
             call = {**call, "outcome": self.tell_outcome(call)}
         return call if use.is_guessed else {**call, "writes": True}
+
+
+def describe_repeat(name: str) -> str:
+    """Returns a sentence about a tool that acts by its name alone, and was called as before."""
+    return (
+        f"{name} was called as before, which may have acted twice; "
+        f"give acting_tools=[{name!r}] to prevent it, or acting_tools=[] if it does not act"
+    )
 
 
 def read_executor_tools(executor: object, acting_tools: object = None) -> ExecutorTools:

@@ -13,7 +13,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.types import Command, StateSnapshot
 
-from agents.loop.effects import utc_now
+from agents.loop.effects import LASTING, utc_now
 from evaluation import TaskCase
 from orchestrator.errors import ConfigurationError, ResumeError
 from orchestrator.events import Event, RunResumed, RunStarted
@@ -30,7 +30,6 @@ from orchestrator.runs.resume import (
 from orchestrator.runs.run_saver import format_resume_call
 from orchestrator.runtime.call import Reporter
 from orchestrator.settings import Settings, check_config, check_task, check_thread_id
-from orchestrator.state.current_step import LASTING
 from orchestrator.state.evaluation_report import mapping
 from orchestrator.state.graph_state import (
     ENDED,

@@ -19,6 +19,7 @@ from langgraph.types import Interrupt, PregelTask, StateSnapshot
 from pydantic import AwareDatetime
 
 from agents.loop.call_marks import is_under_way
+from agents.loop.effects import LASTING
 from agents.loop.langgraph_internals import INTERRUPT_CHANNEL
 from orchestrator.errors import ResumeError
 from orchestrator.planning.parallel import find_rejudging
@@ -26,7 +27,7 @@ from orchestrator.runs import resume
 from orchestrator.runs.resume import PLANNER, state_from_values
 from orchestrator.runs.run_saver import checkpoint_config, describe_unknown_thread
 from orchestrator.runtime.call import RunContext
-from orchestrator.state.current_step import LASTING, current_records, is_answer_due
+from orchestrator.state.current_step import current_records, is_answer_due
 from orchestrator.state.evaluation_report import mapping
 from orchestrator.state.graph_state import (
     ANSWER_MONITOR,

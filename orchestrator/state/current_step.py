@@ -17,8 +17,6 @@ from orchestrator.state.records import (
 
 ACCEPTED: Final = ("validated", "warning")
 """The statuses of an execution that the run goes on with."""
-LASTING: Final = frozenset({"acted", "unknown", "stated"})
-"""The outcomes of calls that have had, or may have had, an effect."""
 MAX_TASK: Final = 1500
 """Maximum characters of the task: small models have a context of a few thousand tokens."""
 _MAX_STEP: Final = 100

@@ -23,17 +23,18 @@ TOTAL = {"required_content": [{"number": 12.5}]}
 class Shop:
     """A shop that counts its refunds."""
 
-    def __init__(self):
+    def __init__(self, *answers):
         self.refunds: list[str] = []
+        self.answers = [*answers]
 
     def get_order(self, order: str) -> str:
         """Return an order."""
         return json.dumps({"order": order, "total": 12.5})
 
-    def refund(self, order: str) -> str:
+    def refund(self, order: str, amount: float = 4.0) -> str:
         """Refund an order."""
         self.refunds.append(order)
-        return '{"status": "refunded"}'
+        return self.answers.pop(0) if self.answers else '{"status": "refunded"}'
 
 
 def call(name, call_id="1", **args):
@@ -103,6 +104,55 @@ def test_a_call_of_a_refused_answer_stays_an_effect_and_is_not_made_again(invoke
     assert shop.refunds == ["7"]
     assert [each["outcome"] for each in state["effects"].values()] == ["acted", "reused"]
     assert state["verdict"]["accepted"]
+
+
+def test_a_retry_finds_the_call_that_acted_however_its_arguments_are_written(subtests):
+    for args in [{"order": "7"}, {"order": "7", "amount": "4.0"}, {"amount": 4, "order": "7"}]:
+        with subtests.test(args=args):
+            shop = Shop()
+            first = call("refund", "a", order="7", amount=4.0)
+            agent = build(
+                [first, "13", call("refund", "b", **args), call("get_order", "c"), "12.5"], shop=shop
+            )
+            state = agent.invoke(TASK)
+
+            assert shop.refunds == ["7"]
+            assert [each["outcome"] for each in state["effects"].values()] == ["acted", "reused"]
+    with subtests.test("other amount"):
+        shop, other = Shop(), call("refund", "b", order="7", amount="5.0")
+        build([first, "13", other, call("get_order", "c"), "12.5"], shop=shop).invoke(TASK)
+        assert shop.refunds == ["7", "7"]
+
+
+def test_a_retry_does_not_repeat_a_call_that_may_have_acted_before_others_that_did_not(subtests):
+    acted, refused = '{"status": "refunded"}', '{"error": "requested already"}'
+    for answers, outcomes in [
+        ([acted, refused], ["acted", "refused", "reused"]),
+        (["503 Service Unavailable", refused], ["unknown", "unknown", "unknown"]),
+        (['{"error": "lost the connection"}'], ["unknown", "unknown"]),
+    ]:
+        with subtests.test(answers=answers):
+            shop = Shop(*answers)
+            first = [call("refund", f"a{at}") for at in range(len(outcomes) - 1)]
+            replies = [*first, "13", call("refund", "b"), call("get_order", "c"), "12.5"]
+            state = build(replies, shop=shop).invoke(TASK)
+
+            assert [each["outcome"] for each in state["effects"].values()] == outcomes
+            assert len(shop.refunds) == (2 if outcomes[0] == "acted" else 1)
+
+
+def test_a_verdict_warns_of_a_tool_that_acts_by_its_name_and_was_called_again(subtests):
+    for acting, is_warned in [(None, True), ([], False), (["refund"], False)]:
+        with subtests.test(acting=acting):
+            shop = Shop()
+            middleware = [EffectsMiddleware(acting), ContractMiddleware(TOTAL)]
+            replies = [call("refund", "a"), "13", call("refund", "b"), call("get_order", "c"), "12.5"]
+            agent = create_agent(
+                ScriptedChatModel(replies), [shop.get_order, shop.refund], middleware=middleware
+            )
+            warnings = agent.invoke(TASK)["verdict"]["warnings"]
+
+            assert [each.partition(" was called as before")[0] for each in warnings] == ["refund"] * is_warned
 
 
 def test_a_call_that_the_contract_excludes_is_refused_before_it_is_made(invoke):

@@ -9,21 +9,21 @@ REFUSED = [
     '{"detail": [{"loc": ["body"], "msg": "field required"}]}', '{"fault": {"faultstring": "late"}}',
     '{"found": false}', '{"data": {"userErrors": [{"message": "late"}]}}', '{"rejected": true}',
     "Versand nicht ausgeführt", "Die Lieferung ist nicht übertragen worden", "The parcel was never shipped",
-    "404 Not Found", "HTTP/2 401", "502 Bad Gateway: upstream", "Status: 409 Conflict", "413: too large",
-    "Service Unavailable", "Internal Server Error.", "ConnectionError: reset by peer",
+    "404 Not Found", "HTTP/2 401", "Status: 409 Conflict", "413: too large",
     "Error executing tool ship: x", "Traceback (most recent call last):\n  File",
     "Sorry, I couldn’t ship this parcel.", "We can't ship to Peru", "Unable to ship: no address",
     "The carrier refused the parcel", "Shipment failed", "The label has expired.", "Parcel was not shipped",
     "Not shipped yet", "No parcel was shipped.", "Nothing was shipped", "No such parcel",
     "parcel 'A 7' not found", "You are not allowed to do this", "Access denied", "Insufficient credit",
     "Too many requests, slow down", "The limit exceeds the maximum", "invalid postcode",
-    "Parcel cannot be shipped or held", "Request timed out", "exit code 2", "Status: rejected",
+    "Parcel cannot be shipped or held", "exit code 2", "Status: rejected",
+    "Error: over the limit of 500",
     "Shipping was declined because of customs", "Kann das Paket nicht versenden",
     "Das Paket konnte nicht versandt werden.", "Paket nicht gefunden", "Der Versand wurde nicht beauftragt",
     "Versand fehlgeschlagen", "Antrag abgelehnt", "Keine Berechtigung", "Fehler beim Versand",
     "Fehler: Adresse fehlt", "nein", "false", '{"ok": 0}', '{"success": "no"}', '{"exitCode": 127}',
     '{"rc": "1"}', '{"authorized": false}', '{"shipped": false}', '{"id": 7, "status": "rejected"}',
-    '{"payment_status": "declined", "id": 1}', '{"status": "503"}', '{"code": 422, "title": "x"}',
+    '{"payment_status": "declined", "id": 1}', '{"code": 422, "title": "x"}',
     '{"error": {"code": 5, "message": "late"}}', '{"data": null, "errors": [{"message": "late"}]}',
     '{"failed": 3}', '{"message": "no_capacity: could not ship"}', '{"result": "Shipment failed"}',
     '{"result": {"status": "aborted"}}', '{"shipment": {"success": false}}',
@@ -38,7 +38,7 @@ REFUSED = [
     '[{"shipment": {"label": {"ok": false}}}]',
     '{"response": {"parcel": "{\\"shipment\\": {\\"ok\\": false}}"}}',
     "<errors><error>late</error></errors>", "<s:Envelope><s:Fault>late</s:Fault></s:Envelope>",
-    "<!DOCTYPE html><html><h1>504 Gateway Timeout</h1></html>", "<html><title>Access denied</title></html>",
+    "<html><title>Access denied</title></html>",
 ]  # fmt: skip
 ACTED = [
     "OK", "ok.", "Okay, done!", "yes", "true", "Success", "shipped", "Shipped 3 parcels",
@@ -76,6 +76,11 @@ UNKNOWN = [
     '{"shipped": 4, "failed": 1}', '{"id": 7, "approved": false}', '{"status": "cancelled", "id": 7}',
     '{"results": [{"ok": true}, {"ok": false}]}', '{"order": 7, "mail": {"status": "failed"}}',
     "Shipped, but could not print the label", "<html><title>Log in</title></html>",
+    "502 Bad Gateway: upstream", "Service Unavailable", "Internal Server Error.", "Request timed out",
+    "ConnectionError: reset by peer", '{"status": "503"}', "<html><h1>504 Gateway Timeout</h1></html>",
+    "Error: lost contact with the carrier", '{"error": "carrier did not respond in time"}',
+    '{"error": "gateway_timeout"}', '{"code": 500, "message": "failed"}', "Error 521: could not ship",
+    "HTTP/1.1 500", "Fehler: Verbindung abgebrochen", "Error: the network is unreachable",
 ]  # fmt: skip
 TABLES = {"refused": REFUSED, "acted": ACTED, "unknown": UNKNOWN}
 
@@ -107,10 +112,11 @@ def test_the_verb_of_the_tool_decides_what_affirms(subtests):
             assert read_outcome(tool, answer) == outcome
 
 
-def test_an_error_refuses_whatever_the_answer_says(subtests):
-    for answer in ["shipped", None]:
+def test_an_error_refuses_unless_the_server_may_have_acted(subtests):
+    refused, late = ["shipped", None, "too heavy, at most 500 g"], ["timed out", "502 Bad Gateway"]
+    for answer, outcome in [*((each, "refused") for each in refused), *((each, "unknown") for each in late)]:
         with subtests.test(answer=answer):
-            assert read_outcome("ship_parcel", answer, is_error=True) == "refused"
+            assert read_outcome("ship_parcel", answer, is_error=True) == outcome
 
 
 @given(

@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 from agents import EffectsMiddleware
 from agents.testing import ScriptedChatModel
 from orchestrator import ConfigurationError, LangGraphOrchestrator, ResumeError
-from tests.fakes.monitor import FakeMonitor
+from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
 
 done: list[str] = []
@@ -68,6 +68,25 @@ def test_the_questions_of_langchains_middleware_take_our_answers_and_stay_open_a
     state = orchestrator.resume("thread", {"answer": "approve"})
 
     assert question["text"] == "May these tools run: settle?"
+    assert (state["status"], done) == ("success", ["Ada"])
+
+
+def test_a_call_that_a_person_rejected_is_denied_and_may_be_made_in_a_retry():
+    graph = create_agent(
+        ScriptedChatModel(lambda messages: reply(messages[-1:])),
+        [settle],
+        middleware=[EffectsMiddleware(), HumanInTheLoopMiddleware({"settle": True})],
+    )
+    done.clear()
+    options = {**STATED, "checkpointer": InMemorySaver(), "synthesis": False}
+    monitor = FakeMonitor(refuse(), accept())
+    orchestrator = LangGraphOrchestrator(FakePlanner(["one"]), graph, monitor, **options)
+    orchestrator.run("x", "thread")
+    asked = orchestrator.resume("thread", {"answer": "deny", "text": "not yet"})
+    state = orchestrator.resume("thread", {"answer": "approve"})
+
+    assert [each["outcome"] for each in asked["effects"]] == ["denied"]
+    assert [each["outcome"] for each in state["effects"]] == ["denied", "acted"]
     assert (state["status"], done) == ("success", ["Ada"])
 
 

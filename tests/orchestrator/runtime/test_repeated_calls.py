@@ -172,6 +172,33 @@ def test_a_call_that_surely_had_no_effect_is_made_again_in_a_retry(subtests):
             assert (len(office.done), [call["outcome"] for call in calls]) == (2, ["refused", "acted"])
 
 
+def test_a_call_that_acted_is_not_forgotten_when_an_equal_one_after_it_did_nothing(subtests):
+    for fault in [NoEffectError("asked already"), ToolException("rate limit"), "Error: card expired"]:
+        with subtests.test(fault=fault):
+            office = Office(None, fault)
+            state = retry(office, PAY, PAY, "hm", PAY, "done")[0].run("x")
+
+            calls = [call["outcome"] for record in state["results"] for call in record["tool_calls"]]
+            assert (len(office.done), calls) == (2, ["acted", "refused", "reused"])
+    with subtests.test("denied"):
+        office, options = Office(), {"plan": ["Pay", "Pay", "Pay"], "checkpointer": InMemorySaver()}
+        orchestrator, _ = build(office, PAY, "done", PAY, "done", PAY, "done", **options)
+        orchestrator.run("x", "thread")
+        state = orchestrator.resume("thread", DENY)
+
+        assert (state["question"]["step_index"], len(office.done)) == (2, 1)
+
+
+def test_an_answer_is_not_reused_after_a_call_that_acted_by_the_word_of_a_person():
+    office, monitor = Office(None, Crash()), FakeMonitor(refuse(), accept())
+    orchestrator, _ = resume_after_crash(office, PAY, PAY_BOB, "hm", PAY, "done", monitor=monitor)
+    orchestrator.resume("thread")
+    state = orchestrator.resume("thread", ACTED)
+
+    doubt = state["question"]["findings"][0]
+    assert doubt == f"The same call was made before and acted; it answered {PAID!r}"
+
+
 # ------------------------------------------------------------------- the process died in a call
 
 
