@@ -36,7 +36,8 @@ _HEADER: Final = (
     r"|\A\s*<\|start_header_id\|>assistant<\|end_header_id\|>|<\|(?:start|end)_response\|>"
 )
 _QUOTED: Final = r"""```[^`]*+``` | `[^`\n]++` | [\[{:,]\s*+"(?:[^"\\]++|\\.)*+" """
-_MENTIONED: Final = r"(?<=\w[ ])</?[^<>\s]+>(?=[ .,;:)])"
+# A whole sentence between two tags is a thought.
+_MENTIONED: Final = r"(?<=\w[ ])</?[^<>\s]+>(?=[ .,;:)])(?![^<>]*+(?:(?<=[.?!])|(?<=[.?!]\s))</)"
 _FLAGS: Final = re.IGNORECASE | re.DOTALL
 _COMPILED: Final = {
     name: (re.compile(start, _FLAGS), re.compile(end, _FLAGS)) for name, (start, end) in _PAIRS.items()

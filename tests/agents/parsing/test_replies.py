@@ -60,6 +60,8 @@ def test_thoughts_are_dropped(subtests):
         ("analysisaassistantfinalanswer", "answer"),
         ("analysisaassistantcommentaryb", ""),
         ("commentaryaassistantfinalanswer", "answer"),
+        ("An <think> a b? </think> swer", "An  swer"),
+        ("Okay <reasoning> a.</reasoning> answer", "Okay  answer"),
         # Thoughts that begin like data.
         ('"A", the user asks. b?</think>answer', "answer"),
         ("[A sum is asked for.] b?</think>answer", "answer"),
