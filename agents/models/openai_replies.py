@@ -195,6 +195,8 @@ def _refuse_error(body: object) -> None:
     Raises:
         NoReplyError: There is one.
     """
+    if body == "":
+        raise NoReplyError(body)
     if not isinstance(body, Mapping):
         return
     choices = body.get("choices", ())

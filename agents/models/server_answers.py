@@ -50,6 +50,8 @@ _TOO_LONG: Final = (
 _REFUSING: Final = frozenset(
     {HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.NOT_IMPLEMENTED}
 )
+_UNSERVED: Final = frozenset({401, 402, 403, 404, 405, 407, 410})
+"""Statuses that depend on the server, its keys and its models, and not on what the request says."""
 _FILTERED: Final = re.compile(
     r"content.?filter | content.?management.?policy | ResponsibleAIPolicy", re.IGNORECASE | re.VERBOSE
 )
@@ -72,10 +74,17 @@ class NoReplyError(Exception):
         body = body if isinstance(body, str | list | Mapping) else json.dumps(body, default=str)
         reason = "" if problem is None else f" ({type(problem).__name__}: {read_error(problem)})"
         text = f"the answer has no reply{reason}: {json.dumps(body, default=str)}"
-        if problem is not None and body == "":
+        self.is_empty = body == "" and (problem is None or _is_about_nothing(problem))
+        if self.is_empty:
+            text = "the answer is empty"
+        elif problem is not None and body == "":
             text = f"the client library cannot write the request, or cannot read the answer{reason}"
         super().__init__(mask_keys((read_words(body) or text)[:_LONGEST]))
         self.body = body
+
+
+def _is_about_nothing(problem: Exception) -> bool:
+    return _is_cut_off(problem) or (isinstance(problem, AttributeError) and problem.obj == "")
 
 
 _UNREADABLE: Final = (TypeError, ValueError, AttributeError, LookupError, AssertionError, RecursionError)
@@ -157,6 +166,17 @@ class ServerFault:
         return is_empty or any(map(_is_cut_off, iter_causes(self.error)))
 
     @property
+    def is_away(self) -> bool:
+        """Whether no model replied, so that one may reply to the same request once its server is mended."""
+        is_mendable = self.status in _UNSERVED if self.is_refused else self.is_answered
+        return self.is_transient or (is_mendable and not self.is_overflow)
+
+    @property
+    def is_redirect(self) -> bool:
+        """Whether the server sends the client to another address, which the client did not follow."""
+        return self.status is not None and HTTPStatus.MULTIPLE_CHOICES <= self.status < HTTPStatus.BAD_REQUEST
+
+    @property
     def is_overflow(self) -> bool:
         """Whether the server refused a prompt because it does not fit the context."""
         if any(isinstance(cause, ContextOverflowError) for cause in iter_causes(self.error)):
@@ -213,12 +233,22 @@ def read_retry_after(error: BaseException | None) -> float | None:
     Returns:
         The seconds, at least 0; None if the server does not say.
     """
-    for cause in [] if error is None else _list_causes(error):
-        headers = getattr(getattr(cause, "response", None), "headers", None) or {}
+    for headers in [] if error is None else _iter_headers(error):
         for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
             if (wait := _read_wait(headers.get(name), unit)) is not None:
                 return wait
     return None
+
+
+def read_location(error: BaseException) -> str:
+    """Reads the address that a server redirects to, without its query; empty if it names none."""
+    locations = (headers.get("location") for headers in _iter_headers(error))
+    return str(next(filter(None, locations), "")).partition("?")[0]
+
+
+def _iter_headers(error: BaseException) -> Iterator[Mapping[str, str]]:
+    for cause in _list_causes(error):
+        yield getattr(getattr(cause, "response", None), "headers", None) or {}
 
 
 def _list_causes(error: BaseException) -> list[BaseException]:
@@ -229,7 +259,8 @@ def _list_causes(error: BaseException) -> list[BaseException]:
 
 def _is_cut_off(error: BaseException) -> bool:
     """Checks whether a connection was lost, or a reply is empty, cut off, or broken off with an error."""
-    if isinstance(error, ModelError) and error.is_retryable:
+    is_empty = isinstance(error, NoReplyError) and error.is_empty
+    if is_empty or (isinstance(error, ModelError) and error.is_retryable):
         return True
     if isinstance(error, UnicodeDecodeError):
         return error.reason == "unexpected end of data"

@@ -17,7 +17,7 @@ from agents.errors import AgentError, ModelRefusedError, ModelUnavailableError, 
 from agents.models.identity import find_address, hide_credentials, name_called, read_secrets
 from agents.models.ollama import explain_error
 from agents.models.openai_replies import list_models
-from agents.models.server_answers import ServerFault, is_client_error, iter_causes, read_fault
+from agents.models.server_answers import ServerFault, is_client_error, iter_causes, read_fault, read_location
 from agents.models.transport_retry import TransportRetry
 
 _log: Final = logging.getLogger(__name__)
@@ -76,6 +76,8 @@ def _describe(model: object, fault: ServerFault, calls: int) -> str:
     causes = [fault.error] if fault.is_answered else iter_causes(fault.error)
     said = "; ".join(dict.fromkeys(filter(None, map(read_error, causes))))
     words = said if fault.words in said else fault.words
+    if fault.is_redirect:
+        words = f"a redirect to {read_location(fault.error) or 'no address'}"
     text = " ".join(mask_keys(words, read_secrets(model)).split())[:_LONGEST]
     if fault.is_overflow:
         return f"the prompt does not fit the model's context ({text}); {ADVICE}"
@@ -85,7 +87,7 @@ def _describe(model: object, fault: ServerFault, calls: int) -> str:
     names_model = "model" in text.lower()
     if is_missing and names_model and (models := list_models(model)):
         return f"the model's server{place} has no model {name!r}; it has {_list_some(models)}"
-    if (fault.is_page and not fault.is_transient) or (is_missing and not names_model):
+    if fault.is_redirect or (fault.is_page and not fault.is_transient) or (is_missing and not names_model):
         return (
             f"the server{place}, asked for {name!r}, sent no reply of a chat model, but: {text!r}; "
             "give the address of an OpenAI-compatible endpoint (with /v1) or of an Ollama server"

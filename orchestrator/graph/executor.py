@@ -12,9 +12,11 @@ from typing import cast
 from langchain_core.language_models import BaseChatModel
 from langgraph.types import Overwrite, StreamWriter
 
+from agents.errors import AgentError
 from agents.loop.effects import use_gate, utc_now
 from agents.loop.langgraph_internals import extend_config
 from agents.loop.tool_arguments import IDEMPOTENCY_KEY
+from agents.models.server_answers import read_fault
 from agents.parsing.thoughts import remove_thoughts
 from orchestrator.errors import ContractFunctionError
 from orchestrator.events import StepExecuted, StepStarted
@@ -207,7 +209,10 @@ class _Execution:
 
     def _can_go_on(self, called: Raised) -> bool:
         """Returns whether ``resume`` can go on with this execution, so that nothing is done twice."""
-        is_away = called.transient and called.kind is None and self.run.interruptible
+        has_called = any(each["tool_calls"] for each in self.state["results"]) or called.spent.tool_calls
+        # A server that was mended can answer. Before the first call, a new run costs nothing that acted.
+        is_mended = has_called and isinstance(called.error, AgentError) and read_fault(called.error).is_away
+        is_away = (called.transient or is_mended) and called.kind is None and self.run.interruptible
         return is_away and (self.executor.graph is not None or not called.spent.tool_calls)
 
     def _build_gate(self) -> RunGate:

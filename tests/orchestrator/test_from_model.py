@@ -7,9 +7,18 @@ from functools import partial
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
+from agents import TransportRetry
 from agents.testing import ScriptedChatModel
-from orchestrator import ConfigurationError, LangGraphOrchestrator
+from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy
 from tests.fakes.chat_server import SUPERVISE, answers, assessment, serving, supervision
+from tests.fakes.protocol_server import (
+    PROTOCOLS,
+    ModelReply,
+    encode,
+    serve_protocol,
+    write_body,
+    write_stream,
+)
 
 APPROVAL = '{"success": true, "feedback": "good"}'
 HEAVY = ("langgraph", "langchain_core", "pydantic", "agents", "asyncio")
@@ -108,3 +117,54 @@ def imported(environment, code, names):
 @pytest.mark.parametrize("package", ["orchestrator", "orchestrator.cli"])
 def test_importing_a_package_alone_imports_nothing_heavy(environment, package):
     assert imported(environment, f"import {package}", HEAVY) == "[]\n"
+
+
+MISSING = {"error": {"message": "The model `m` does not exist"}}
+AWAY = {
+    "a login page": (encode(b"<p>Sign in</p>", 200, {"Content-Type": "text/html"}), "Sign in"),
+    "a redirect": (encode(b"", 304, {"Location": "/login?key=x"}), "a redirect to /login'"),
+    "no model": (encode(MISSING, 404), "does not exist"),
+    "a key that ended": (encode({"error": {"message": "the key has expired"}}, 401), "expired"),
+    "nothing": (encode(b"", 200), "the answer is empty"),
+}
+
+
+def _pay_and_lose_the_server(protocol, lost):
+    paid, servers = [], [lost, None]
+
+    def pay(to: str) -> str:
+        """Pay."""
+        paid.append(to)
+        return "paid"
+
+    def answer(body):
+        text = str(body)
+        reply = ModelReply('{"missing": "nothing", "success": true, "feedback": "good"}')
+        if "You check the work" not in text:
+            if paid and servers[0]:
+                return servers[0]
+            reply = (
+                ModelReply("Ada is paid.") if paid else ModelReply("", [("pay", {"to": "Ada"})], "tool_calls")
+            )
+        return encode((write_stream if protocol == "ollama" else write_body)(protocol, reply))
+
+    with serve_protocol(answer) as server:
+        orchestrator = LangGraphOrchestrator.from_model(
+            server.model(protocol),
+            tools=[pay],
+            planning="never",
+            checkpointer=InMemorySaver(),
+            retry_policy=RetryPolicy(transport=TransportRetry(max_attempts=2, initial_seconds=0)),
+        )
+        state = orchestrator.run("Pay Ada", "t")
+        servers.pop(0)
+        return state, orchestrator.resume("t"), paid
+
+
+def test_a_run_that_called_a_tool_waits_for_a_server_that_does_not_reply(subtests):
+    for protocol in PROTOCOLS:
+        for label, (lost, words) in AWAY.items():
+            with subtests.test(f"{protocol}: {label}"):
+                state, resumed, paid = _pay_and_lose_the_server(protocol, lost)
+                assert (state["status"], resumed["status"], paid) == ("executing", "success", ["Ada"])
+                assert words in state["failure"]["message"]
