@@ -72,7 +72,7 @@ from agents.loop.tool_answers import (
     read_invalid_call,
     write_messages,
 )
-from agents.loop.tool_arguments import hash_received, list_parameters
+from agents.loop.tool_arguments import hash_received, list_parameters, withhold_unknown
 from agents.models.identity import name_called
 from agents.models.whole_replies import check_replies
 from agents.sync import Call, Conversation, arun_conversation, run_conversation
@@ -256,7 +256,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
             mark["received"] = received
         # A reply with a structured output has an answer behind it, whose id is that of the call.
         marked = [
-            mark_reply(each, request.messages if each is last else (), mark)
+            mark_reply(withhold_unknown(each, request.tools), request.messages if each is last else (), mark)
             if isinstance(each, AIMessage)
             else each
             for each in response.result

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from agents.credentials.masking import mask_error
 from agents.models.model_call import make_sendable, read_provider
-from agents.models.openai_replies import BROKEN
+from agents.models.openai_replies import BROKEN, is_object
 from agents.models.server_answers import iter_causes
 
 UNKNOWN_TOOL: Final = "unknown_tool"
@@ -181,13 +181,14 @@ def read_invalid_call(invalid: InvalidToolCall) -> tuple[ToolCall, str]:
     """Returns a call whose arguments are no JSON object, with their text, and what the model is told."""
     given = invalid["args"] or ""
     written = given.removeprefix(BROKEN)
-    args: dict[str, object] = {"arguments": written}
+    args = json.loads(written, strict=False) if is_object(written) else {"arguments": written}
     name = invalid["name"] or UNKNOWN_TOOL
     call = ToolCall(name=name, args=args, id=invalid["id"] or "", type="tool_call")
     if not written:
         return call, "The arguments are not valid JSON: there are none. Write all, also those with a default."
-    reason = written if given != written else invalid["error"] or written
-    return call, f"The arguments are not valid JSON of an object that has each key once: {reason}"
+    if given == written and invalid["error"]:
+        return call, f"The call was not made: {invalid['error']}"
+    return call, f"The arguments are not valid JSON of an object that has each key once: {written}"
 
 
 def read_broken_reply(error: Exception) -> AIMessage | None:

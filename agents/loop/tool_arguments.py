@@ -9,9 +9,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, InvalidToolCall, ToolCall
+from langchain_core.messages.tool import invalid_tool_call
 from langchain_core.tools import BaseTool, StructuredTool, tool
-from pydantic import BaseModel
+from pydantic import AliasChoices, AliasPath, BaseModel
+from pydantic.fields import FieldInfo
 
 IDEMPOTENCY_KEY: Final = "idempotency_key"
 """Name of the key in ``config["configurable"]``: of an execution, and within a tool of the call."""
@@ -97,6 +99,54 @@ def list_parameters(tools: Iterable[object]) -> dict[str, frozenset[str]]:
     """Returns the names of the arguments of each tool, by the name of the tool."""
     own = [tool for tool in tools if isinstance(tool, BaseTool)]
     return {name: arguments.names for name, arguments in read_arguments(own).items()}
+
+
+def withhold_unknown(reply: AIMessage, tools: Iterable[object]) -> AIMessage:
+    """Returns a reply in which a call is invalid that has an argument which its tool does not have.
+
+    LangChain leaves such an argument out, so that a default takes its place.
+    """
+    accepted = {tool.name: _list_accepted(tool) for tool in tools if isinstance(tool, BaseTool)}
+    valid, invalid = list[ToolCall](), list[InvalidToolCall]()
+    for call in reply.tool_calls:
+        names = accepted.get(call["name"])
+        unknown = [] if names is None else [name for name in call["args"] if name not in names]
+        if not unknown:
+            valid.append(call)
+            continue
+        error = (
+            f"{call['name']} has no argument {', '.join(map(repr, unknown))}; it takes "
+            f"{', '.join(map(repr, sorted(names or ()))) or 'none'}. Write the call again."
+        )
+        args = json.dumps(call["args"], ensure_ascii=False, default=str)
+        invalid.append(invalid_tool_call(name=call["name"], args=args, id=call["id"], error=error))
+    update = {"tool_calls": valid, "invalid_tool_calls": [*reply.invalid_tool_calls, *invalid]}
+    return reply.model_copy(update=update) if invalid else reply
+
+
+def _list_accepted(tool: BaseTool) -> frozenset[str] | None:
+    """Returns the names of arguments that a tool takes from a model; None if it takes any."""
+    schema = tool.args_schema
+    if isinstance(schema, Mapping):
+        is_closed = schema.get("additionalProperties") is False and not schema.get("patternProperties")
+        return ToolArguments(schema).names if is_closed else None
+    if not (isinstance(schema, type) and issubclass(schema, BaseModel)):
+        return None  # without a schema, or of pydantic 1
+    if schema.model_config.get("extra") == "allow":
+        return None
+    own = _read_schema(tool.tool_call_schema).names
+    fields = {name: field for name, field in schema.model_fields.items() if name in own}
+    by_name = schema.model_config.get("populate_by_name") or schema.model_config.get("validate_by_name")
+    aliases = {name: _list_aliases(field) for name, field in fields.items()}
+    plain = {name for name in fields if by_name or not aliases[name]}
+    return frozenset(plain.union(*aliases.values()))
+
+
+def _list_aliases(field: FieldInfo) -> frozenset[str]:
+    alias = field.validation_alias or field.alias
+    choices = alias.choices if isinstance(alias, AliasChoices) else [alias]
+    names = (each.path[0] if isinstance(each, AliasPath) else each for each in choices)
+    return frozenset(name for name in names if isinstance(name, str))
 
 
 def _read_schema(schema: object) -> ToolArguments:

@@ -16,6 +16,7 @@ from langchain_core.messages import AIMessage
 from agents.models.chat_options import unbind_model
 from agents.models.server_answers import NoReplyError, read_answers, read_words
 from agents.parsing.loose_json import load_json
+from agents.parsing.verdicts import is_finite_json
 
 if TYPE_CHECKING:
     import openai
@@ -151,7 +152,8 @@ class OpenAIReplies(Base):
         for message, sent in zip(messages, payload.get("messages", ()), strict=False):
             if isinstance(message, AIMessage) and sent.get("tool_calls"):
                 sent.update(_read_reasoning(message.additional_kwargs))
-        return payload
+        # The Responses API has no seed, which its client refuses.
+        return {name: payload[name] for name in payload if name != "seed" or "messages" in payload}
 
     def _should_stream_usage(self, stream_usage: bool | None = None, **kwargs: object) -> bool:
         # Without a choice of the user, LangChain asks OpenAI's own address alone.
@@ -178,8 +180,9 @@ def list_models(model: object, timeout: float = 5.0) -> list[str]:
 
 
 def is_object(text: str) -> bool:
-    """Checks whether the arguments of a call are a JSON object in which no key occurs twice."""
-    return isinstance(load_json(text), dict)
+    """Checks whether the arguments of a call are a JSON object without NaN in which no key occurs twice."""
+    value = load_json(text)
+    return isinstance(value, dict) and is_finite_json(value)
 
 
 def read_parameters(tools: object) -> dict[str, dict[str, Any]]:

@@ -23,7 +23,15 @@ from langchain_core.runnables import RunnableBinding
 from agents.models.ollama import OllamaReplies
 from agents.models.openai_replies import BROKEN, OpenAIReplies, is_object, read_parameters
 from agents.models.server_answers import NoReplyError, read_answers
-from agents.parsing.end_reasons import find_cut_off, has_end, is_failure, is_token_limit
+from agents.parsing.end_reasons import (
+    find_cut_off,
+    has_end,
+    is_blocked,
+    is_failure,
+    is_token_limit,
+    read_refusal,
+)
+from agents.parsing.verdicts import is_finite_json
 
 _STATE: Final = ("__dict__", "__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__")
 _OPENAI: Final = "BaseChatOpenAI"
@@ -32,6 +40,10 @@ _OLLAMA: Final = frozenset({"ChatOllama"})
 _READERS: Final[Mapping[str, type]] = {_OPENAI: OpenAIReplies, "ChatOllama": OllamaReplies}
 _ENDING: Final = _OLLAMA | {_OPENAI, "ChatAnthropic"}
 """LangChain's classes for protocols in which each stream says why it ended."""
+_CALL_PARTS: Final = frozenset({
+    "tool_use", "input_json_delta", "function_call", "tool_call", "tool_call_chunk",
+})  # fmt: skip
+"""Types of the parts of a content that are calls."""
 LARGEST: Final = 20_000_000
 """Greatest number of characters of a reply: more than any model writes."""
 
@@ -43,7 +55,7 @@ def check_replies(model: M) -> M:
 
     A reply that ends before its provider says so raises ModelConnectionError, which is retried. A call whose
     arguments are no JSON object, or have a key twice, is invalid, and usage that a server repeats in each
-    piece counts once. Calls are given at the end of a stream.
+    piece counts once. Calls are given at the end of a stream; a reply that its provider blocked has none.
 
     Returns:
         A view of the same state by another class; the model itself if it is checked, or no chat model.
@@ -167,6 +179,10 @@ class _Stream:
             return ()
         joined = self._held[0] + self._held[1:]
         message = cast("AIMessageChunk", joined.message)
+        if reason is not None and is_blocked(reason):
+            return (
+                ChatGenerationChunk(message=_drop_calls(message), generation_info=joined.generation_info),
+            )
         calls = [self._check(call, may_be_empty=reason is None) for call in message.tool_call_chunks]
         if calls == message.tool_call_chunks:
             return self._held
@@ -234,7 +250,9 @@ def _check_result(result: ChatResult, *, must_end: bool) -> ChatResult:
         reason = _require_end(report, must_end=must_end)
         _require_size(len(generation.text), generation.text)
         reply = generation.message
-        if isinstance(reply, AIMessage) and reply.tool_calls:
+        if isinstance(reply, AIMessage) and reason is not None and is_blocked(reason):
+            generation.message = _drop_calls(reply)
+        elif isinstance(reply, AIMessage) and reply.tool_calls:
             read = [_check_call(call, reply, reason) for call in reply.tool_calls]
             invalid = [each for each in read if each["type"] == "invalid_tool_call"]
             reply.tool_calls = [each for each in read if each["type"] == "tool_call"]
@@ -253,9 +271,25 @@ def _check_call(call: ToolCall, reply: AIMessage, reason: str | None) -> ToolCal
         args, error = json.dumps(call["args"]), "the call was under way at the limit of tokens"
     elif isinstance(text, str) and not is_object(text or "{}"):
         args, error = f"{BROKEN}{text}", None
+    elif not is_finite_json(call["args"]):
+        args, error = f"{BROKEN}{json.dumps(call['args'])}", None
     else:
         return call
     return invalid_tool_call(name=call["name"], args=args, id=call["id"], error=error)
+
+
+def _drop_calls(reply: M) -> M:
+    """Returns a reply without its calls, which were written before the provider blocked it."""
+    message = cast("AIMessage", reply)
+    content, more = message.content, message.additional_kwargs
+    names = {"tool_calls", "invalid_tool_calls", "tool_call_chunks"} & type(message).model_fields.keys()
+    kept = {name: more[name] for name in more if name not in ("tool_calls", "function_call")}
+    update: dict[str, object] = {"additional_kwargs": kept, **{name: [] for name in names}}
+    if isinstance(content, list):
+        update["content"] = [
+            each for each in content if isinstance(each, str) or each.get("type") not in _CALL_PARTS
+        ]
+    return cast("M", message.model_copy(update=update))
 
 
 def _require_end(report: Mapping[str, object], *, must_end: bool) -> str | None:
@@ -276,5 +310,7 @@ def _require_size(size: int, text: str) -> None:
 
 def _read_report(generation: ChatGeneration) -> dict[str, object]:
     message = generation.message
-    parts = (message.additional_kwargs, message.response_metadata, generation.generation_info or {})
+    # In OpenAI's Responses API, a refusal is a part of the content.
+    refusal = {"refusal": read_refusal({"content": message.content})}
+    parts = (message.additional_kwargs, message.response_metadata, generation.generation_info or {}, refusal)
     return {name: value for part in parts for name, value in part.items() if value is not None}

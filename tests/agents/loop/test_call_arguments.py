@@ -10,8 +10,10 @@ import pytest
 from langchain.agents import create_agent
 from langchain_core.tools import BaseTool, StructuredTool
 from langchain_ollama import ChatOllama
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from agents import EffectsMiddleware, ExecutionAgent
+from agents import EffectsMiddleware, ExecutionAgent, ModelRefusedError
+from agents.models.whole_replies import check_replies
 from tests.fakes.protocol_server import (
     ModelReply,
     Protocol,
@@ -140,11 +142,17 @@ REPEATED = [
     '{"content": {"x": 1, "x": 2}}',
     '{"content": [{"x": 1, "x": 1}]}',
 ]
+NO_NUMBERS = [
+    '{"content": NaN}',
+    '{"content": [-Infinity]}',
+    '{"content": {"x": Infinity}}',
+    '{"content": 1e999}',
+]
 
 
 @pytest.mark.parametrize(("protocol", "streams"), [each for each in STREAMED if each[0] != "ollama"])
 def test_a_key_that_stands_twice_is_told_and_the_call_is_not_made(protocol, streams, subtests):
-    for written in REPEATED:
+    for written in [*REPEATED, *NO_NUMBERS]:
         with subtests.test(written), serve_protocol(answer_with(protocol, streams, written)) as server:
             note = Recorded({})
             assert execute(server, protocol, [note.tool], streams=streams) == "done"
@@ -163,7 +171,7 @@ def test_a_key_that_stands_twice_is_told_in_the_responses_api_too(subtests):
     text = {"type": "output_text", "text": "done", "annotations": []}
     done = {"id": "m", "type": "message", "role": "assistant", "content": [text]}
     for written, received in [
-        *((each, []) for each in REPEATED),
+        *((each, []) for each in [*REPEATED, *NO_NUMBERS]),
         ('{"content": "/a"}', [{"content": "/a"}]),
     ]:
         call = {"id": "f", "type": "function_call", "call_id": "c", "name": "note", "arguments": written}
@@ -205,3 +213,117 @@ def test_a_streamed_call_without_arguments_is_made_if_its_protocol_writes_an_emp
             assert execute(server, protocol, [note.tool], streams=True) == "done"
             assert note.made == ([{}] if is_made else [])
             assert ("there are none" in json.dumps(server.bodies[-1])) is not is_made
+
+
+@pytest.mark.parametrize("protocol", ["ollama", "anthropic"])
+def test_a_number_that_json_lacks_is_told_where_the_client_reads_the_arguments(protocol, subtests):
+    for written in NO_NUMBERS:
+        answer = answer_with(protocol, protocol == "ollama", json.loads(written))
+        with subtests.test(written), serve_protocol(answer) as server:
+            note = Recorded({})
+            assert execute(server, protocol, [note.tool], streams=protocol == "ollama") == "done"
+            assert note.made == []
+            assert "not valid JSON" in json.dumps(server.bodies[-1]["messages"])
+
+
+class Plain(BaseModel):
+    path: str = "/"
+    dry_run: bool = False
+
+
+class Forbidding(Plain):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Open(Plain):
+    model_config = ConfigDict(extra="allow")
+
+
+class Aliased(BaseModel):
+    dry_run: bool = Field(False, alias="dryRun")
+
+
+class ByEither(Aliased):
+    model_config = ConfigDict(populate_by_name=True)
+
+
+class Choices(BaseModel):
+    dry_run: bool = Field(False, validation_alias=AliasChoices("dryRun", "dry"))
+
+
+CLOSED = {"title": "t", "description": "d", "type": "object", "properties": {"dry_run": {"type": "boolean"}}}
+NAMES: Sequence[tuple[Any, str, bool]] = [
+    (Plain, "dry_run", True),
+    (Plain, "dryRun", False),
+    (Plain, "Path", False),
+    (Forbidding, "dryRun", False),
+    (Open, "dryRun", True),
+    (Aliased, "dryRun", True),
+    (Aliased, "dry_run", False),
+    (ByEither, "dryRun", True),
+    (ByEither, "dry_run", True),
+    (ByEither, "dry", False),
+    (Choices, "dry", True),
+    (Choices, "dryrun", False),
+    (CLOSED, "dryRun", True),
+    ({**CLOSED, "additionalProperties": False}, "dryRun", False),
+    ({**CLOSED, "additionalProperties": False}, "dry_run", True),
+]
+
+
+@pytest.mark.parametrize("protocol", ["openai", "ollama", "anthropic"])
+@pytest.mark.parametrize("is_bare", [False, True], ids=["ExecutionAgent", "create_agent"])
+def test_a_call_with_an_argument_that_its_tool_does_not_have_is_told_and_not_made(
+    protocol, is_bare, subtests
+):
+    for schema, name, is_made in NAMES:
+        answer = answer_with(
+            protocol, protocol == "ollama", {name: True} if name != "Path" else {name: "/data"}
+        )
+        with subtests.test(f"{schema} {name}"), serve_protocol(answer) as server:
+            made: list[object] = []
+
+            def run(made: list[object] = made, **args: object) -> str:
+                made.append(args)
+                return "noted"
+
+            note = StructuredTool(name="note", description="Note.", args_schema=schema, func=run)
+            if is_bare:
+                agent = create_agent(server.model(protocol), [note], middleware=[EffectsMiddleware()])
+                assert agent.invoke({"messages": "s"})["messages"][-1].text == "done"
+            else:
+                assert execute(server, protocol, [note], streams=False) == "done"
+            told = json.dumps(server.bodies[-1]["messages"])
+            assert (len(made), f"has no argument '{name}'; it takes" in told) == (is_made, not is_made)
+
+
+BLOCKED: Sequence[tuple[Protocol, str]] = [
+    ("openai", "content_filter"), ("openai", "safety"), ("anthropic", "refusal"), ("ollama", "blocked"),
+]  # fmt: skip
+
+
+def test_the_calls_of_a_reply_that_its_provider_blocked_are_not_made(subtests):
+    for protocol, reason in BLOCKED:
+        for streams in [False, True]:
+            write = write_stream if streams or protocol == "ollama" else write_body
+            blocked = ModelReply("I note", [("note", {"content": "a"})], reason=reason)
+            body = encode(write(protocol, blocked))
+            with (
+                subtests.test(f"{protocol} {reason} {streams}"),
+                serve_protocol(lambda _, body=body: body) as server,
+            ):
+                note = Recorded(TEXT)
+                model = server.model(protocol, **({"streaming": streams} if protocol != "ollama" else {}))
+                agent = create_agent(model, [note.tool], middleware=[EffectsMiddleware()])
+                with pytest.raises(ModelRefusedError, match=reason):
+                    agent.invoke({"messages": "s"})
+                assert (note.made, len(server.bodies)) == ([], 1)
+
+
+def test_the_responses_api_gets_no_seed():
+    text = {"type": "output_text", "text": "done", "annotations": []}
+    done = write_response({"id": "m", "type": "message", "role": "assistant", "content": [text]})
+    with serve_protocol(lambda _: done) as server:
+        model = check_replies(server.model("openai", use_responses_api=True, seed=7))
+        assert model.invoke("s").text == "done"
+        assert "seed" not in server.bodies[0]
