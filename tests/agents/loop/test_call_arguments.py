@@ -298,14 +298,14 @@ def test_a_call_with_an_argument_that_its_tool_does_not_have_is_told_and_not_mad
 
 
 BLOCKED: Sequence[tuple[Protocol, str]] = [
-    ("openai", "content_filter"), ("openai", "safety"), ("anthropic", "refusal"), ("ollama", "blocked"),
+    ("openai", "content_filter"), ("openai", "safety"), ("anthropic", "refusal"),
 ]  # fmt: skip
 
 
 def test_the_calls_of_a_reply_that_its_provider_blocked_are_not_made(subtests):
     for protocol, reason in BLOCKED:
         for streams in [False, True]:
-            write = write_stream if streams or protocol == "ollama" else write_body
+            write = write_stream if streams else write_body
             blocked = ModelReply("I note", [("note", {"content": "a"})], reason=reason)
             body = encode(write(protocol, blocked))
             with (
@@ -313,7 +313,7 @@ def test_the_calls_of_a_reply_that_its_provider_blocked_are_not_made(subtests):
                 serve_protocol(lambda _, body=body: body) as server,
             ):
                 note = Recorded(TEXT)
-                model = server.model(protocol, **({"streaming": streams} if protocol != "ollama" else {}))
+                model = server.model(protocol, streaming=streams)
                 agent = create_agent(model, [note.tool], middleware=[EffectsMiddleware()])
                 with pytest.raises(ModelRefusedError, match=reason):
                     agent.invoke({"messages": "s"})
