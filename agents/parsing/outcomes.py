@@ -10,12 +10,11 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from http import HTTPStatus
 from typing import Final, Literal
 
 from agents.parsing.loose_json import load_json, read_beginning, unwrap_fence
-from agents.parsing.tool_names import ACTING_VERBS, list_past_forms, split_name
+from agents.parsing.tool_names import ACTING_VERBS, list_past_forms, match_past, split_name
 
 Outcome = Literal["acted", "refused", "unknown"]
 
@@ -176,7 +175,6 @@ _LONE_ID: Final = re.compile(
     r"(?=\S*\d)(?=\S*[^\W\d]|\d+-\d|#)[#\w:/.?=&%@+-]{3,}|https?://\S+|[✓✔✅👍]\ufe0f?"
 )
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
-_SHORTEST_VERB: Final = 3
 
 
 def read_outcome(tool: str, answer: object, *, is_error: bool = False) -> Outcome:
@@ -372,7 +370,7 @@ def _read_prose(tool: str, text: str) -> Outcome:
         return "acted"
     plain = _QUOTED.sub("…", text[:_LONGEST]).lower().replace("’", "'")
     plain = plain.replace("cannot", "can not").replace("can't", "can not").replace("n't", " not")
-    plain = _match_past(tool).sub("done", _WITHOUT_ERROR.sub("ok", plain))
+    plain = match_past(tool).sub("done", _WITHOUT_ERROR.sub("ok", plain))
     stated = [read for each in _SENTENCE_END.split(plain) if (read := _read_sentence(each)) != "unknown"]
     if len({*stated}) <= 1:
         return stated[0] if stated else "unknown"
@@ -401,11 +399,4 @@ def _affirms_own_verb(text: str) -> bool:
 
 def _has_word_of(tool: str, word: str) -> bool:
     """Checks whether a word is a past form of the words of a tool: "rejected" for ``reject_claim``."""
-    return _match_past(tool).fullmatch(word) is not None
-
-
-@lru_cache(256)
-def _match_past(tool: str) -> re.Pattern[str]:
-    verbs = [word for word in split_name(tool) if len(word) >= _SHORTEST_VERB]
-    forms = "|".join(re.escape(form) for verb in verbs for form in list_past_forms(verb))
-    return re.compile(rf"\b(?:{forms or '(?!)'})\b")
+    return match_past(tool).fullmatch(word) is not None

@@ -80,6 +80,7 @@ _IRREGULAR: Final = {
     "overwrite": "overwritten", "withdraw": "withdrawn", "put": "put", "set": "set", "reset": "reset",
 }  # fmt: skip
 _VOWELS: Final = "aeiou"
+_SHORTEST_VERB: Final = 3
 
 
 @lru_cache(1024)
@@ -126,3 +127,11 @@ def list_past_forms(verb: str) -> Iterator[str]:
         yield f"{stem}t"
     if end not in _VOWELS:
         yield f"{verb}{end}ed"
+
+
+@lru_cache(256)
+def match_past(tool: str) -> re.Pattern[str]:
+    """Returns a pattern of the past forms of the words of a tool's name: "rejected" for ``reject_claim``."""
+    verbs = [word for word in split_name(tool) if len(word) >= _SHORTEST_VERB]
+    forms = "|".join(re.escape(form) for verb in verbs for form in list_past_forms(verb))
+    return re.compile(rf"\b(?:{forms or '(?!)'})\b")
