@@ -14,7 +14,7 @@ from http import HTTPStatus
 from typing import Final, Literal
 
 from agents.parsing.loose_json import load_json, read_beginning, unwrap_fence
-from agents.parsing.tool_names import ACTING_VERBS, list_past_forms, match_past, split_name
+from agents.parsing.tool_names import ACTING_VERBS, has_past_form, list_past_forms, match_past, split_name
 
 Outcome = Literal["acted", "refused", "unknown"]
 
@@ -291,7 +291,7 @@ def _read_text(tool: str, text: str, depth: int) -> Outcome:
     word = text.strip().lower()
     if _NOTHING.fullmatch(word):
         return "unknown"
-    if not _has_word_of(tool, word.rstrip(".!")) and (word in _NO or states_error(text, 0)):
+    if not has_past_form(tool, word.rstrip(".!")) and (word in _NO or states_error(text, 0)):
         return "refused"
     if not _MARKUP.match(text):
         return _read_prose(tool, text)
@@ -320,15 +320,15 @@ def _list_signs(tool: str, fields: Mapping[str, object]) -> Iterator[Outcome]:
             # A number of failures may stand beside one of successes.
             is_partial = name in numbers and any(numbers[other] > 0 for other in numbers if other != name)
             yield "unknown" if name in _ERRORS and is_partial else "refused"
-        elif (value is False and _has_word_of(tool, name)) or (name == "detail" and isinstance(value, list)):
+        elif (value is False and has_past_form(tool, name)) or (name == "detail" and isinstance(value, list)):
             yield "refused"
-        elif name in _REFUSED - _ERRORS - _FAILED and value and not _has_word_of(tool, name):
+        elif name in _REFUSED - _ERRORS - _FAILED and value and not has_past_form(tool, name):
             yield "refused" if value is True else "unknown"
         elif name in _DECISIONS and (value is False or _fold_word(value) in _NO - {""}):
             yield "refused" if is_status else "unknown"
         elif isinstance(value, str):
             yield _read_field(tool, name, value, is_status=is_status)
-    counts = [numbers[name] for name in numbers if _COUNTS.fullmatch(name) or _has_word_of(tool, name)]
+    counts = [numbers[name] for name in numbers if _COUNTS.fullmatch(name) or has_past_form(tool, name)]
     if counts and not any(counts):
         yield "unknown"
 
@@ -339,7 +339,7 @@ def _read_field(tool: str, name: str, text: str, *, is_status: bool) -> Outcome:
     if name.endswith(("status", "state", "outcome")) and not name.startswith(_EARLIER):
         # A tool that sets a state answers with the state that it has set.
         states = _FAILED if {"status", "state", "stage"} & {*split_name(tool)} else _REFUSED
-        if _has_word_of(tool, word):
+        if has_past_form(tool, word):
             return "acted"
         if word in states or _ERROR_BEGINNING.match(text):
             return "refused"
@@ -395,8 +395,3 @@ def _read_sentence(sentence: str) -> Outcome:
 
 def _affirms_own_verb(text: str) -> bool:
     return re.search(r"\bdone\b", _REFUSAL.sub("", text)) is not None
-
-
-def _has_word_of(tool: str, word: str) -> bool:
-    """Checks whether a word is a past form of the words of a tool: "rejected" for ``reject_claim``."""
-    return match_past(tool).fullmatch(word) is not None

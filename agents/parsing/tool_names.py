@@ -135,3 +135,8 @@ def match_past(tool: str) -> re.Pattern[str]:
     verbs = [word for word in split_name(tool) if len(word) >= _SHORTEST_VERB]
     forms = "|".join(re.escape(form) for verb in verbs for form in list_past_forms(verb))
     return re.compile(rf"\b(?:{forms or '(?!)'})\b")
+
+
+def has_past_form(tool: str, word: str) -> bool:
+    """Checks whether a word is a past form of the words of a tool: "rejected" for ``reject_claim``."""
+    return match_past(tool).fullmatch(word) is not None

@@ -209,7 +209,9 @@ class _Execution:
 
     def _can_go_on(self, called: Raised) -> bool:
         """Returns whether ``resume`` can go on with this execution, so that nothing is done twice."""
-        has_called = any(each["tool_calls"] for each in self.state["results"]) or called.spent.tool_calls
+        has_called = bool(called.spent.tool_calls) or any(
+            each["tool_calls"] for each in self.state["results"]
+        )
         # A server that was mended can answer. Before the first call, a new run costs nothing that acted.
         is_mended = has_called and isinstance(called.error, AgentError) and read_fault(called.error).is_away
         is_away = (called.transient or is_mended) and called.kind is None and self.run.interruptible
