@@ -28,6 +28,7 @@ from agents.loop.effects import (
 )
 from agents.loop.tool_answers import name_error
 from agents.loop.tool_arguments import ToolArguments, hash_call
+from agents.parsing.outcomes import may_have_acted
 from agents.reply_types import HumanAnswer
 
 _NOBODY: Final = "The call was denied: there is nobody to ask. Go on without it."
@@ -119,16 +120,22 @@ def choose_earlier(calls: Sequence[tuple[EarlierCall, bool]]) -> EarlierCall | N
     Args:
         calls: The calls before of tools that act, in their order, and whether each is equal.
     """
+    read = [(_read_doubt(each), is_equal) for each, is_equal in calls]
     equal = [
         (at, each)
-        for at, (each, is_equal) in enumerate(calls)
+        for at, (each, is_equal) in enumerate(read)
         if is_equal and (not each.is_same_attempt or each.outcome in {"denied", "unknown"})
     ]
     deciding = [(at, each) for at, each in equal if _decides(each)] or equal
     if not deciding:
         return None
     at, chosen = deciding[-1]
-    return replace(chosen, is_latest=not any(each.outcome in LASTING for each, _ in calls[at + 1 :]))
+    return replace(chosen, is_latest=not any(each.outcome in LASTING for each, _ in read[at + 1 :]))
+
+
+def _read_doubt(earlier: EarlierCall) -> EarlierCall:
+    is_open = earlier.outcome == "refused" and may_have_acted(earlier.answer)
+    return replace(earlier, outcome="unknown") if is_open else earlier
 
 
 def _decides(earlier: EarlierCall) -> bool:

@@ -142,7 +142,7 @@ _LATE: Final = re.compile(
         |time[sd]?[\ -]?out|deadline\ exceeded|(?:respon\w+|answer\w*|reply)\ in\ time
         |(?:not|never|no|without(?:\ an?)?)\ respon\w+
         |conne(?:ct|x)ion|lost\ (?:the\ )?(?:contact|link)|reset\ by\ peer|broken\ pipe|hung\ up|network
-        |socket|unreachable|upstream|partial\w*|but|however|aber|jedoch|zeitüberschreitung|verbindung\w*|serverfehler)\b""",
+        |socket|unreachable|upstream|partial\w*|zeitüberschreitung|verbindung\w*|serverfehler)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 """What leaves open in the answer of a failed call whether it acted before it failed."""
@@ -185,9 +185,12 @@ def read_outcome(tool: str, answer: object, *, is_error: bool = False) -> Outcom
         answer: Its answer, a text or a value of JSON; None if there is none.
         is_error: Whether the call raised an error, or its answer is marked as one.
     """
-    read = "refused" if is_error else _read_value(tool, answer, _DEPTH)
-    # A server or a connection may fail after the act.
-    return "unknown" if read == "refused" and _LATE.search(str(answer).replace("_", " ")) else read
+    return "refused" if is_error else _read_value(tool, answer, _DEPTH)
+
+
+def may_have_acted(answer: str) -> bool:
+    """Checks whether the answer of a failed call leaves open that it acted before a server failed."""
+    return _LATE.search(answer.replace("_", " ")) is not None
 
 
 def states_error(answer: object, depth: int = _DEPTH) -> bool:

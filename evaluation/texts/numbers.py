@@ -189,6 +189,9 @@ _FUNCTION_WORDS: Final[Mapping[str, frozenset[str]]] = {
 _GAPS: Final = "".join(char if char.isalpha() else " " for char in map(chr, range(128)))
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
 _CUT: Final = "\x1f"
+_LONGEST_PART: Final = 2_000
+_PART: Final = re.compile(r".{1,1999}(?:[.!?;\n]\s|\Z)|.{1,1999}(?:\s|\Z)|.{1,2000}", re.DOTALL)
+"""At most 2,000 characters, to the end of a sentence if there is one."""
 LEAST: Final = 2
 """Smallest number in words that has to recur: "one" and "ein" are pronouns and articles too."""
 SECOND: Final = "2nd"
@@ -231,10 +234,16 @@ def _spell_words(text: str) -> tuple[str, bytearray]:
 
 def _convert_words(text: str) -> str:
     german, english = count_function_words(text)
-    converted: str = alpha2digit(text, "de" if german > english else "en", threshold=0)
+    converted = _convert_in_parts(text, "de" if german > english else "en")
     if converted == text and german == english:
-        converted = alpha2digit(text, "de", threshold=0)
+        converted = _convert_in_parts(text, "de")
     return write_minus(converted)
+
+
+def _convert_in_parts(text: str, language: str) -> str:
+    # text2num takes the square of the length for a row of number words.
+    parts = _PART.findall(text) if len(text) >= _LONGEST_PART else [text] if text else []
+    return "".join(alpha2digit(part, language, threshold=0) for part in parts)
 
 
 def count_function_words(text: str) -> tuple[int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import uuid
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, field
@@ -23,6 +24,7 @@ from agents.sync import run_loop
 from evaluation.sensitive.scanner import shorten
 from evaluation.validation import describe_errors
 from orchestrator.errors import ResumeError
+from orchestrator.events import Event
 from orchestrator.persistence import History, Store
 from orchestrator.service.executions import Execution, Name, NewRun, RunBuilder
 from orchestrator.service.run_service import check_unused, evaluate_by_contract
@@ -176,10 +178,15 @@ class ClientRuns:
         async with aclosing(execution.follow()) as events:
             async for _, event in events:
                 number += 1
-                await client.report_progress(number, message=type(event).__name__)
+                await client.report_progress(number, message=_name_event(event))
                 state = getattr(event, "state", None)
         # The last event of every stream has the state.
         return describe_result(event.thread_id, cast("OrchestratorState", state))
+
+
+def _name_event(event: Event) -> str:
+    """Returns the name of an event in words: "Run started"."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(event).__name__).capitalize()
 
 
 def _build_answer(client: Client, question: Question, answer: str, text: str) -> object:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.parsing.outcomes import read_outcome, states_error
+from agents.parsing.outcomes import may_have_acted, read_outcome, states_error
 
 REFUSED = [
     '{"detail": [{"loc": ["body"], "msg": "field required"}]}', '{"fault": {"faultstring": "late"}}',
@@ -76,13 +76,15 @@ UNKNOWN = [
     '{"shipped": 4, "failed": 1}', '{"id": 7, "approved": false}', '{"status": "cancelled", "id": 7}',
     '{"results": [{"ok": true}, {"ok": false}]}', '{"order": 7, "mail": {"status": "failed"}}',
     "Shipped, but could not print the label", "<html><title>Log in</title></html>",
+]  # fmt: skip
+LATE = [
     "502 Bad Gateway: upstream", "Service Unavailable", "Internal Server Error.", "Request timed out",
     "ConnectionError: reset by peer", '{"status": "503"}', "<html><h1>504 Gateway Timeout</h1></html>",
     "Error: lost contact with the carrier", '{"error": "carrier did not respond in time"}',
     '{"error": "gateway_timeout"}', '{"code": 500, "message": "failed"}', "Error 521: could not ship",
     "HTTP/1.1 500", "Fehler: Verbindung abgebrochen", "Error: the network is unreachable",
 ]  # fmt: skip
-TABLES = {"refused": REFUSED, "acted": ACTED, "unknown": UNKNOWN}
+TABLES = {"refused": [*REFUSED, *LATE], "acted": ACTED, "unknown": UNKNOWN}
 
 
 def test_an_answer_tells_whether_the_call_acted(subtests):
@@ -112,11 +114,19 @@ def test_the_verb_of_the_tool_decides_what_affirms(subtests):
             assert read_outcome(tool, answer) == outcome
 
 
-def test_an_error_refuses_unless_the_server_may_have_acted(subtests):
-    refused, late = ["shipped", None, "too heavy, at most 500 g"], ["timed out", "502 Bad Gateway"]
-    for answer, outcome in [*((each, "refused") for each in refused), *((each, "unknown") for each in late)]:
+def test_an_error_refuses_whatever_the_answer_says(subtests):
+    for answer in ["shipped", None, "timed out"]:
         with subtests.test(answer=answer):
-            assert read_outcome("ship_parcel", answer, is_error=True) == outcome
+            assert read_outcome("ship_parcel", answer, is_error=True) == "refused"
+
+
+def test_a_failure_of_a_server_leaves_open_whether_the_call_acted_before(subtests):
+    for answer in LATE:
+        with subtests.test(answer=answer):
+            assert may_have_acted(answer)
+    for answer in ["card expired", "too heavy, at most 500 g", "the price is 375, but 299 were paid"]:
+        with subtests.test(answer=answer):
+            assert not may_have_acted(answer)
 
 
 @given(
