@@ -26,7 +26,6 @@ SPEC = TuneSpec(
             [{"use": "feedback", "last_output": "turn"}],
         ],
     },
-    model_calls=300,
 )
 
 

