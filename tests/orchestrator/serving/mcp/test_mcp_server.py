@@ -109,7 +109,7 @@ async def test_each_event_is_reported_as_progress_without_a_text_of_a_model(stor
         await client.call_tool("run", {"task": "Greet"}, progress_callback=report)
 
     assert [number for number, _ in reports] == [*range(1, len(reports) + 1)]
-    events = ["RunStarted", "Planned", "StepStarted", "StepExecuted", "StepJudged", "RunFinished"]
+    events = ["Run started", "Planned", "Step started", "Step executed", "Step judged", "Run finished"]
     assert [message for _, message in reports] == events
 
 
