@@ -159,19 +159,6 @@ class Contract:
         return is_named or bool(self.rules.expected_trajectory)
 
     @property
-    def checks_output(self) -> bool:
-        """Whether code decides about the output or the calls; a bound on time, say, is no such demand."""
-        return any(
-            each.covers is not None or isinstance(each.check, NamedCheck) for each in self.requirements
-        )
-
-    @property
-    def checks_content(self) -> bool:
-        """Whether a check decides about the content of the output, and not about its form alone."""
-        stated = (each for each in self.requirements if isinstance(each.check, BaseCheck | NamedCheck))
-        return any(each.covers == "content" or isinstance(each.check, NamedCheck) for each in stated)
-
-    @property
     def named_checks(self) -> list[NamedCheck]:
         """The checks of the user's code that it names."""
         return [each.check for each in self.requirements if isinstance(each.check, NamedCheck)]

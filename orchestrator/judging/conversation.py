@@ -14,7 +14,7 @@ from evaluation import EvaluationReport
 from evaluation.contract.requirements import Contract
 from evaluation.contract.run_state import convert_calls
 from evaluation.findings import EvaluationStatus
-from evaluation.recordings.default_contract import hold_own_audit
+from evaluation.recordings.default_contract import build_default_contract
 from orchestrator.judging.call_rules import read_call_rules
 from orchestrator.judging.evaluator import add_search
 from orchestrator.judging.evidence import (
@@ -129,7 +129,7 @@ def build_case(conversation: Conversation, contract: Contract | None) -> dict[st
     """Returns the case of a conversation; without a contract, the audit of a recorded run decides."""
     run = conversation.build_run()
     if contract is None:
-        return hold_own_audit({"agent_run": run})[0]
+        return {"agent_run": run, **build_default_contract(run)}
     return {"contract": add_search(contract, is_wanted=True), "agent_run": run}
 
 

@@ -162,6 +162,7 @@ Basis = Literal["checked", "judged", "approved", "unverified"]
 """What an acceptance rests on: checks that passed, the word of a trusted judge, a person, or none of them."""
 
 Requirement = Literal["checked", "judged", "approved"]
+"""The least that a success may have to rest on; "approved" satisfies each of them."""
 PlanningMode = Literal["always", "auto", "never"]
 Grounding = Literal["facts", "off"]
 EvidenceSource = Literal["code", "judge", "person", "nothing"]
@@ -189,9 +190,6 @@ class EvidenceSummary(TypedDict):
     form: EvidenceSource
     content: EvidenceSource
     actions: EvidenceSource
-
-
-"""The least that a success may have to rest on; "checked" satisfies both, and so does "approved"."""
 
 
 class DerivedContract(TypedDict):
