@@ -39,6 +39,9 @@ from orchestrator.runtime.settings_model import ModelPrice
 from orchestrator.state.plain_values import format_text, plain_json, plain_text
 from orchestrator.state.records import ToolCallRecord, Usage
 
+_TOKEN_LIMIT: Final = 2**40
+"""Counts from here on are not credible. Below it, a 64-bit column holds the sum of millions of calls."""
+
 
 @dataclass(frozen=True, slots=True)
 class CallObserver:
@@ -231,9 +234,9 @@ class UsageRecorder(BaseCallbackHandler):
         """Records the end and the tokens."""
         self._end_model(run_id, partial(_end_call, response=response))
 
-    def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: object) -> None:  # noqa: ARG002 - as LangChain calls it
+    def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: object) -> None:
         """Records the end of a failed call."""
-        self._end_model(run_id, lambda call: {**call, "failed": True})
+        self._end_model(run_id, partial(_fail_call, error=error))
 
     def on_tool_start(
         self,
@@ -302,9 +305,24 @@ def _end_call(call: ModelCall, response: LLMResult) -> ModelCall:
     return {**call, "tokens": _check_counts(counts), "text": text, "reports": reports}
 
 
+def _fail_call(call: ModelCall, error: BaseException) -> ModelCall:
+    """Returns the call as failed, unless the error contains a reply.
+
+    OpenAI's client raises a reply that reached the token limit; its tokens are paid for.
+    """
+    completion = getattr(error, "completion", None)
+    usage = getattr(completion, "usage", None)
+    counts = [getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens", "total_tokens")]
+    choice = next(iter(getattr(completion, "choices", None) or ()), None)
+    text = getattr(getattr(choice, "message", None), "content", None) or ""
+    reports = [{"finish_reason": getattr(choice, "finish_reason", "")}]
+    tokens = _check_counts(counts)
+    return {**call, "tokens": tokens, "failed": tokens is None, "text": text, "reports": reports}
+
+
 def _check_counts(counts: Sequence[object]) -> UsageMetadata | None:
     # Some servers send null, text or negative numbers instead of counts.
-    numbers = [count for count in counts if type(count) is int and count >= 0]
+    numbers = [count for count in counts if type(count) is int and 0 <= count < _TOKEN_LIMIT]
     if len(numbers) < len(counts):
         return None
     sent, received, total = numbers

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -69,7 +71,7 @@ def reports(usage):
 
 def test_a_report_that_is_no_number_of_tokens_is_missing(subtests):
     for name, count in [
-        *(("total_tokens", count) for count in (None, "7", 1.5, -1, True, float("inf"))),
+        *(("total_tokens", count) for count in (None, "7", 1.5, -1, True, 2**63, float("inf"))),
         *(("input_tokens", None), ("output_tokens", None)),
     ]:
         with subtests.test(name=name, count=count):
@@ -77,6 +79,21 @@ def test_a_report_that_is_no_number_of_tokens_is_missing(subtests):
             [record] = run(ModelExecutor(ScriptedChatModel([reports(usage)])))["results"]
 
             assert counts(record["usage"]) == missing(1)
+
+
+class CutOffError(Exception):
+    """As OpenAI's client raises it: with the reply that hit the token limit."""
+
+    def __init__(self, **usage):
+        super().__init__("cut off")
+        self.completion = SimpleNamespace(usage=SimpleNamespace(**usage))
+
+
+def test_an_error_that_brings_the_reply_is_counted_with_its_tokens():
+    error = CutOffError(prompt_tokens=3, completion_tokens=2, total_tokens=5)
+    [record] = run(ModelExecutor(ScriptedChatModel([error])))["results"]
+
+    assert counts(record["usage"]) == measured(1, 3, 2)
 
 
 def test_the_runs_usage_is_the_sum_of_planner_executor_and_monitor():
