@@ -17,8 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from evaluation.recordings.default_contract import hold_own_audit
-from evaluation.recordings.recorded_run import RecordedRun
+from evaluation.recordings.recorded_run import RecordedRun, hold_own_audit
 from evaluation.recordings.run_files import read_runs
 from evaluation.runner import evaluate_many
 

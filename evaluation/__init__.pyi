@@ -3,14 +3,14 @@ from .cases.case_files import read_case_set as read_case_set
 from .cases.case_files import write_case_set as write_case_set
 from .checks.check_model import CheckContext as CheckContext
 from .checks.check_model import CheckOutcome as CheckOutcome
-from .checks.custom import check as check
+from .checks.contract_checks import check as check
 from .contract.contract import EvaluationCase as EvaluationCase
 from .contract.contract import EvaluationContract as EvaluationContract
 from .contract.contract import Rubric as Rubric
-from .contract.recorded_messages import run_from_messages as run_from_messages
+from .contract.intake import run_from_messages as run_from_messages
 from .contract.run import AgentRun as AgentRun
 from .contract.run import ToolCall as ToolCall
-from .contract.run_state import run_from_state as run_from_state
+from .contract.run import run_from_state as run_from_state
 from .errors import ContractError as ContractError
 from .errors import EvaluationError as EvaluationError
 from .errors import JudgeError as JudgeError

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias, TypedDict, runtime_checkable
 
-from agents.credentials.spans import Recognizer
-from evaluation.checks.contract_checks import require_checks
-from evaluation.checks.custom import CheckCaller, FunctionCheck, call_check
+from agents.credentials.detector import Recognizer
+from evaluation.checks.contract_checks import CheckCaller, FunctionCheck, call_check, require_checks
 from evaluation.contract.contract import Rubric
 from evaluation.errors import ContractError
 from evaluation.report.state import Action

@@ -15,7 +15,7 @@ from agents.loop.acting_tools import ActingToolsOption
 from agents.models.model_call import Model
 from agents.roles import build_roles
 from evaluation import TaskCase
-from evaluation.checks.custom import FunctionCheck
+from evaluation.checks.contract_checks import FunctionCheck
 from evaluation.plugins import AnyJudge, JudgeFunction
 from orchestrator.errors import ConfigurationError
 from orchestrator.events import Hook, check_hooks

@@ -3,14 +3,56 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, cast
+from typing import Final, Literal, Protocol, cast
 
 import re2
 
-from agents.credentials.spans import Span
+Category = Literal["credential", "personal"]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A part of a text that must not be shown: ``text[start:end]``."""
+
+    start: int
+    end: int
+    kind: str
+    """For example ``github_token``, ``email``, ``us_ssn``."""
+    category: Category
+
+
+class Recognizer(Protocol):
+    """An additional search that a caller plugs in, for example one by Presidio."""
+
+    def find(self, text: str) -> Iterable[Span]:
+        """Return the sensitive spans of ``text``, in any order. An exception becomes a finding."""
+        ...
+
+
+def merge_spans(spans: Iterable[Span]) -> tuple[Span, ...]:
+    """Merge overlapping spans and sort them; the first and longest gives the kind, or a credential's."""
+    merged: list[Span] = []
+    for span in sorted(spans, key=lambda span: (span.start, -span.end)):
+        last = merged[-1] if merged else None
+        if last is None or span.start >= last.end:
+            merged.append(span)
+            continue
+        main = span if span.category == "credential" != last.category else last
+        merged[-1] = Span(last.start, max(last.end, span.end), main.kind, main.category)
+    return tuple(merged)
+
+
+def replace_spans(text: str, spans: Iterable[Span]) -> str:
+    """Replace each of the spans, which do not overlap, by ``[kind]``."""
+    pieces, end = [], 0
+    for span in spans:
+        pieces += [text[end : span.start], f"[{span.kind}]"]
+        end = span.end
+    return "".join([*pieces, text[end:]]) if pieces else text
+
 
 # Below this, RE2 discards its automaton and builds it again: 8 MB made hostile digits ten times slower.
 _MEMORY_BYTES: Final = 64 << 20

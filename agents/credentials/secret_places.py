@@ -5,21 +5,182 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
-from agents.credentials.detector import Detector, Pattern, Rule, detect
-from agents.credentials.secret_values import (
-    KEY_NAMES,
-    LOGIN_NAMES,
-    NAME_END,
-    is_code,
-    is_plain_word,
-    is_public_name,
-    is_value,
-    looks_opaque,
-    looks_random,
+from agents.credentials.detector import Detector, Pattern, Rule, Span, detect, encode_text
+
+LOGIN_NAMES: Final = (
+    r"pass(?:word|wort|wd|phrase|code|ord)|\bpwd|_pwd|[_\-]pass\b"
+    r"|contrase(?:\xf1|ny|n)a|mot[ _]de[ _]passe|motdepasse|\bmdp\b|\bsenha\b|_senha\b"
+    r"|palavra[ _\-]passe"
+    r"|wachtwoord|kennwort|salasana|adgangskode|kodeord|l[o\xf6]senord|kata[ _]sandi|m\?t kh\?u"
+    r"|(?:\b|_)(?:parola|parool|heslo|has[l?]o|geslo|lozinka|jelszo|sifre)\b|jelsz\xf3|\?ifre\b"
 )
-from agents.credentials.spans import Span
+"""Names whose value may be an ordinary word."""
+_KINDS_OF_KEYS: Final = (
+    "api|app|application|access|private|auth|encryption|encrypt|signing|account|master|session|service|storage"
+    "|subscription|consumer|license|deploy|admin|write|ingest|function|functions|shared|hmac|aes|jwt|crypto|cipher"
+    "|root|client|webhook|integration|server|deployment|recovery|bot|search|project|user|host|rest|sdk|org|sas"
+)
+KEY_NAMES: Final = (
+    rf"secret|token|(?:{_KINDS_OF_KEYS})[_\- ]?key|credential|\bcreds\b|_creds\b|authorization|\bauth\b"
+    r"|[_\-]auth\b"
+    r"|\bjwt\b|_jwt\b|_pat\b|\bpsk\b|_psk\b|pre[_\-]?shared[_\-]?key|_dsn\b|webhook[_\- ]?url"
+    r"|[_\-]key\b|chave[ _](?:de[ _])?(?:api|acesso)|clave[ _](?:de[ _])?(?:api|acceso|secreta)"
+    r"|cl[e\xe9][ _]api"
+    r"|(?:api|zugangs)[ _\-]?schl(?:\xfc|ue)ssel|chiave[ _](?:api|segreta)"
+)
+"""Names whose value has to look generated, because "token" and "secret" stand before other things too."""
+NAME_END: Final = (
+    r"(?:[sS]|[_\-.]?(?:value|prod|production|dev|test|live|staging|key[_\-]base|base"
+    r"|v[0-9]|[0-9]+|plain|raw|key|hash|base64|b64))?"
+)
+_PUBLIC_NAME: Final = Pattern(
+    r"(?i)(?:(?:public|publishable|primary|foreign|partition|sort|cache|idempotency|unique|object|index|bucket|s3"
+    r"|row|group|lookup|natural|sequence|dict|translation|i18n|css|hash|map|cursor|page|pagination|continuation)"
+    r"[_\- ]?(?:key|token)|badge[.]svg[?]token|publickeytoken|[0-9]{12}:secret"
+    r"|(?:key|token|secret)[_\-]?(?:id|name|type|count|length|size|file|path|url|uri))"
+    r"[\"'\\\]`*\s]{0,8}(?:=>|:=|==?|:)?[\"'\\\s]{0,6}$"
+)
+_LONGEST_NAME: Final = 60
+_PASSWORD_NAME: Final = Pattern(rf"(?i)(?:.*(?:{LOGIN_NAMES})|(?:.*[^a-z])?(?:pass|pin|cvv|cvc)){NAME_END}$")
+FIELD_TRIGGER: Final = (
+    rf'(?i:(?:[^a-z]|\\[bfnrt])(?:pass|pin|cvv|cvc){NAME_END}\\?"\s{{0,4}}:|(?:name|key)\\?"\s{{0,4}}:\s{{0,4}}\\?"'
+    rf'(?:[^"]*(?:{KEY_NAMES})|(?:[^"]*[^a-z"])?(?:pass|pin|cvv|cvc)){NAME_END}\\?")'
+)
+"""Matches in a JSON text with a name that counts only for a field, or with the label of a field "value"."""
+_SECRET_NAME: Final = Pattern(rf"(?i).*(?:{KEY_NAMES}){NAME_END}$")
+
+
+_PLACEHOLDER: Final = Pattern(
+    r"(?i)(?:[x*.#\-_?\xb7\x95]+|<.*|\[.*\]|\{.*\}|\(.*\)|\{\{.*|[$][{(].*"
+    r"|[$][a-z_][a-z_.]*|%[a-z_]+%|%\(?[a-z_.]*\)?[sdr]|change[_\-]?(?:me|it|this).*"
+    r"|[a-z]+[$][a-z]+|@[a-z_]+@|your[_\- ].*|my[_\- ].*|example.*|.*example|.*[_\-]here"
+    r"|(?:insert|replace)[_\- ].*"
+    r"|null|none|nil|true|false|yes|no"
+    r"|undefined|n/?a|string|str|text|password|passwort|secret|token|required|optional|missing|invalid|incorrect"
+    r"|expired|changed|reset|updated|wrong|correct|valid|empty|hidden|masked|redacted|encrypted|unset|default|set"
+    r"|must|should|is|are|was|has|not|the|and|or|to|for|a|an|of|bearer|basic|object|number|integer|boolean|env"
+    r"|please|here|field|protected|needed|okay|ok|int|float|type|placeholder|forgotten|unknown|stored|sent|too"
+    r"|expected|bytes|bool|any|dict|list|tuple|sekrit|foo|bar|blah|pass|passwd|pwd|prompt"
+    r"|requires?|option|flag|argument|(?:fake|dummy|sample|not)(?:[_\-].*)?"
+    r"|(?:%[sdr]|\{[a-z_0-9.]*\}|[:/@, ])+"
+    r"|.*\.\.\.|test[_\-]?(?:password|secret|token|key)"
+    r"|process\.env.*|os\.environ.*|os\.getenv.*|config\..*|settings\..*|self\..*|this\..*|args\..*|secrets\..*|env\..*)"
+    r"[.,;:!?)\]}]*$"
+)
+_PATH: Final = Pattern(r"(?:~|\.{1,2})?/[A-Za-z_.\-]+(?:/[\w.\-]*)*$|/$")
+_WORDS: Final = Pattern(
+    r"(?:[A-Za-z]+[0-9]{0,3}(?:[_\-.][A-Za-z]+)+(?:[_\-.]?[0-9]{1,4})?|(?:[A-Z]?[a-z]{2,}|[A-Z]{2,5})(?:[A-Z][a-z]{2,}[0-9]?)+)$"
+)
+"""Words with a short number, such as ``secret_key_123``, and names of classes."""
+_ENVIRONMENT: Final = Pattern(r"(?:.*[\s;&\"'])?[A-Z][A-Z0-9_]*=$")
+"""Matches a line up to a value as shells and .env files write it, where a value without quotes is no code."""
+_CALL: Final = Pattern(r"[$]?[A-Za-z_][\w.:]*(?:\(|\[(?:$|[^\]]*\]))|[\[({]")
+_REFERENCE: Final = Pattern(r"[&*]?[A-Za-z_]+(?:(?:\.|->|::)[A-Za-z_]+)+[.,;:)\]}\\]*$")
+_IDENTIFIER: Final = Pattern(r"([A-Za-z_\-]+)[,;:)\]}\\]*$")
+_NAMED_AFTER: Final = Pattern(
+    r"[A-Za-z_][\w.]*(?:Key|Token|Secret|Credential|Password)(?:s|Types?)?[.,;:)\]}\\|]*$"
+)
+"""Matches names of classes and fields, such as ``Ed25519PrivateKey`` and ``challengePassword``."""
+_NAME_OF_CREDENTIAL: Final = Pattern(rf"(?i)(?:{LOGIN_NAMES}|{KEY_NAMES}|pass|key|pwd|auth)")
+_CODE_TARGET: Final = Pattern(r"(?:\s+\S.*|.*[\w\])][.,].*|\s*(?:const|let|var|final|def|self)\b.*)$")
+_CODE_TAIL: Final = Pattern(r"[,;:)\]}\\]*\s*(?:=|or\b|and\b|if\b|else\b|in\b|\+|\||\?)|[,)\]}]")
+_PROSE_TAIL: Final = Pattern(r"[ ,;]+[a-z]{2,}[ .,]")
+_TYPE: Final = Pattern(r"[A-Z][A-Za-z]*[,)]*\s*(?:=|,|\)|\||$)")
+_AFTER_TYPE: Final = Pattern(r"[,)]|\s*[=|]")
+_END_OF_TEXT: Final = Pattern(r"[,);\]}](?:[\s,);:\]}].*)?$")
+"""Matches code behind a text that ends where a value was expected: ``prompt='Password: ', file=None``."""
+_LONGEST: Final = 1000
+_LONGEST_LINE: Final = 200
+_SHORTEST: Final = 8
+_OPAQUE: Final = Pattern(r"[A-Za-z0-9+_\-]{16,}={0,2}$")
+_HASH: Final = Pattern(r"(?:[0-9a-f]+|[0-9A-F]+|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$")
+
+
+def is_value(value: bytes) -> bool:
+    """Return whether a value is not a placeholder, a type or an expression that reads it from elsewhere."""
+    value = value[:_LONGEST]
+    is_placeholder = any(
+        pattern.match_end(value, 0) >= 0 for pattern in (_PLACEHOLDER, _PATH, _NAMED_AFTER, _END_OF_TEXT)
+    )
+    return not is_placeholder and len(set(value)) > 1
+
+
+def is_plain_word(value: str) -> bool:
+    """Return whether a value holds letters only, and no capital after the first one."""
+    return all(character.isalpha() for character in value.strip("-'")) and value[1:] == value[1:].lower()
+
+
+def is_code(data: bytes, start: int, end: int) -> bool:
+    """Return whether the text without quotes at ``start`` is code that reads a value from elsewhere."""
+    value, before = data[start : min(end, start + _LONGEST)], _line_before(data, start)
+    if _ENVIRONMENT.match_end(before, 0) >= 0:
+        return False
+    if _CALL.match_end(value, 0) >= 0 or data[end : end + 1] in {b"(", b"["}:
+        return True
+    if _REFERENCE.match_end(value, 0) >= 0 or _NAMED_AFTER.match_end(value, 0) >= 0:
+        return True
+    return _IDENTIFIER.match_end(value, 0) >= 0 and _is_name_in_code(data, start, end, before)
+
+
+def _is_name_in_code(data: bytes, start: int, end: int, before: bytes) -> bool:
+    """Return whether an identifier without digits is a variable or a type, and not a password."""
+    value = data[start:end].rstrip(b",;:)]}\\")
+    tail = data[start + len(value) : end + 20].partition(b"\n")[0]
+    if _NAME_OF_CREDENTIAL.occurs_in(value):
+        return True
+    if before.rstrip().endswith(b"="):
+        is_target = _CODE_TARGET.match_end(before, 0) >= 0
+        return is_target or _CODE_TAIL.match_end(tail, 0) >= 0
+    is_type = _TYPE.match_end(data[start : end + 3], 0) >= 0 and _AFTER_TYPE.match_end(tail, 0) >= 0
+    return is_type or _PROSE_TAIL.match_end(tail, 0) >= 0
+
+
+def _line_before(data: bytes, start: int) -> bytes:
+    before = data[max(0, start - _LONGEST_LINE) : start]
+    return before[before.rfind(b"\n") + 1 :]
+
+
+def looks_random(value: str) -> bool:
+    """Return whether a value was generated, unlike words, names and plain numbers.
+
+    It has at least 8 characters and either 2 letters and 2 digits, or 20 characters in mixed case.
+    """
+    if len(value) < _SHORTEST or " " in value.strip() or value.isdigit():
+        return False
+    digits = sum(character.isdigit() for character in value)
+    letters = sum(character.isalpha() for character in value)
+    is_long = len(value) >= 20 and value not in {value.lower(), value.upper()}  # noqa: PLR2004
+    if not is_long and min(digits, letters) < 2:  # noqa: PLR2004
+        return False
+    return _WORDS.match_end(value[:_LONGEST].encode("latin-1", "replace"), 0) < 0
+
+
+def looks_opaque(value: bytes) -> bool:
+    """Return whether a value looks generated even under a vague name, and is no hash and no UUID."""
+    text = value.decode("latin-1")
+    is_mixed = text not in {text.lower(), text.upper()}
+    return (
+        _OPAQUE.match_end(value, 0) >= 0 and _HASH.match_end(value, 0) < 0 and is_mixed and looks_random(text)
+    )
+
+
+@lru_cache(1024)
+def name_kind(name: str) -> str | None:
+    """Return the kind of value that a field of this name holds: ``password``, ``secret``, or None."""
+    data = encode_text(name)
+    if _PASSWORD_NAME.match_end(data, 0) >= 0:
+        return "password"
+    is_secret = _SECRET_NAME.match_end(data, 0) >= 0 and not is_public_name(data, len(data))
+    return "secret" if is_secret else None
+
+
+def is_public_name(data: bytes, start: int) -> bool:
+    """Return whether the name before a value announces something that is no secret: ``cache_key: ...``."""
+    return _PUBLIC_NAME.occurs_in(data[max(0, start - _LONGEST_NAME) : start])
+
 
 _ANNOTATED: Final = r":\s?[A-Za-z][\w.]{0,30}(?:\[[\w., |]{0,30}\])?(?:\s\|\sNone)?\s=\s"
 """A type and an equals sign, as in ``token: Final[str] = "..."``."""
@@ -37,7 +198,6 @@ _STATED: Final = Pattern(
 )
 _NEXT_PARAMETER: Final = Pattern(r"([&;]\s{0,2}[A-Za-z_][\w.\- %]*=)")
 _QUOTES: Final = frozenset({b'"', b"'", b"`"})
-_LONGEST: Final = 1000
 _SHORTEST_PASSWORD: Final = 4
 _SHORTEST_PAIR: Final = 8
 _SHORTEST_NAMED_PASSWORD: Final = 3

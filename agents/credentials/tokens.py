@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from agents.credentials.detector import Detector, Pattern, Rule, detect
-from agents.credentials.spans import Span
+from agents.credentials.detector import Detector, Pattern, Rule, Span, detect
 
 _UUID: Final = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 

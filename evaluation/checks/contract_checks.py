@@ -2,27 +2,226 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Final, Literal, TypeAlias, get_args
+import asyncio
+import inspect
+import math
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Final, Literal, TypeAlias, get_args, overload
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from evaluation.checks.check_model import BaseCheck, CheckModel, Text
-from evaluation.checks.custom import FunctionCheck
-from evaluation.checks.kinds import counts, data_formats, style, tools, wording
+from agents.parsing.loose_json import replace_surrogates
+from agents.sync import run_in_thread, run_sync
+from evaluation.checks.check_model import (
+    COVERS,
+    BaseCheck,
+    CheckContext,
+    CheckModel,
+    CheckOutcome,
+    Text,
+    find_missing,
+)
+from evaluation.checks.kinds import data_formats, style, tools, wording
 from evaluation.errors import ContractError
-from evaluation.sensitive.scanner import quote_text
+from evaluation.findings import CheckKind
+from evaluation.sensitive.scanner import describe_raised, keep_end, quote_text, redact, shorten
 from evaluation.validation import describe_errors, find_similar
 from evaluation.values import Severity
 
+CheckResult: TypeAlias = bool | CheckOutcome
+CheckFunction: TypeAlias = Callable[[CheckContext], CheckResult | Awaitable[CheckResult]]
+_TIMEOUT: Final = 10.0
+_LONGEST_TEXT: Final = 1000
+"""Characters of a text of the user's code in a report."""
+_LONGEST_EVIDENCE: Final = 4000
+_VERBS: Final = {True: "passed", False: "did not pass", None: "could not tell"}
+_RESULTS: Final = "return True, False or a CheckOutcome"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FunctionCheck:
+    """A function of the user as a check; contracts can name it. ``@check`` builds it.
+
+    Attributes:
+        function: Takes a ``CheckContext`` and returns a bool or a ``CheckOutcome``; may be asynchronous. One
+            that is not runs in a thread, which goes on after the timeout: Python cannot end a thread.
+        name: Its name in contracts and reports.
+        description: The requirement as an instruction, which an executor reads if the check fails.
+        kind: The kind of failure: "format", "content", "length", "language" or "tool".
+        severity: The effect of a failure: "critical" fails the run, "warning" and "info" only tell.
+        timeout: Most seconds of one evaluation.
+
+    Raises:
+        ContractError: The function does not take one argument, the name is blank, or the timeout is not a
+            positive number.
+    """
+
+    function: CheckFunction
+    name: str
+    description: str = ""
+    kind: CheckKind = "content"
+    severity: Severity = "critical"
+    timeout: float = _TIMEOUT
+
+    def __post_init__(self) -> None:
+        """Check the name, the timeout and the function."""
+        if not self.name.strip():
+            raise ContractError("the name of a check is blank; give a text")
+        if not (math.isfinite(self.timeout) and self.timeout > 0):
+            raise ContractError(f"timeout is {self.timeout}; give a positive number of seconds")
+        if not callable(self.function) or isinstance(self.function, type):
+            raise ContractError(f"a check of {self.function!r:.80} is not possible; give a function")
+        try:
+            inspect.signature(self.function).bind(None)
+        except (TypeError, ValueError) as error:
+            raise ContractError(
+                f"the check {self.name} cannot be called with one argument: {error}; "
+                "let its only required parameter be the context"
+            ) from None
+
+    def evaluate(self, context: CheckContext) -> CheckOutcome:
+        """Check one output from blocking code, also inside of a running event loop."""
+        return run_sync(lambda: self.aevaluate(context))
+
+    async def aevaluate(self, context: CheckContext) -> CheckOutcome:
+        """Check one output. An error of the check is an outcome, too; nothing is raised."""
+        missing = find_missing(context, self.kind)
+        if missing is not None:
+            return self._complete(CheckOutcome(None, missing))
+        limit = asyncio.timeout(self.timeout)
+        try:
+            async with limit:
+                return self._read_result(await self._call(context))
+        except Exception as error:  # noqa: BLE001 - the user's code may raise anything
+            is_late = limit.expired()
+            return self.fail_with_error(
+                f"it took more than {self.timeout:g} s" if is_late else f"it raised {describe_raised(error)}"
+            )
+
+    async def _call(self, context: CheckContext) -> object:
+        if inspect.iscoroutinefunction(self.function):
+            return await self.function(context)
+        result = await run_in_thread(lambda: self.function(context))
+        return await result if inspect.isawaitable(result) else result
+
+    def _read_result(self, value: object) -> CheckOutcome:
+        if isinstance(value, bool):
+            return self._complete(CheckOutcome(value))
+        if not isinstance(value, CheckOutcome):
+            kind = "None" if value is None else f"a {type(value).__name__}"
+            return self.fail_with_error(f"it returned {kind}; {_RESULTS}")
+        passed: object = value.passed
+        if not (passed is None or isinstance(passed, bool)):
+            return self.fail_with_error("it returned a CheckOutcome whose 'passed' is no bool and not None")
+        evidence = keep_end(replace_surrogates(value.evidence), _LONGEST_EVIDENCE)
+        return self._complete(
+            replace(value, passed=None if value.is_error else value.passed, evidence=evidence)
+        )
+
+    def _complete(self, outcome: CheckOutcome) -> CheckOutcome:
+        """Return an outcome with the texts that the function left out, redacted and shortened."""
+        wanted = outcome.wanted or self.description or f"pass the check {quote_text(self.name)}"
+        seen = outcome.seen or f"the check {quote_text(self.name)} {_VERBS[outcome.passed]}"
+        sentence = outcome.sentence or f"{wanted[0].upper()}{wanted[1:]}; {seen}."
+        wanted, seen, sentence = map(_limit_text, (wanted, seen, sentence))
+        covers = COVERS[self.kind]
+        return replace(outcome, wanted=wanted, seen=seen, sentence=sentence, kind=self.kind, covers=covers)
+
+    def fail_with_error(self, problem: str) -> CheckOutcome:
+        """Return the outcome of a check that has no answer."""
+        return self._complete(describe_problem(self.name, problem))
+
+
+def _limit_text(text: str) -> str:
+    # Half of a pair of surrogates cannot be stored.
+    return shorten(redact(replace_surrogates(text)), _LONGEST_TEXT)
+
+
+def describe_problem(name: str, problem: str) -> CheckOutcome:
+    """Return the outcome of a check that has no answer, from its problem as a clause."""
+    sentence = f"The check {quote_text(name)} has no result: {problem}."
+    return CheckOutcome(None, problem, sentence=sentence, is_error=True)
+
+
+CheckCaller: TypeAlias = Callable[[FunctionCheck, CheckContext], Awaitable[CheckOutcome]]
+"""Calls a check, for instance within the limits of a run."""
+
+
+async def call_check(check: FunctionCheck, context: CheckContext) -> CheckOutcome:
+    """Call a check without further limits."""
+    return await check.aevaluate(context)
+
+
+@overload
+def check(function: CheckFunction, /) -> FunctionCheck: ...
+
+
+@overload
+def check(
+    *,
+    name: str | None = None,
+    kind: CheckKind = "content",
+    severity: Severity = "critical",
+    timeout: float = _TIMEOUT,
+) -> Callable[[CheckFunction], FunctionCheck]: ...
+
+
+def check(
+    function: CheckFunction | None = None,
+    /,
+    *,
+    name: str | None = None,
+    kind: CheckKind = "content",
+    severity: Severity = "critical",
+    timeout: float = _TIMEOUT,
+) -> FunctionCheck | Callable[[CheckFunction], FunctionCheck]:
+    """Make a check of a function, as ``@check`` or ``@check(name=..., ...)``.
+
+    The function takes a ``CheckContext`` and returns a bool, or a ``CheckOutcome`` to say more, whose kind is
+    replaced by the ``kind`` given here. The function may be asynchronous. If it raises, takes too long or
+    returns anything else, the outcome is an error, never a pass.
+
+    Args:
+        function: The function. The first line of its docstring is the instruction that an executor reads if
+            the check fails, such as "Start with a greeting".
+        name: Name in contracts and reports. Default: the name of the function.
+        kind: Kind of failure: "format", "content", "length", "language" or "tool".
+        severity: "critical" fails the run, "warning" and "info" only tell.
+        timeout: Most seconds of one evaluation. A thread cannot be ended: a function that is not asynchronous
+            is left behind then.
+
+    Raises:
+        ContractError: The function does not take one argument, or an option is wrong.
+    """
+
+    def build(function: CheckFunction) -> FunctionCheck:
+        return FunctionCheck(
+            function=function,
+            name=getattr(function, "__name__", type(function).__name__) if name is None else name,
+            description=_describe(function),
+            kind=kind,
+            severity=severity,
+            timeout=timeout,
+        )
+
+    return build if function is None else build(function)
+
+
+def _describe(function: CheckFunction) -> str:
+    """Return the first line of the docstring, without its full stop."""
+    lines = (inspect.getdoc(function) or "").strip().splitlines()
+    return lines[0].strip().removesuffix(".") if inspect.isroutine(function) and lines else ""
+
+
 Check: TypeAlias = Annotated[
-    counts.WordCount
-    | counts.SentenceCount
-    | counts.ParagraphCount
-    | counts.LineCount
-    | counts.CharacterCount
-    | counts.LetterCount
-    | counts.Occurrences
+    wording.WordCount
+    | wording.SentenceCount
+    | wording.ParagraphCount
+    | wording.LineCount
+    | wording.CharacterCount
+    | wording.LetterCount
+    | wording.Occurrences
     | tools.ToolCalls
     | tools.SourcedFacts
     | tools.ProbeCheck

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
 from pydantic import BaseModel, ValidationError
 
+from agents.parsing.end_reasons import is_blocked, is_token_limit
+from agents.parsing.outcomes import states_error
 from evaluation.contract.contract import EvaluationCase, EvaluationContract
-from evaluation.contract.recorded_messages import Doubt, import_run
 from evaluation.contract.requirements import FIELD_PATHS, Contract
-from evaluation.contract.run import MEASURES
+from evaluation.contract.run import MEASURES, AgentRun, ToolCall
 from evaluation.errors import ContractError
-from evaluation.importers.imported_message import dump_message
+from evaluation.importers.imported_message import (
+    content_texts,
+    dump_message,
+    format_text,
+    is_visible,
+)
+from evaluation.importers.known_formats import (
+    Conversation,
+    RecordedCall,
+    ends_run,
+    ends_with_question,
+    read_conversation,
+    read_last_answer,
+)
 from evaluation.sensitive.scanner import shorten
 from evaluation.validation import (
     MAX_PROBLEMS,
@@ -24,7 +39,268 @@ from evaluation.validation import (
     limit_problems,
     list_field_paths,
 )
-from evaluation.values import JsonObject, as_object
+from evaluation.values import JsonObject, Severity, as_list, as_object
+
+_GIVING_ROLES: Final = frozenset({"user", "system", "developer"})
+"""The roles whose messages give an assistant what it needs to know."""
+
+
+def assistant_parts(messages: object) -> Iterator[list[str]]:
+    """Yield the texts of each message of the assistant: one, or one for each part."""
+    for message in messages if isinstance(messages, list) else ():
+        if isinstance(message, dict) and message.get("role") == "assistant":
+            yield list(content_texts(message.get("content")))
+
+
+def list_given_texts(run: JsonObject) -> list[str]:
+    """List the texts that a run was given besides its input: its sources, and messages of the user."""
+    messages = [each for each in as_list(run.get("messages")) if isinstance(each, dict)]
+    asked = [each for each in messages if each.get("role") in _GIVING_ROLES]
+    texts = [text for message in asked for text in content_texts(message.get("content"))]
+    return [*map(str, as_list(run.get("sources"))), *texts]
+
+
+def run_from_messages(
+    messages: Iterable[object], *, failed: Callable[[str], bool] | None = None
+) -> JsonObject:
+    """Convert a conversation to an ``agent_run``.
+
+    Each answer belongs to the nearest call before it that has no answer: the one with its id if ids are
+    recorded, else the first of the message.
+
+    Args:
+        messages: Messages of OpenAI (chat, or items of the Responses API), Anthropic, Gemini or LangChain, as
+            plain objects, as the objects of these libraries, or as LangChain's dumps of them.
+        failed: Returns whether the answer of a tool is an error. An answer that its format marks as an error
+            is one in any case.
+
+    Returns:
+        An ``agent_run`` with the first text of the user as input, the tool calls with their answers, and the
+        conversation.
+
+    Raises:
+        ContractError: A message is in no known format.
+    """
+    log = [dump_message(message) for message in messages]
+    return build_run(log, read_conversation(log), failed)
+
+
+def build_run(
+    log: Sequence[object], conversation: Conversation, failed: Callable[[str], bool] | None = None
+) -> JsonObject:
+    """Build the ``agent_run`` of messages that were read; see ``run_from_messages``."""
+    return {
+        "input": next((each.text for each in conversation.messages if each.role == "user"), ""),
+        "messages": log,
+        "tool_calls": convert_calls(conversation, failed),
+    }
+
+
+def convert_calls(
+    conversation: Conversation, failed: Callable[[str], bool] | None = None
+) -> list[JsonObject]:
+    """Write the calls of a conversation as the ``tool_calls`` of a run; parallel ones name their message."""
+    calls_of = Counter(recorded.message for recorded in conversation.calls)
+    calls = [
+        (recorded.message, {**_convert_call(recorded, failed), **_name_agent(conversation, recorded)})
+        for recorded in conversation.calls
+    ]
+    return [{**call, "message": message} if calls_of[message] > 1 else call for message, call in calls]
+
+
+def _name_agent(conversation: Conversation, recorded: RecordedCall) -> JsonObject:
+    """Return the agent that frameworks write as the name of a message."""
+    message = conversation.messages[recorded.message].plain
+    name = message.get("name")
+    # An item of the Responses API has no content, and names its tool.
+    return {"agent": name} if isinstance(name, str) and name and message.get("content") is not None else {}
+
+
+def _convert_call(recorded: RecordedCall, failed: Callable[[str], bool] | None) -> JsonObject:
+    call, answer = recorded.call, recorded.answer
+    return {
+        "name": call.name,
+        "args": call.args,
+        "result": answer and answer.value,
+        "error": answer is not None
+        and (answer.is_error or (failed is not None and failed(format_text(answer.value)))),
+    }
+
+
+def name_tool(name: str) -> str:
+    """Name a call in a sentence."""
+    return f"a call of {shorten(name)}" if name else "a tool call"
+
+
+def _find_orphans(conversation: Conversation) -> Iterator[str]:
+    if conversation.orphans:
+        index = conversation.orphans[0]
+        yield f"messages[{index}] answers a tool call that no message before it makes; record the call"
+
+
+def _find_unanswered(conversation: Conversation, writing: Collection[str]) -> Iterator[str]:
+    """Report a call without an answer, if the messages record answers or it writes, and the run went on."""
+    last = [] if conversation.has_reply else conversation.last_calls
+    has_answers = any(each.answer is not None for each in conversation.calls)
+    asked = [each for each in conversation.calls if has_answers or each.call.name in writing]
+    if lost := [each for each in asked if each.answer is None and each not in last]:
+        name = name_tool(lost[0].call.name)
+        yield f"messages[{lost[0].message}] holds {name} that no message answers; record the answer"
+
+
+def _complete_calls(
+    calls: Sequence[ToolCall], recorded: Sequence[ToolCall]
+) -> tuple[list[ToolCall], list[str]]:
+    """Add to ``tool_calls`` the answers that only the messages hold: one of them may say that a call failed.
+
+    The calls of a tool are in the same order on both sides.
+
+    Returns:
+        The calls, and the names of those that only the messages hold.
+    """
+    waiting: defaultdict[str, deque[ToolCall]] = defaultdict(deque)
+    for call in recorded:
+        waiting[call.name].append(call)
+    complete = []
+    for call in calls:
+        other = waiting[call.name].popleft() if waiting[call.name] else None
+        answer = {"result": other.result, "error": other.error} if other and _is_open(call) else {}
+        complete.append(call.model_copy(update=answer))
+    return complete, [name for name, left in waiting.items() if left]
+
+
+def _is_open(call: ToolCall) -> bool:
+    """Return whether the record of a call says nothing of how it ended."""
+    return (call.result is None or call.result == "") and not call.error
+
+
+def _describe_lost(name: str) -> str:
+    correct = "record the same calls in both, or leave tool_calls out"
+    return f"messages hold {name_tool(name)} that tool_calls lacks; {correct}"
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A reason why a record cannot be trusted, in one sentence; with severity ``info``, a run may pass.
+
+    ``is_truncated`` tells a reply that reached a limit of tokens, which fails: more of it was never written.
+    """
+
+    reason: str
+    severity: Severity = "warning"
+    is_truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedRun:
+    """A run with the data of its messages."""
+
+    plain: dict[str, object]
+    """The run as JSON; its messages have ``role`` and ``content`` as OpenAI spells them."""
+    run: AgentRun
+    output: str
+    doubts: tuple[Doubt, ...] = ()
+
+
+def import_run(plain: dict[str, object], run: AgentRun, rules: EvaluationContract) -> ImportedRun:
+    """Read the messages of a run: its calls, if ``tool_calls`` is absent, and its output.
+
+    Args:
+        plain: The run as JSON.
+        run: The same run as a model.
+        rules: Its contract.
+
+    Raises:
+        ContractError: A message is in no known format.
+    """
+    if "messages" not in run.model_fields_set:
+        return ImportedRun(plain, run, run.final_output or "")
+    conversation = read_conversation(run.messages)
+    ends = [] if run.error is not None else list(_check_end(conversation, run, rules))
+    output = run.final_output
+    if output is None:
+        is_open = any(doubt.severity != "info" and not doubt.is_truncated for doubt in ends)
+        is_unanswered = ends_with_question(conversation)
+        is_ended = not (is_open or is_unanswered or run.error is not None)
+        output = read_last_answer(conversation) if is_ended else ""
+    plain = {**plain, "messages": [each.plain for each in conversation.messages]}
+    calls = convert_calls(conversation)
+    recorded, problems = [ToolCall.model_validate(call) for call in calls], list[str]()
+    if "tool_calls" in run.model_fields_set:
+        models, lost = _complete_calls(run.tool_calls, recorded)
+        problems = [_describe_lost(name) for name in lost[:1]]
+        is_open, is_cut = any(map(_is_open, models)), len(models) - len(calls) >= len(conversation.orphans)
+    else:
+        plain, models, is_open, is_cut = {**plain, "tool_calls": calls}, recorded, True, False
+    writing = {*(rules.trajectory.acting_tools or ()), *run.acting_tools}
+    problems += () if is_cut else _find_orphans(conversation)
+    problems += _find_unanswered(conversation, writing) if is_open else ()
+    completed = run.model_copy(update={"tool_calls": models})
+    return ImportedRun(plain, completed, output, (*map(Doubt, problems), *ends))
+
+
+def _check_end(conversation: Conversation, run: AgentRun, rules: EvaluationContract) -> Iterator[Doubt]:
+    """Report a run that ended before the assistant replied, unless its last tool may end it."""
+    calls = run.tool_calls
+    if conversation.cut_off is not None:
+        yield _describe_cut(conversation.cut_off)
+        return
+    output = run.final_output
+    if conversation.has_reply and ends_with_question(conversation) and output is None:
+        yield Doubt(_UNANSWERED, "info")
+    if conversation.has_reply or (calls and not conversation.is_recorded):
+        return
+    # Many recorders write an empty output for a run that stopped at a call.
+    if output is not None and (is_visible(output) or not conversation.ends_with_call):
+        return
+    tools = {each.call.name: each for each in conversation.last_calls}
+    failed = {call.name for call in calls[-len(tools) :] if call.error}
+    done = {name for name, each in tools.items() if not _has_failed(each)} - failed
+    if not done.isdisjoint(rules.trajectory.final_tools) or any(map(ends_run, done)):
+        return
+    yield _describe_end(list(tools), rules)
+
+
+def _describe_cut(cause: str) -> Doubt:
+    if is_token_limit(cause):
+        return Doubt(_TRUNCATED, "critical", is_truncated=True)
+    if is_blocked(cause):
+        return Doubt(f"The last reply was blocked or refused ({shorten(cause)}), so the run has no output")
+    cut = f"The last reply was cut off ({shorten(cause)})"
+    return Doubt(f"{cut}, so the run has not finished; record all of it")
+
+
+_UNANSWERED: Final = (
+    "The run ends with a message of the user, so it has no final output; "
+    "record the reply, or check assistant_messages"
+)
+_TRUNCATED: Final = (
+    "The last reply was cut off at its limit of tokens, so it is not complete; "
+    "allow the model more tokens, or ask for a shorter reply"
+)
+
+
+def _has_failed(call: RecordedCall) -> bool:
+    return call.answer is not None and (call.answer.is_error or states_error(call.answer.value))
+
+
+def _describe_end(tools: Sequence[str], rules: EvaluationContract) -> Doubt:
+    last = f"with {', '.join(map(name_tool, tools))} and " if tools else ""
+    problem = f"The run ends {last}without a reply of the assistant"
+    writes = set(tools).intersection(rules.trajectory.acting_tools or ())
+    if tools and not writes and _asks_only_for_effects(rules):
+        return Doubt(f"{problem}; its effects were compared all the same", "info")
+    hint = ", or name the tool in trajectory.final_tools" if tools else ""
+    return Doubt(f"{problem}, so it has not finished; record the reply{hint}")
+
+
+def _asks_only_for_effects(rules: EvaluationContract) -> bool:
+    """Return whether the contract compares effects; it does not if it expects nothing but reading calls."""
+    expected = {name for action in rules.expected_trajectory or () for name in action.names}
+    writing = set(rules.trajectory.acting_tools or ())
+    is_asked = rules.trajectory.acting_tools is not None
+    return is_asked and (not expected or not expected.isdisjoint(writing))
+
 
 _LONGEST_NAME: Final = 200
 _CASE: Final = frozenset(EvaluationCase.model_fields)

@@ -11,10 +11,16 @@ from typing import Final
 
 from agents.parsing.tool_names import split_name
 from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, list_leaves
-from evaluation.texts.dates import Day
-from evaluation.texts.fact_reading import Fact, read_facts, read_typed
+from evaluation.texts.fact_reading import Day, Fact, read_facts, read_typed
 from evaluation.texts.normal import split_stated
-from evaluation.texts.units import CURRENCIES, agree_units, is_measured, is_money, read_field_unit, scale_unit
+from evaluation.texts.numbers import (
+    CURRENCIES,
+    agree_units,
+    is_measured,
+    is_money,
+    read_field_unit,
+    scale_unit,
+)
 
 _RULE: Final = "contradicted_fact"
 _NUMBER: Final = re.compile(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final, Literal, TypeAlias
 
-from agents.credentials.spans import Category
+from agents.credentials.detector import Category
 from evaluation.checks.check_model import CheckContext
 from evaluation.contract.contract import AuditRule, ContentRule, Reaction
 from evaluation.contract.requirements import evaluate_requirement, expand_rule
@@ -18,8 +18,7 @@ from evaluation.report.metric_groups import compare_with_bound, missing_data
 from evaluation.report.redaction import build_excerpt
 from evaluation.report.report_model import end_sentence
 from evaluation.report.state import Action
-from evaluation.sensitive.json_values import find_at_places
-from evaluation.sensitive.scanner import Search, find_sensitive, shorten
+from evaluation.sensitive.scanner import Search, find_at_places, find_sensitive, shorten
 from evaluation.values import JsonObject, Severity, as_list
 
 MAX_FINDINGS: Final = 100

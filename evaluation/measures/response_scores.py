@@ -18,10 +18,9 @@ from rapidfuzz.distance import Levenshtein
 
 from evaluation.checks.segmentation import has_phrase
 from evaluation.report.metric_groups import Score, not_applicable, unscored_error
-from evaluation.texts.disguises import read_disguised
 from evaluation.texts.fact_reading import KINDS, Fact, Facts, Kind, Value, read_facts
-from evaluation.texts.normal import fold_case, split_words, unify_signs
-from evaluation.texts.units import agree_units
+from evaluation.texts.normal import fold_case, read_disguised, split_words, unify_signs
+from evaluation.texts.numbers import agree_units
 
 _MARKS: Final = re.compile(
     r"""^["'«»(\[{*_`¿¡]+|(?:[.,;:!?…。，、！？；：»)\]}*_`]|(?<!\d)["'])+$|^-$"""  # 5' is no quotation

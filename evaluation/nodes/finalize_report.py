@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from agents.credentials.spans import Span
+from agents.credentials.detector import Span
 from evaluation.findings import STATUS, Finding, Group, strictest_status
 from evaluation.measures.drift_signals import compare_with_baseline, read_measurements
 from evaluation.measures.metric_table import DIRECTIONS, METRICS, Direction

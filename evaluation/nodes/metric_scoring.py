@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from agents.credentials.spans import Category
+from agents.credentials.detector import Category
 from evaluation.contract.contract import AUDIT_METRICS, AuditRules, EvaluationContract, Reaction
 from evaluation.defects.evidence import DefectFinding, Level, build_evidence
 from evaluation.defects.rules import find_defects

@@ -10,8 +10,14 @@ from agents.parsing.outcomes import read_outcome
 from agents.parsing.tool_names import guess_kind
 from evaluation.checks.contract_checks import NamedCheck
 from evaluation.contract.contract import EvaluationCase, EvaluationContract, Threshold
-from evaluation.contract.intake import AcceptedCase, RefusedCase, merge_metadata, read_case, refuse_case
-from evaluation.contract.recorded_messages import Doubt
+from evaluation.contract.intake import (
+    AcceptedCase,
+    Doubt,
+    RefusedCase,
+    merge_metadata,
+    read_case,
+    refuse_case,
+)
 from evaluation.contract.requirements import Contract
 from evaluation.contract.run import AgentRun, CallOutcome, ToolCall, TrajectoryRules
 from evaluation.findings import TRUNCATED, Finding

@@ -8,10 +8,9 @@ from typing import Final
 
 from agents.sync import run_sync
 from evaluation.checks.check_model import BaseCheck, CheckContext, CheckOutcome, ToolUse
-from evaluation.checks.contract_checks import NamedCheck, find_check
-from evaluation.checks.custom import describe_problem
+from evaluation.checks.contract_checks import NamedCheck, describe_problem, find_check
 from evaluation.contract.contract import EvaluationContract, Threshold
-from evaluation.contract.recorded_messages import assistant_parts, list_given_texts
+from evaluation.contract.intake import assistant_parts, list_given_texts
 from evaluation.contract.requirements import Requirement, evaluate_requirement, is_demanding
 from evaluation.contract.run import ToolCall
 from evaluation.findings import CheckSource, Finding, FindingKind

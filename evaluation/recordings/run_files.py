@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeAlias
 
 from evaluation.contract.intake import UnreadableCase
-from evaluation.contract.run_state import run_from_state
+from evaluation.contract.run import run_from_state
 from evaluation.errors import ContractError
 from evaluation.recordings.formats import (
     adk_evalset,

@@ -12,15 +12,23 @@ from functools import cache
 from hashlib import sha256
 from typing import Final, Self, TypeAlias, TypeVar, cast, get_args
 
-from agents.credentials.spans import Recognizer
+from agents.credentials.detector import Recognizer
 from evaluation.checks.contract_checks import CHECKS
 from evaluation.contract.run import MATCH_MODES
 from evaluation.findings import STRICTNESS, CheckKind, CheckSource, Covers, FindingKind
 from evaluation.report.metric_groups import OUTCOME_STATUSES
 from evaluation.report.report_model import Alert, CheckRecord, EvaluationReport, JudgeReport, Metrics
 from evaluation.report.state import EvaluationState
-from evaluation.sensitive.json_values import SensitiveValue, encode_json, find_at_places
-from evaluation.sensitive.scanner import Search, build_search, find_sensitive, redact, shorten
+from evaluation.sensitive.scanner import (
+    Search,
+    SensitiveValue,
+    build_search,
+    encode_json,
+    find_at_places,
+    find_sensitive,
+    redact,
+    shorten,
+)
 from evaluation.values import JsonObject, Severity
 
 _SHORTEST: Final = 4

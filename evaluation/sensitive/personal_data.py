@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Final
 
-from agents.credentials.detector import Detector, Pattern
-from agents.credentials.spans import Span
+from agents.credentials.detector import Detector, Pattern, Span
 
 
 def stands_alone(data: bytes, start: int, end: int) -> bool:

@@ -10,7 +10,7 @@ from itertools import combinations, islice
 from typing import Final
 
 from evaluation.checks import Check, read_checks
-from evaluation.checks.kinds.counts import CountCheck
+from evaluation.checks.kinds.wording import CountCheck
 from evaluation.errors import ContractError
 from evaluation.task_checks.amounts import NUMBER, find_amounts, find_bans, read_times
 from evaluation.task_checks.demands import (

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
-from evaluation.checks.language import LANGUAGES
+from evaluation.checks.segmentation import LANGUAGES
 from evaluation.task_checks.amounts import NUMBER, read_number
 from evaluation.task_checks.demands import REPEATED, Fields, Finding
 from evaluation.task_checks.reading import BRACKETED, QUOTED, SEPARATOR, Reading

@@ -8,7 +8,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
 from evaluation import ContractError, EvaluationContract
-from evaluation.checks.custom import FunctionCheck
+from evaluation.checks.contract_checks import FunctionCheck
 from evaluation.checks.kinds.tools import ToolCalls
 from evaluation.contract.requirements import Contract
 from orchestrator.errors import ContractFunctionError

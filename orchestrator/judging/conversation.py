@@ -12,9 +12,9 @@ from typing_extensions import TypedDict
 from agents.loop.effects import Effect, is_correction
 from evaluation import EvaluationReport
 from evaluation.contract.requirements import Contract
-from evaluation.contract.run_state import convert_calls
+from evaluation.contract.run import convert_calls
 from evaluation.findings import EvaluationStatus
-from evaluation.recordings.default_contract import build_default_contract
+from evaluation.recordings.recorded_run import build_default_contract
 from orchestrator.judging.call_rules import read_call_rules
 from orchestrator.judging.evaluator import add_search
 from orchestrator.judging.evidence import (

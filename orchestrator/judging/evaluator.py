@@ -12,7 +12,7 @@ from typing import Final, Self, cast
 
 from langchain_core.runnables import RunnableConfig
 
-from agents.credentials.spans import Recognizer
+from agents.credentials.detector import Recognizer
 from agents.loop.langgraph_internals import read_config, without_durability
 from agents.prompts import find_marks
 from evaluation import (
@@ -20,11 +20,10 @@ from evaluation import (
     Price,
     build_evaluation_graph,
 )
-from evaluation.checks.contract_checks import require_checks
-from evaluation.checks.custom import FunctionCheck
+from evaluation.checks.contract_checks import FunctionCheck, require_checks
 from evaluation.checks.kinds.tools import ProbeCheck, SourcedFacts
 from evaluation.contract.requirements import Contract
-from evaluation.contract.run_state import convert_calls, convert_usage, run_from_state
+from evaluation.contract.run import convert_calls, convert_usage, run_from_state
 from evaluation.graph import EvaluationGraph
 from evaluation.plugins import AnyJudge, JudgeFunction, Plugins, check_judge
 from orchestrator.errors import ConfigurationError

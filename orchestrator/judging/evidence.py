@@ -11,8 +11,7 @@ from itertools import islice
 from typing import Final
 
 from evaluation import JudgeTrust, find_trust
-from evaluation.checks.contract_checks import NamedCheck, find_check
-from evaluation.checks.custom import FunctionCheck
+from evaluation.checks.contract_checks import FunctionCheck, NamedCheck, find_check
 from evaluation.checks.kinds.tools import SourcedFacts
 from evaluation.contract.contract import AuditRule
 from evaluation.contract.requirements import Contract

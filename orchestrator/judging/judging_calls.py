@@ -16,7 +16,7 @@ from agents.monitoring import require_clean_approvals
 from agents.parsing.verdicts import find_denial
 from agents.reply_types import UNREADABLE_PREFIX
 from evaluation import CheckContext, CheckOutcome, JudgeError, JudgeRequest
-from evaluation.checks.custom import FunctionCheck
+from evaluation.checks.contract_checks import FunctionCheck
 from evaluation.checks.kinds.tools import ProbeCheck
 from evaluation.judges.judge_call import aask_judge
 from evaluation.judges.model_judge import describe_evidence

@@ -14,8 +14,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from agents.parsing.loose_json import find_json, unwrap_fence
 from agents.parsing.verdicts import is_finite_json
 from evaluation import CheckContext, CheckOutcome, EvaluationContract
-from evaluation.checks.contract_checks import NamedCheck
-from evaluation.checks.custom import FunctionCheck
+from evaluation.checks.contract_checks import FunctionCheck, NamedCheck
 from evaluation.contract.contract import ContentRule
 from evaluation.contract.requirements import Contract
 from evaluation.sensitive.scanner import shorten

@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias, cast
 from evaluation import ContractError, EvaluationContract, TaskCase, task_checks
 from evaluation.cases.case_files import FROM_TASK
 from evaluation.checks.check_model import CheckModel
-from evaluation.checks.custom import FunctionCheck
+from evaluation.checks.contract_checks import FunctionCheck
 from evaluation.contract.requirements import Contract
 from evaluation.measures.metric_table import find_threshold_problems
 from orchestrator.errors import ConfigurationError, ContractFunctionError

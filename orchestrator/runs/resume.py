@@ -18,7 +18,7 @@ from langgraph.types import Command, Interrupt, PregelTask, StateSnapshot
 
 from agents.loop.acting_tools import read_acting_tools
 from evaluation import EvaluationContract
-from evaluation.checks.custom import FunctionCheck
+from evaluation.checks.contract_checks import FunctionCheck
 from evaluation.contract.requirements import Contract
 from orchestrator.errors import ResumeError
 from orchestrator.planning.parallel import Rejudging, apply_update, find_rejudging

@@ -15,7 +15,7 @@ from agents.errors import AgentError
 from evaluation import ContractError, read_case_set
 from evaluation.cases.case_files import CaseSet
 from evaluation.judges.model_judge import RubricJudge
-from evaluation.reporting.result_files import clean_line, describe_failure
+from evaluation.reporting.summaries import clean_line, describe_failure
 from orchestrator.errors import ConfigurationError
 from orchestrator.study.case_runs import CaseRunner, Job, list_jobs, name_jobs, read_target
 from orchestrator.study.recorded_evaluation import RecordedEvaluation

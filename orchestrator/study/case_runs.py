@@ -21,7 +21,7 @@ from evaluation.contract.intake import UnreadableCase
 from evaluation.contract.requirements import Origin
 from evaluation.plugins import PluginOptions
 from evaluation.recordings.recorded_run import RecordedRun
-from evaluation.reporting.result_files import describe_failure
+from evaluation.reporting.summaries import describe_failure
 from evaluation.values import JsonObject
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.task_contracts import derive_contract, read_case

@@ -19,7 +19,7 @@ from evaluation import (
     read_cases,
     run_from_messages,
 )
-from evaluation.checks.kinds.counts import WordCount
+from evaluation.checks.kinds.wording import WordCount
 from evaluation.contract.contract import ContentRule, Criterion, Threshold
 from evaluation.contract.run import ExpectedAction, TrajectoryRules
 from orchestrator import Attempt, LangGraphOrchestrator, OrchestratorState, Question, RetryPolicy, TuneSpec

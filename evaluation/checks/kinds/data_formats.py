@@ -12,8 +12,8 @@ from pydantic import Field, model_validator
 from evaluation.checks.check_model import BaseCheck, CheckContext, CheckOutcome, Text, join_quoted
 from evaluation.findings import CheckKind
 from evaluation.patterns import AnySchema, find_schema_problem, matches_schema
-from evaluation.texts.disguises import read_disguised
 from evaluation.texts.json_texts import parse_json, read_json_in_prose, read_json_values
+from evaluation.texts.normal import read_disguised
 from evaluation.values import Count
 
 _FENCED: Final = regex.compile(r"\A```[^\n`]*\n?(.*?)\n?[ \t]*```\Z", regex.S)

@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal
 import regex
 
 from evaluation.checks.check_model import BaseCheck, CheckContext, CheckOutcome, Text
-from evaluation.checks.kinds.counts import CountCheck
-from evaluation.checks.language import LANGUAGES, LanguageCode, find_other, guess_language, is_language
-from evaluation.checks.segmentation import BULLET_POINT, CONTENT, NUMBERED_ITEM
+from evaluation.checks.kinds.wording import CountCheck
+from evaluation.checks.segmentation import (
+    BULLET_POINT,
+    CONTENT,
+    LANGUAGES,
+    NUMBERED_ITEM,
+    LanguageCode,
+    find_other,
+    guess_language,
+    is_language,
+)
 from evaluation.findings import CheckKind
 from evaluation.sensitive.scanner import quote_text
 

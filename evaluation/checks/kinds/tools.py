@@ -12,15 +12,15 @@ from pydantic import Field, model_validator
 
 from agents.parsing.outcomes import states_error
 from evaluation.checks.check_model import NOT_RUN_WORDS, BaseCheck, CheckContext, CheckOutcome, Text, ToolUse
-from evaluation.checks.kinds.counts import CountCheck, to_amount
+from evaluation.checks.kinds.wording import CountCheck, to_amount
 from evaluation.checks.segmentation import Amount, has_phrase
 from evaluation.defects.evidence import Evidence, build_call, build_turns
 from evaluation.defects.rules import CLAIM_RULES, FACT_RULES, find_defects
 from evaluation.findings import CheckKind, Covers
 from evaluation.patterns import AnySchema, find_schema_problem
 from evaluation.sensitive.scanner import quote_text, shorten
-from evaluation.texts.disguises import is_same_tool
 from evaluation.texts.json_texts import parse_json
+from evaluation.texts.normal import is_same_tool
 from evaluation.values import as_list
 
 _MOST: Final = 3

@@ -11,7 +11,7 @@ from rapidfuzz.distance import OSA
 from evaluation.contract.run import ArgumentRule, ExpectedAction, TrajectoryRules
 from evaluation.report.metric_groups import join_names
 from evaluation.report.state import Action
-from evaluation.texts.disguises import fold_tool_name, is_same_tool
+from evaluation.texts.normal import fold_tool_name, is_same_tool
 from evaluation.values import JsonObject
 
 

@@ -25,7 +25,7 @@ from evaluation.report.metric_groups import (
 )
 from evaluation.report.state import Action
 from evaluation.sensitive.scanner import shorten
-from evaluation.texts.disguises import is_same_tool
+from evaluation.texts.normal import is_same_tool
 from evaluation.values import JsonObject, Severity
 
 _PREFIX: Final = "trajectory_"

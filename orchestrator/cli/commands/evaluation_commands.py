@@ -20,8 +20,7 @@ from evaluation.cases import case_result
 from evaluation.cases.case_result import CaseResult
 from evaluation.checks import BaseCheck, CheckContext
 from evaluation.reporting.case_page import write_html
-from evaluation.reporting.result_files import describe_counts, write_junit
-from evaluation.reporting.summaries import rank_problems
+from evaluation.reporting.summaries import describe_counts, rank_problems, write_junit
 from evaluation.task_checks import DerivedChecks, derive_checks
 from orchestrator.cli import consoles, options, result_source
 from orchestrator.cli.options import OptionsOf

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal, get_args, get_origin
 
 from evaluation.checks import CHECKS, BaseCheck
-from evaluation.checks.kinds.counts import CountCheck
+from evaluation.checks.kinds.wording import CountCheck
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "checks.md"
 _TABLE = re.compile(r"(?<=<!-- checks -->\n).*?(?=<!-- end -->)", re.DOTALL)

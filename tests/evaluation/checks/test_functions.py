@@ -7,7 +7,7 @@ import time
 import pytest
 
 from evaluation.checks import CheckContext, CheckOutcome
-from evaluation.checks.custom import check
+from evaluation.checks.contract_checks import check
 from evaluation.errors import ContractError
 
 HELLO = CheckContext("Hello you", "Greet the reader")

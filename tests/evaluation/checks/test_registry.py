@@ -2,8 +2,7 @@
 
 import pytest
 
-from evaluation.checks.contract_checks import NamedCheck, find_check, require_checks
-from evaluation.checks.custom import check
+from evaluation.checks.contract_checks import NamedCheck, check, find_check, require_checks
 from evaluation.errors import ContractError
 
 

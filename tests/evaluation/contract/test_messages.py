@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluation import ContractError
-from evaluation.contract.recorded_messages import run_from_messages
+from evaluation.contract.intake import run_from_messages
 
 CALL = {"id": "1", "function": {"name": "lookup", "arguments": '{"order": 7}'}}
 LOG = [

@@ -2,7 +2,7 @@ import re
 
 from evaluation.checks import CheckContext
 from evaluation.contract.contract import AuditRule
-from evaluation.contract.recorded_messages import assistant_parts
+from evaluation.contract.intake import assistant_parts
 from evaluation.measures.audit_rules import AuditedRun, exposure_findings, rule_findings
 from evaluation.report.report_model import describe_audit_finding
 from tests.evaluation.actions import observed

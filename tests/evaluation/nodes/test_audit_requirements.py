@@ -1,4 +1,4 @@
-from agents.credentials.spans import Span
+from agents.credentials.detector import Span
 from evaluation import evaluate
 from evaluation.nodes.metric_scoring import audit_requirements
 from evaluation.nodes.prepare_evaluation import prepare_evaluation

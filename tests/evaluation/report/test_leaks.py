@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from evaluation import ContractError, EvaluationCase, evaluate
 from evaluation.patterns import check_pattern, check_schema
 from evaluation.report.redaction import Literals
-from evaluation.sensitive.json_values import SensitiveValue
+from evaluation.sensitive.scanner import SensitiveValue
 from tests.evaluation.report.test_redaction import case_full_of
 from tests.evaluation.sensitive.labelled.sample import ALNUM, UPPER, URLSAFE, body
 

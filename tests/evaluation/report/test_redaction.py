@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.credentials.spans import Span
+from agents.credentials.detector import Span
 from evaluation.report.redaction import Redactor, build_excerpt
 from evaluation.runner import evaluate
 from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS

@@ -1,7 +1,7 @@
 """A result that is not accepted, as the text of a failed test."""
 
 from evaluation.cases.case_result import CaseResult
-from evaluation.reporting.result_files import describe_failure
+from evaluation.reporting.summaries import describe_failure
 
 
 def build_result(**fields):

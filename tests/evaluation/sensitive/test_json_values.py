@@ -1,8 +1,8 @@
 import json
 
-from agents.credentials.spans import Span
+from agents.credentials.detector import Span
 from evaluation import evaluate
-from evaluation.sensitive.json_values import encode_json, find_at_places
+from evaluation.sensitive.scanner import encode_json, find_at_places
 from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS
 from tests.evaluation.sensitive.labelled.personal import PERSONAL
 

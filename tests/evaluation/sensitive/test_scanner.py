@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_core import to_json
 
-from agents.credentials.spans import Span
+from agents.credentials.detector import Span
 from evaluation.sensitive.scanner import find_sensitive, may_contain_sensitive
 from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS, KEYS, PASSWORDS, TOKENS, URLS
 from tests.evaluation.sensitive.labelled.negatives import NEGATIVES

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from agents import ExecutionAgent
-from agents.credentials.spans import Span
+from agents.credentials.detector import Span
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, Price
 from orchestrator import EvaluationOptions, LangGraphOrchestrator
