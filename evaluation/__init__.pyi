@@ -20,8 +20,8 @@ from .judges.figures import JudgeTrust as JudgeTrust
 from .judges.figures import LabelledOutput as LabelledOutput
 from .judges.figures import find_trust as find_trust
 from .judges.figures import save_trust as save_trust
-from .judges.measuring import measure_judge as measure_judge
 from .judges.model_judge import RubricJudge as RubricJudge
+from .judges.model_judge import measure_judge as measure_judge
 from .plugins import Judge as Judge
 from .plugins import JudgeRequest as JudgeRequest
 from .plugins import Price as Price

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, Unpack, cast
 
 from typing_extensions import TypedDict
 
+from agents.sync import Call, Conversation, awaited, blocking
 from evaluation.contract.intake import with_baseline, with_contract
 from evaluation.errors import ContractError
 from evaluation.findings import EvaluationStatus
@@ -22,12 +23,11 @@ from evaluation.nodes.finalize_report import (
 from evaluation.nodes.metric_scoring import audit_requirements, evaluate_trajectory, score_operational_metrics
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.nodes.rubric_judging import (
-    arun_rubric_judge,
     decide_judge_need,
     run_rubric_judge,
     validate_judge_result,
 )
-from evaluation.nodes.score_response_quality import ascore_response_quality, score_response_quality
+from evaluation.nodes.score_response_quality import score_response_quality
 from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, Plugins, check_judge
 from evaluation.report.report_model import EvaluationReport
 from evaluation.report.state import EvaluationState, PreparedState
@@ -72,6 +72,10 @@ class Node:
     """The same as ``run`` for a node that may wait for a service; None if the node only computes."""
 
 
+def _converse(node: Callable[[EvaluationState, Plugins], Conversation[EvaluationState]], then: str) -> Node:
+    return Node(blocking(node), then, awaited(node))
+
+
 _BATCH: Final = 8
 """Cases for each thread that are read at once."""
 FIRST: Final = "prepare_evaluation"
@@ -80,14 +84,12 @@ END: Final = "__end__"
 
 NODES: Final[Mapping[str, Node]] = {
     "prepare_evaluation": Node(prepare_evaluation, after_preparation),
-    "score_response_quality": Node(
-        score_response_quality, "score_operational_metrics", ascore_response_quality
-    ),
+    "score_response_quality": _converse(score_response_quality, "score_operational_metrics"),
     "score_operational_metrics": Node(score_operational_metrics, "evaluate_trajectory"),
     "evaluate_trajectory": Node(evaluate_trajectory, "audit_requirements"),
     "audit_requirements": Node(audit_requirements, "decide_judge_need"),
     "decide_judge_need": Node(decide_judge_need, after_decision),
-    "run_rubric_judge": Node(run_rubric_judge, "validate_judge_result", arun_rubric_judge),
+    "run_rubric_judge": _converse(run_rubric_judge, "validate_judge_result"),
     "validate_judge_result": Node(validate_judge_result, "detect_regressions_and_anomalies"),
     "detect_regressions_and_anomalies": Node(detect_regressions_and_anomalies, "decide_evaluation_status"),
     "decide_evaluation_status": Node(decide_evaluation_status, "finalize_report"),
@@ -95,23 +97,23 @@ NODES: Final[Mapping[str, Node]] = {
 }
 
 
-def run_pipeline(case: object, plugins: Plugins) -> EvaluationState:
+def _evaluate(case: object, plugins: Plugins) -> Conversation[EvaluationState]:
     """Evaluate a case; the returned state equals the final state of the graph."""
     # The first node takes any object, and the others a state, so it runs before the loop.
     state, name = prepare_evaluation(case, plugins), FIRST
     while (name := _next_name(name, state)) != END:
-        state = {**state, **NODES[name].run(state, plugins)}
-    return _store_state(state)
-
-
-async def arun_pipeline(case: object, plugins: Plugins) -> EvaluationState:
-    """Evaluate a case without blocking the loop while a judge or a check answers."""
-    state, name = prepare_evaluation(case, plugins), FIRST
-    while (name := _next_name(name, state)) != END:
-        node = NODES[name]
-        update = await node.arun(state, plugins) if node.arun else node.run(state, plugins)
+        run, arun = NODES[name].run, NODES[name].arun
+        update = (
+            (yield Call(partial(run, state, plugins), partial(arun, state, plugins)))
+            if arun
+            else run(state, plugins)
+        )
         state = {**state, **update}
     return _store_state(state)
+
+
+run_pipeline: Final = blocking(_evaluate)
+arun_pipeline: Final = awaited(_evaluate)
 
 
 def _store_state(state: PreparedState) -> EvaluationState:

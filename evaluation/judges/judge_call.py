@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 import re
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Final, TypeGuard
 
@@ -23,9 +23,9 @@ from evaluation.errors import JudgeError, JudgeFailureKind
 from evaluation.findings import Finding
 from evaluation.importers.imported_message import content_texts
 from evaluation.patterns import find_schema_problem
-from evaluation.plugins import AnyJudge, AsyncJudge, FunctionJudge, Judge, JudgeRequest, Price, Turn
+from evaluation.plugins import AnyJudge, AsyncJudge, Judge, JudgeRequest, Price, Turn
 from evaluation.report.state import EvaluationState, read_demands
-from evaluation.sensitive.scanner import describe_error, shorten
+from evaluation.sensitive.scanner import shorten
 from evaluation.validation import copy_json
 from evaluation.values import JsonObject, as_list, as_object, format_numbers
 
@@ -36,65 +36,43 @@ NO_OBJECT: Final = "the answer contains no JSON object that can be read, or one 
 NOT_ALONE: Final = "the answer is not one JSON object alone: it has other text or other objects"
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeFailure:
-    """Why a judge's answer gives no score. It is an error of the judge, never a bad score for the agent.
+def format_answer(raw: object) -> str:
+    """Writes an answer as text. It may be an object of JSON values, a pydantic model or text already.
 
-    Attributes:
-        kind: The kind of error.
-        reason: One sentence.
-        usage: The cost of the call.
-        details: Any other JSON values.
+    Raises:
+        JudgeError: It is anything else.
     """
-
-    kind: JudgeFailureKind
-    reason: str
-    usage: Mapping[str, object] = field(default_factory=dict)
-    details: JsonObject = field(default_factory=dict)
-
-
-def failure_from_error(error: Exception) -> JudgeFailure:
-    """Describes an exception of a judge. Its text is shortened and redacted, since it may quote the run."""
-    text = describe_error(error)
-    if isinstance(error, JudgeError):
-        return JudgeFailure(error.kind, text, error.usage, error.details)
-    return JudgeFailure("provider_failure", f"{type(error).__name__}: {text}")
-
-
-def format_answer(raw: object) -> str | JudgeFailure:
-    """Writes an answer as text. It may be an object of JSON values, a pydantic model or text already."""
     if isinstance(raw, str):
         return raw[: MAX_ANSWER + 1]
     if not isinstance(raw, Mapping | BaseModel):
-        return JudgeFailure("malformed", f"the answer is a {type(raw).__name__}, not a JSON object")
+        raise JudgeError(f"the answer is a {type(raw).__name__}, not a JSON object", "malformed")
     try:
         value = raw.model_dump(mode="json", warnings=False) if isinstance(raw, BaseModel) else dict(raw)
         return json.dumps(value, allow_nan=False)[: MAX_ANSWER + 1]
     except (TypeError, ValueError, RecursionError) as error:
-        return JudgeFailure(
-            "malformed", f"the answer contains a value that is not JSON ({type(error).__name__})"
-        )
+        problem = f"the answer contains a value that is not JSON ({type(error).__name__})"
+        raise JudgeError(problem, "malformed") from None
 
 
-def read_object(raw: object) -> JsonObject | JudgeFailure:
+def read_object(raw: object) -> JsonObject:
     """Reads the only object of an answer.
 
     A text has to be the object and nothing else, after the thoughts of a reasoning model. It may be in a code
-    fence. An object that is cut off is a failure, and so is one among other text or other objects, since it
-    may be quoted, and a key twice.
+    fence. An object among other text or other objects may be quoted.
+
+    Raises:
+        JudgeError: There is no such object, it is cut off, or it has a key twice.
     """
     text = format_answer(raw)
-    if isinstance(text, JudgeFailure):
-        return text
     if len(text) > MAX_ANSWER:
-        return JudgeFailure("malformed", f"the answer is longer than {MAX_ANSWER} characters")
+        raise JudgeError(f"the answer is longer than {MAX_ANSWER} characters", "malformed")
     document = unwrap_fence(remove_marked_thoughts(text))
     value = load_json(document)
     copied = copy_json(value) if isinstance(value, dict) else None
     if copied:
         return as_object(copied[0])
     is_among_others = "{" in document and not is_one_object(document)
-    return JudgeFailure("malformed", NOT_ALONE if is_among_others else NO_OBJECT)
+    raise JudgeError(NOT_ALONE if is_among_others else NO_OBJECT, "malformed")
 
 
 def copy_json_object(value: object) -> JsonObject:
@@ -137,8 +115,7 @@ def sum_usage(usages: Sequence[JsonObject]) -> JsonObject:
 
 
 def _read_amount(value: object) -> float | None:
-    # bool is a subclass of int.
-    return value if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None
+    return value if is_number(value) and value >= 0 else None
 
 
 _NO_VERDICTS: Final = ("criteria", "concerns", "usage")
@@ -175,7 +152,6 @@ class JudgeScore(BaseModel):
         recommended_action: What to do next.
         usage: The cost of the call.
         details: All other fields of the answer.
-        objection: Why the answer cannot approve, for instance because it contradicts itself; None if it can.
     """
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
@@ -187,40 +163,37 @@ class JudgeScore(BaseModel):
     recommended_action: str | None = None
     usage: dict[str, object] = Field(default_factory=dict)
     details: dict[str, object] = Field(default_factory=dict)
-    objection: JudgeFailure | None = None
 
 
-FIELDS: Final = frozenset(JudgeScore.model_fields) - {"details", "objection"}
+FIELDS: Final = frozenset(JudgeScore.model_fields) - {"details"}
 """The fields that every answer may have. All others are details."""
 
 
-def read_judge_result(raw: object, rubric: Rubric) -> JudgeScore | JudgeFailure:
+def read_judge_result(raw: object, rubric: Rubric, lowest: float = math.inf) -> JudgeScore:
     """Checks an answer: an object of JSON values, a pydantic model, or JSON text.
 
-    An approval is a failure if the answer denies the success in another field or lacks the score of a
-    criterion. A failure is returned as it is.
+    Args:
+        raw: The answer.
+        rubric: The rubric that it scores by.
+        lowest: A score that approves, if it is lower than the rubric's.
+
+    Raises:
+        JudgeError: The answer cannot be used, or it approves although it denies the success in another field
+            or lacks the score of a criterion.
     """
-    answer = raw if isinstance(raw, JudgeFailure) else read_object(raw)
-    if isinstance(answer, JudgeFailure):
-        return answer
+    answer = read_object(raw)
     try:
         score = JudgeScore.model_validate(_select_fields(answer, rubric), context=rubric.scale)
     except ValidationError as error:
-        return replace(_describe_fault(error), usage=as_object(answer.get("usage")))
+        kind, reason = _describe_fault(error)
+        raise JudgeError(reason, kind, usage=as_object(answer.get("usage"))) from None
     problem = _find_schema_problem(answer, rubric)
     if problem is not None:
-        return JudgeFailure("malformed", f"against the rubric's schema: {problem}", score.usage)
-    objection = _find_objection(answer, score, rubric)
-    return refuse_approval(score.model_copy(update={"objection": objection}), rubric.lowest_passing)
-
-
-def refuse_approval(result: JudgeScore | JudgeFailure, lowest: float) -> JudgeScore | JudgeFailure:
-    """Turns an answer with an objection into a failure if its score is at least ``lowest``."""
-    if isinstance(result, JudgeFailure) or result.objection is None or result.score < lowest:
-        return result
-    # The judge's words help the person who has to review the run.
-    details = {**result.details, "score": result.score, "rationale": result.rationale}
-    return replace(result.objection, usage=result.usage, details=details)
+        reason = f"against the rubric's schema: {problem}"
+        raise JudgeError(reason, "malformed", usage=score.usage)
+    if score.score >= min(lowest, rubric.lowest_passing):
+        _refuse_objection(answer, score, rubric)
+    return score
 
 
 def _select_fields(answer: JsonObject, rubric: Rubric) -> dict[str, object]:
@@ -233,16 +206,16 @@ def _select_fields(answer: JsonObject, rubric: Rubric) -> dict[str, object]:
     return {**fields, "details": {name: value for name, value in answer.items() if name not in FIELDS}}
 
 
-def _describe_fault(error: ValidationError) -> JudgeFailure:
+def _describe_fault(error: ValidationError) -> tuple[JudgeFailureKind, str]:
     first = error.errors(include_url=False)[0]
     name, value = ".".join(map(str, first["loc"])), first["input"]
     if name == "rationale":
-        return JudgeFailure("missing_rationale", "the answer has no 'rationale' that says why")
+        return "missing_rationale", "the answer has no 'rationale' that says why"
     if first["type"] == "missing" or value is None:
-        return JudgeFailure("missing_score", f"the answer has no '{name}'")
+        return "missing_score", f"the answer has no '{name}'"
     if first["type"] == "out_of_range":
-        return JudgeFailure("out_of_range", f"'{name}' is {first['msg']}")
-    return JudgeFailure("malformed", f"'{name}' is a {type(value).__name__}: {first['msg']}")
+        return "out_of_range", f"'{name}' is {first['msg']}"
+    return "malformed", f"'{name}' is a {type(value).__name__}: {first['msg']}"
 
 
 def _find_schema_problem(answer: JsonObject, rubric: Rubric) -> str | None:
@@ -255,16 +228,22 @@ def _find_schema_problem(answer: JsonObject, rubric: Rubric) -> str | None:
     return find_schema_problem(schema, value)
 
 
-def _find_objection(answer: JsonObject, score: JudgeScore, rubric: Rubric) -> JudgeFailure | None:
-    if not score.criteria and len(rubric.criteria) > 1:
-        return JudgeFailure("missing_score", "the answer has no 'criteria' with a score for each criterion")
-    if score.criteria and max(score.criteria.values()) < rubric.lowest_passing:
-        return JudgeFailure("malformed", f"the answer scores {score.score:g}, and no criterion passes")
+def _refuse_objection(answer: JsonObject, score: JudgeScore, rubric: Rubric) -> None:
+    """Raises a ``JudgeError`` if an approval contradicts itself, or lacks the scores of its criteria."""
+    kind: JudgeFailureKind = "malformed"
     denial = find_denial(answer, ignored=_NO_VERDICTS)
-    if denial is None:
-        return None
-    quoted = shorten(denial, _LONGEST_DENIAL)
-    return JudgeFailure("malformed", f"the answer scores {score.score:g} and contradicts itself: {quoted}")
+    if not score.criteria and len(rubric.criteria) > 1:
+        kind, reason = "missing_score", "the answer has no 'criteria' with a score for each criterion"
+    elif score.criteria and max(score.criteria.values()) < rubric.lowest_passing:
+        reason = f"the answer scores {score.score:g}, and no criterion passes"
+    elif denial is not None:
+        quoted = shorten(denial, _LONGEST_DENIAL)
+        reason = f"the answer scores {score.score:g} and contradicts itself: {quoted}"
+    else:
+        return
+    # The judge's words help the person who has to review the run.
+    details = {**score.details, "score": score.score, "rationale": score.rationale}
+    raise JudgeError(reason, kind, usage=score.usage, details=details)
 
 
 SUBJECTIVE: Final[Mapping[str, str]] = {
@@ -301,13 +280,6 @@ _MEDIA: Final = re.compile(
     re.IGNORECASE,
 )
 """The type or a key of a part of a message that is no text."""
-_NO_JUDGE: Final = JudgeFailure("not_configured", "a judge is needed and none is configured")
-
-
-def choose_judge(state: EvaluationState, judge: AnyJudge | None) -> AnyJudge | None:
-    """Returns the judge, or if there is none, a judge that gives the fake response of the case."""
-    response = state["fake_judge_response"]
-    return FunctionJudge(lambda _: response) if judge is None and response is not None else judge
 
 
 def build_request(state: EvaluationState) -> JudgeRequest:
@@ -363,25 +335,10 @@ async def aask_judge(judge: AnyJudge, request: JudgeRequest) -> object:
     return await answer if inspect.isawaitable(answer) else answer
 
 
-def call_judge(judge: AnyJudge | None, request: JudgeRequest) -> str | JudgeFailure:
-    """Asks a judge from blocking code; returns its answer as text, or its failure."""
-    if judge is None:
-        return _NO_JUDGE
-    try:
-        answer = judge.judge(request) if isinstance(judge, Judge) else judge.ajudge(request)
-        return format_answer(run_sync(lambda: _await(answer)) if inspect.isawaitable(answer) else answer)
-    except Exception as error:  # noqa: BLE001 - a judge is the user's code and may raise anything
-        return failure_from_error(error)
-
-
-async def acall_judge(judge: AnyJudge | None, request: JudgeRequest) -> str | JudgeFailure:
-    """Asks a judge without blocking the loop; returns as ``call_judge`` does."""
-    if judge is None:
-        return _NO_JUDGE
-    try:
-        return format_answer(await aask_judge(judge, request))
-    except Exception as error:  # noqa: BLE001 - a judge is the user's code and may raise anything
-        return failure_from_error(error)
+def ask_judge(judge: AnyJudge, request: JudgeRequest) -> object:
+    """Asks a judge from blocking code. Raises its errors."""
+    answer = judge.judge(request) if isinstance(judge, Judge) else judge.ajudge(request)
+    return run_sync(lambda: _await(answer)) if inspect.isawaitable(answer) else answer
 
 
 async def _await(answer: Awaitable[object]) -> object:

@@ -1,11 +1,11 @@
-"""A judge that asks a chat model to score a run by a rubric, and reads the replies of its provider."""
+"""RubricJudge asks a chat model to score a run by a rubric; ``measure_judge`` measures any judge."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from statistics import fmean
 from typing import Final
 
@@ -18,21 +18,25 @@ from agents.models.identity import identify_judge, name_called, read_secrets
 from agents.models.model_call import call_model, reply_text
 from agents.models.server_answers import iter_causes, read_fault
 from agents.models.transport_retry import TransportRetry
+from agents.monitoring import MonitoringAgent, require_clean_approvals
 from agents.parsing.end_reasons import find_message_cut_off, is_blocked, is_token_limit
 from agents.parsing.loose_json import find_document, is_quoted
 from agents.prompts import fence_text, find_boundary
+from agents.reply_types import UNREADABLE_PREFIX
 from agents.sync import Conversation, arun_conversation, run_conversation
 from evaluation.contract.contract import Criterion, Rubric, Scale
 from evaluation.errors import ContractError, JudgeError
+from evaluation.judges.figures import JudgeTrust, LabelledOutput, Verdict, compute_trust, load_labelled_set
 from evaluation.judges.judge_call import (
     FIELDS,
-    JudgeFailure,
+    SUBJECTIVE,
+    ask_judge,
     is_number,
     read_judge_result,
     read_object,
     sum_usage,
 )
-from evaluation.plugins import JudgeRequest, Turn
+from evaluation.plugins import AnyJudge, JudgeFunction, JudgeRequest, Turn, require_judge
 from evaluation.report.state import Action
 from evaluation.values import JsonObject, as_object, format_numbers
 
@@ -110,14 +114,19 @@ class RubricJudge:
         schema = answer_schema(request.rubric)
         messages = self._write_prompt(request, schema)
         first = yield from call_model(self.llm, messages, self.transport_retry, schema)
-        result = self._read_answer(first, messages, request.rubric)
-        if isinstance(result, JudgeFailure) and result.kind != "blocked":
-            again = [*messages, *ask_again(reply_text(first), result.reason)]
-            second = yield from call_model(self.llm, again, self.transport_retry, schema)
-            result = _add_usage(self._read_answer(second, messages, request.rubric), result.usage)
-        if isinstance(result, JudgeFailure):
-            raise JudgeError(result.reason, result.kind, usage=result.usage)
-        return result
+        try:
+            return self._read_answer(first, messages, request.rubric)
+        except JudgeError as error:
+            if error.kind == "blocked":
+                raise
+            failure = error
+        again = [*messages, *ask_again(reply_text(first), str(failure))]
+        second = yield from call_model(self.llm, again, self.transport_retry, schema)
+        try:
+            answer = self._read_answer(second, messages, request.rubric)
+        except JudgeError as last:
+            raise JudgeError(str(last), last.kind, usage=sum_usage([failure.usage, last.usage])) from None
+        return {**answer, "usage": sum_usage([failure.usage, as_object(answer["usage"])])}
 
     def _write_prompt(self, request: JudgeRequest, schema: Mapping[str, object]) -> list[BaseMessage]:
         media = sorted({kind for turn in request.conversation for kind in turn["media"]})
@@ -136,30 +145,25 @@ class RubricJudge:
             )
         return messages
 
-    def _read_answer(
-        self, message: BaseMessage, prompt: Sequence[BaseMessage], rubric: Rubric
-    ) -> JsonObject | JudgeFailure:
+    def _read_answer(self, message: BaseMessage, prompt: Sequence[BaseMessage], rubric: Rubric) -> JsonObject:
         usage = read_usage(message, self.model)
-        unfinished = find_end_failure(message, usage)
-        if unfinished is not None:
-            return unfinished
         shown = [part.text for part in prompt]
-        text = find_document(reply_text(message), shown)
-        read = read_object(text)
-        if isinstance(read, JudgeFailure):
-            return replace(read, usage=usage)
-        if is_quoted(text, shown):
-            return JudgeFailure("malformed", "the answer is copied from the run, word for word", usage)
-        answer = {**_replace_score(read, rubric), "usage": usage}
-        checked = read_judge_result(answer, rubric)
-        return checked if isinstance(checked, JudgeFailure) else answer
+        try:
+            require_answer(message)
+            read = _read_own_object(reply_text(message), shown)
+            answer = {**_replace_score(read, rubric), "usage": usage}
+            read_judge_result(answer, rubric)
+        except JudgeError as error:
+            raise JudgeError(str(error), error.kind, usage=usage, details=error.details) from None
+        return answer
 
 
-def _add_usage(result: JsonObject | JudgeFailure, before: JsonObject) -> JsonObject | JudgeFailure:
-    """Adds the usage of the first call to the result of the second."""
-    if isinstance(result, JudgeFailure):
-        return replace(result, usage=sum_usage([before, result.usage]))
-    return {**result, "usage": sum_usage([before, as_object(result["usage"])])}
+def _read_own_object(reply: str, shown: Sequence[str]) -> JsonObject:
+    text = find_document(reply, shown)
+    read = read_object(text)
+    if is_quoted(text, shown):
+        raise JudgeError("the answer is copied from the run, word for word", "malformed")
+    return read
 
 
 def _replace_score(answer: JsonObject, rubric: Rubric) -> JsonObject:
@@ -200,15 +204,15 @@ def judge_errors(llm: object) -> Iterator[None]:
         raise
 
 
-def find_end_failure(message: BaseMessage, usage: JsonObject) -> JudgeFailure | None:
-    """Describes why a reply contains no answer. Returns None if it was answered or cut off at its limit."""
+def require_answer(message: BaseMessage) -> None:
+    """Raises a ``JudgeError`` if a reply has no answer; one that was cut off at its limit may have one."""
     reason = find_message_cut_off(message)
     if reason is not None and is_blocked(reason):
-        return JudgeFailure("blocked", f"the reply was blocked or refused ({reason})", usage)
+        raise JudgeError(f"the reply was blocked or refused ({reason})", "blocked")
     if reason is not None and not is_token_limit(reason):
-        return JudgeFailure("provider_failure", f"the provider did not finish the reply ({reason})", usage)
-    is_empty = reason is None and not reply_text(message).strip()
-    return JudgeFailure("blocked", "the reply is empty", usage) if is_empty else None
+        raise JudgeError(f"the provider did not finish the reply ({reason})")
+    if reason is None and not reply_text(message).strip():
+        raise JudgeError("the reply is empty", "blocked")
 
 
 def read_usage(message: BaseMessage, model: str) -> JsonObject:
@@ -376,3 +380,62 @@ def _shorten_value(value: object) -> object:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)
     left_out = len(text) - _MAX_PART
     return f"{text[:_MAX_PART]} [{left_out} more characters]" if left_out > 0 else value
+
+
+MeasuredJudge = MonitoringAgent | AnyJudge | JudgeFunction
+RUBRIC: Final = Rubric.model_validate(
+    {"name": "correctness", "criteria": [{"name": "correctness", "description": SUBJECTIVE["correctness"]}]}
+)
+"""The rubric of a judge that scores: the one of a contract without criteria of its own."""
+
+
+def measure_judge(
+    judge: MeasuredJudge,
+    *,
+    name: str | None = None,
+    outputs: Iterable[LabelledOutput] | None = None,
+    rubric: Rubric = RUBRIC,
+) -> JudgeTrust:
+    """Asks a judge about each output of a labelled set, one after the other: of the bundled set, about 130.
+
+    Args:
+        judge: A monitor, or any judge. A monitor is asked as a run asks it; any other judge scores the
+            rubric, and accepts with its pass score.
+        name: The name under which ``find_trust`` finds the figures. Default: the judge's ``identity``.
+        outputs: The outputs to ask about, for instance your own with people's labels. Default: the whole
+            bundled set.
+        rubric: The rubric of a judge that is no monitor. Default: the criterion "correctness".
+
+    Raises:
+        ContractError: The judge has no identity and no name is given, or it is no judge.
+        ModelUnavailableError: The server of a monitor's model does not answer.
+        ModelRefusedError: The server of a monitor's model refused the request.
+    """
+    known = name or getattr(judge, "identity", None)
+    if not isinstance(known, str):
+        raise ContractError("the judge has no identity; give name=, with the model and its version")
+    asked = load_labelled_set() if outputs is None else outputs
+    return compute_trust(known, ((output.kind, judge_output(judge, output, rubric)) for output in asked))
+
+
+def judge_output(judge: MeasuredJudge, output: LabelledOutput, rubric: Rubric = RUBRIC) -> Verdict:
+    """Asks a judge about one output; raises as ``measure_judge`` does."""
+    if isinstance(judge, MonitoringAgent):
+        return _ask_monitor(judge, output)
+    request = JudgeRequest(rubric, output.task, output.output)
+    try:
+        score = read_judge_result(ask_judge(require_judge(judge), request), rubric).score
+    except Exception:  # noqa: BLE001 - a judge is the user's code and may raise anything
+        return "needs_review"
+    return "accepted" if score >= rubric.lowest_passing else "refused"
+
+
+def _ask_monitor(monitor: MonitoringAgent, output: LabelledOutput) -> Verdict:
+    try:
+        with judge_errors(monitor.llm), require_clean_approvals():
+            verdict = monitor.evaluate(output.task, output.output)
+    except JudgeError:  # the provider's filter blocked this output; other errors concern every output
+        return "needs_review"
+    if verdict["success"]:
+        return "accepted"
+    return "needs_review" if verdict["feedback"].startswith(UNREADABLE_PREFIX) else "refused"

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
+from typing import Any, cast
 
+from agents.sync import Call, Conversation
 from evaluation.contract.contract import Rubric
+from evaluation.errors import JudgeError
 from evaluation.findings import Finding
 from evaluation.judges.judge_call import (
-    JudgeFailure,
     JudgeScore,
-    acall_judge,
+    aask_judge,
     add_cost,
+    ask_judge,
     build_request,
-    call_judge,
-    choose_judge,
     choose_rubric,
     copy_json_object,
+    format_answer,
     read_judge_result,
-    refuse_approval,
 )
 from evaluation.plugins import Plugins
 from evaluation.report.metric_groups import compare_with_bound, describe_comparison
@@ -34,6 +37,7 @@ from evaluation.report.state import (
     read_demands,
     select_findings,
 )
+from evaluation.sensitive.scanner import describe_error
 from evaluation.values import JsonObject, Severity, format_numbers
 
 
@@ -48,7 +52,7 @@ def decide_judge_need(state: EvaluationState, plugins: Plugins) -> EvaluationSta
     question = None if breaks_audit(state) else _find_open_question(state)
     if question is None:
         return _decision(needed=False, reason="the deterministic checks are conclusive")
-    if choose_judge(state, plugins.judge) is None:
+    if plugins.judge is None and state["fake_judge_response"] is None:
         return _decision(needed=False, reason=f"{question}, and no judge is configured")
     return _decision(needed=True, reason=question)
 
@@ -92,75 +96,72 @@ def _find_open_question(state: EvaluationState) -> str | None:
     return next((finding.reason for finding in findings if finding.kind == "inconclusive"), None)
 
 
-def run_rubric_judge(state: EvaluationState, plugins: Plugins) -> EvaluationState:
+def run_rubric_judge(state: EvaluationState, plugins: Plugins) -> Conversation[EvaluationState]:
     """Ask the judge; an exception is stored as a failure of the judge."""
-    return _store_answer(state, plugins, call_judge(choose_judge(state, plugins.judge), build_request(state)))
-
-
-async def arun_rubric_judge(state: EvaluationState, plugins: Plugins) -> EvaluationState:
-    """Ask the judge without blocking the event loop."""
-    judge = choose_judge(state, plugins.judge)
-    return _store_answer(state, plugins, await acall_judge(judge, build_request(state)))
-
-
-def _store_answer(state: EvaluationState, plugins: Plugins, answer: str | JudgeFailure) -> EvaluationState:
     decision = {**state["judge_decision"], "called": plugins.judge is not None}
     if plugins.judge is None and state["fake_judge_response"] is not None:
         decision["reason"] = f"{decision['reason']}; the answer is the fake_judge_response of the case"
-    result = {"failure": _plain_failure(answer)} if isinstance(answer, JudgeFailure) else {"answer": answer}
-    return {"judge_decision": decision, "judge_result": result}
+    try:
+        if plugins.judge is None:
+            answer = _take_fake_answer(state)
+        else:
+            asked = plugins.judge, build_request(state)
+            answer = yield Call(partial(ask_judge, *asked), partial(aask_judge, *asked))
+        return {"judge_decision": decision, "judge_result": {"answer": format_answer(answer)}}
+    except Exception as error:  # noqa: BLE001 - a judge is the user's code and may raise anything
+        return {"judge_decision": decision, "judge_result": {"failure": _describe_failure(error)}}
 
 
-def _plain_failure(failure: JudgeFailure) -> JsonObject:
-    """Convert a failure to JSON; an error of a judge may carry any object."""
-    return {
-        "kind": failure.kind,
-        "reason": failure.reason,
-        "usage": copy_json_object(failure.usage),
-        "details": copy_json_object(failure.details),
-    }
+def _take_fake_answer(state: EvaluationState) -> object:
+    if state["fake_judge_response"] is None:
+        raise JudgeError("a judge is needed and none is configured", "not_configured")
+    return state["fake_judge_response"]
+
+
+def _describe_failure(error: Exception) -> JsonObject:
+    """Describe an error as JSON. Its text is shortened and redacted, since it may quote the run."""
+    text = describe_error(error)
+    if not isinstance(error, JudgeError):
+        return {"kind": "provider_failure", "message": f"{type(error).__name__}: {text}"}
+    details = {"usage": copy_json_object(error.usage), "details": copy_json_object(error.details)}
+    return {"kind": error.kind, "message": text, **details}
 
 
 def validate_judge_result(state: EvaluationState, plugins: Plugins) -> EvaluationState:
     """Check fields, types, bounds and rationale; a failed judge is an error of its own kind, never a pass."""
     rubric = choose_rubric(state)
-    answer = _refuse_objection(state, _read_answer(state["judge_result"] or {}, rubric), rubric)
-    usage = dict(add_cost(answer.usage, plugins.prices))
-    if isinstance(answer, JudgeFailure):
-        update = _report_failure(state, answer)
+    bounds = _list_bounds(state, rubric)
+    try:
+        score = _read_score(state, rubric, bounds)
+    except JudgeError as error:
+        update, usage = _report_failure(state, error), error.usage
     else:
-        update = _report_score(state, answer, rubric)
-    return {**update, "judge_decision": {**state["judge_decision"], "usage": usage}}
+        update, usage = _report_score(state, score, rubric, bounds), score.usage
+    return {
+        **update,
+        "judge_decision": {**state["judge_decision"], "usage": dict(add_cost(usage, plugins.prices))},
+    }
 
 
-def _read_answer(result: JsonObject, rubric: Rubric) -> JudgeScore | JudgeFailure:
-    failure = result.get("failure")
-    if isinstance(failure, Mapping):
-        return JudgeFailure(**failure)
-    return read_judge_result(result.get("answer"), rubric)
+def _read_score(state: EvaluationState, rubric: Rubric, bounds: Iterable[JsonObject]) -> JudgeScore:
+    result = state["judge_result"] or {}
+    if "failure" in result:
+        raise JudgeError(**cast("dict[str, Any]", result["failure"]))
+    lowest = min(cast("float", bound.get("min", math.inf)) for bound in bounds)
+    return read_judge_result(result.get("answer"), rubric, lowest)
 
 
-def _refuse_objection(
-    state: EvaluationState, answer: JudgeScore | JudgeFailure, rubric: Rubric
-) -> JudgeScore | JudgeFailure:
-    """Refuse an approval with an objection, also if only the contract's minimum makes it an approval."""
-    if isinstance(answer, JudgeFailure) or answer.objection is None:
-        return answer
-    approves = all(finding.passed for finding in _compare_score(state, answer, rubric))
-    return refuse_approval(answer, answer.score) if approves else answer
-
-
-def _report_failure(state: EvaluationState, failure: JudgeFailure) -> EvaluationState:
+def _report_failure(state: EvaluationState, error: JudgeError) -> EvaluationState:
     # At most a review by default: the failure of a judge says nothing about the agent.
     policy = read_demands(state).rules.judge
     severity: Severity = "critical" if policy.on_failure == "failed" else "warning"
-    reason = f"judge: {failure.kind}: {failure.reason}"
+    reason = f"judge: {error.kind}: {error}"
     result = {
         "status": "error",
         "passed": None,
-        "failure": failure.kind,
-        "reason": failure.reason,
-        "details": dict(failure.details),
+        "failure": error.kind,
+        "reason": str(error),
+        "details": dict(error.details),
     }
     finding = Finding("judge_score", "judge", None, severity, "judge_error", reason)
     return {
@@ -170,24 +171,26 @@ def _report_failure(state: EvaluationState, failure: JudgeFailure) -> Evaluation
     }
 
 
-def _report_score(state: EvaluationState, score: JudgeScore, rubric: Rubric) -> EvaluationState:
-    findings = _compare_score(state, score, rubric)
+def _report_score(
+    state: EvaluationState, score: JudgeScore, rubric: Rubric, bounds: Iterable[JsonObject]
+) -> EvaluationState:
+    findings = [_compare_with_bound(score, bound, rubric) for bound in bounds]
     result = {
         "status": "scored",
         "passed": all(finding.passed for finding in findings),
         "rubric": rubric.name,
         "pass_score": rubric.lowest_passing,
         "scale": rubric.scale.model_dump(),
-        **score.model_dump(exclude={"usage", "objection"}),
+        **score.model_dump(exclude={"usage"}),
     }
     return {"judge_result": result, "findings": [*state["findings"], *findings]}
 
 
-def _compare_score(state: EvaluationState, score: JudgeScore, rubric: Rubric) -> list[Finding]:
-    """Compare the score with what passes; a minimum of the contract replaces the rubric's default."""
+def _list_bounds(state: EvaluationState, rubric: Rubric) -> list[JsonObject]:
+    """List the bounds of the score; a minimum of the contract replaces the rubric's default."""
     bound = state["thresholds"].get("judge_score", {})
-    default = {"min": rubric.lowest_passing} if rubric.pass_score is not None or "min" not in bound else {}
-    return [_compare_with_bound(score, each, rubric) for each in (default, bound) if each]
+    is_default = rubric.pass_score is not None or "min" not in bound
+    return [*([{"min": rubric.lowest_passing}] if is_default else []), *([bound] if bound else [])]
 
 
 def _compare_with_bound(score: JudgeScore, bound: JsonObject, rubric: Rubric) -> Finding:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
-from agents.sync import run_sync
+from agents.sync import Call, Conversation, run_sync
 from evaluation.checks.check_model import BaseCheck, CheckContext, CheckOutcome, ToolUse
 from evaluation.checks.contract_checks import NamedCheck, describe_problem, find_check
 from evaluation.contract.contract import EvaluationContract, Threshold
@@ -119,25 +120,17 @@ _NO_RULES: Final = "no content rule is given"
 _NO_DEMAND: Final = "the contract asks nothing of the response"
 
 
-def score_response_quality(state: EvaluationState, plugins: Plugins) -> EvaluationState:
+def score_response_quality(state: EvaluationState, plugins: Plugins) -> Conversation[EvaluationState]:
     """Compute the deterministic metrics of the response, and evaluate the checks of the contract."""
     requirements = _list_checks(state)
-    if any(isinstance(each.check, NamedCheck) for each in requirements):
-        return run_sync(lambda: ascore_response_quality(state, plugins))
     context = build_context(state) if requirements else _UNUSED
-    return _score_response(state, [_evaluate(each, context) for each in requirements])
-
-
-async def ascore_response_quality(state: EvaluationState, plugins: Plugins) -> EvaluationState:
-    """Score the response, and await the checks of the user's code, one by one: two may share a folder."""
-    requirements = _list_checks(state)
-    context = build_context(state) if requirements else _UNUSED
-    findings = [
-        await _evaluate_named(each, each.check, context, plugins)
-        if isinstance(each.check, NamedCheck)
-        else _evaluate(each, context)
-        for each in requirements
-    ]
+    findings = []
+    # One by one: two checks of the user's code may share a folder.
+    for each in requirements:
+        if isinstance(each.check, NamedCheck):
+            findings.append((yield from _evaluate_named(each, each.check, context, plugins)))
+        else:
+            findings.append(_evaluate(each, context))
     return _score_response(state, findings)
 
 
@@ -258,15 +251,16 @@ def _evaluate(requirement: Requirement, context: CheckContext) -> Finding:
     return _build_finding(requirement, outcome, requirement.severity or "critical", origin, quote)
 
 
-async def _evaluate_named(
+def _evaluate_named(
     requirement: Requirement, named: NamedCheck, context: CheckContext, plugins: Plugins
-) -> Finding:
+) -> Conversation[Finding]:
     check = find_check(named, plugins.own_checks)
     if isinstance(check, str):
         outcome = describe_problem(named.name, check)
         return _build_finding(requirement, outcome, named.severity or "critical", "function")
-    severity = named.severity or check.severity
-    return _build_finding(requirement, await plugins.call_check(check, context), severity, "function")
+    acall = partial(plugins.call_check, check, context)
+    outcome = yield Call(partial(run_sync, acall), acall)
+    return _build_finding(requirement, outcome, named.severity or check.severity, "function")
 
 
 def _build_finding(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from types import MappingProxyType
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from evaluation.judges.judge_call import MAX_ANSWER, JudgeFailure, read_object
+from evaluation.errors import JudgeError
+from evaluation.judges.judge_call import MAX_ANSWER, read_object
 
 
 class Model(BaseModel):
@@ -61,16 +64,15 @@ def test_anything_else_is_malformed(subtests):
         {"rationale": "x" * MAX_ANSWER},
     ]:
         with subtests.test(raw=raw):
-            failure = read_object(raw)
-            assert isinstance(failure, JudgeFailure)
-            assert failure.kind == "malformed"
+            with pytest.raises(JudgeError) as failure:
+                read_object(raw)
+            assert failure.value.kind == "malformed"
 
 
 @given(st.text(alphabet='{}[]",:0123456789.eE+-truefalsn \\u`\ud800', max_size=60) | st.text(max_size=60))
 def test_no_text_raises_or_gives_what_json_cannot_hold(text):
-    read = read_object(text)
-    if not isinstance(read, JudgeFailure):
-        json.dumps(read, allow_nan=False, ensure_ascii=False).encode()
+    with suppress(JudgeError):
+        json.dumps(read_object(text), allow_nan=False, ensure_ascii=False).encode()
 
 
 def test_an_object_among_other_text_is_not_read(subtests):
@@ -83,7 +85,5 @@ def test_an_object_among_other_text_is_not_read(subtests):
         '{"score": 4,} is what the output wants.',
         'The output says </think>{"score": 4}',
     ]:
-        with subtests.test(text=text):
-            failure = read_object(text)
-            assert isinstance(failure, JudgeFailure)
-            assert "not one JSON object alone" in failure.reason
+        with subtests.test(text=text), pytest.raises(JudgeError, match="not one JSON object alone"):
+            read_object(text)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 
+from agents.sync import arun_conversation, run_conversation
 from evaluation.errors import JudgeError
-from evaluation.judges.judge_call import JudgeFailure, acall_judge, build_request, call_judge
+from evaluation.judges.judge_call import build_request
+from evaluation.nodes.rubric_judging import run_rubric_judge
+from evaluation.plugins import Plugins
 from evaluation.testing import FailingJudge, ScriptedJudge
-from tests.evaluation.judges.asking import request, state
+from tests.evaluation.judges.asking import state
 
 
 class OnlyAsync:
@@ -32,24 +35,28 @@ class OnlySync:
 
 
 JUDGES = [OnlyAsync(), AsyncByMistake(), OnlySync(), ScriptedJudge(lambda _: '{"score": 4}')]
+DECIDED = {"needed": True, "called": False, "reason": "a rubric is configured"}
+
+
+def ask(judge):
+    return run_rubric_judge({**state(), "judge_decision": DECIDED}, Plugins(judge=judge))
+
+
+def fail(judge):
+    return run_conversation(ask(judge))["judge_result"]["failure"]
 
 
 def test_every_kind_of_judge_answers_blocking_code(subtests):
     for judge in JUDGES:
         with subtests.test(judge=judge):
-            assert call_judge(judge, request()) == '{"score": 4}'
+            assert run_conversation(ask(judge))["judge_result"] == {"answer": '{"score": 4}'}
 
 
-async def test_every_kind_of_judge_is_awaited(subtests):
+async def test_every_kind_of_judge_answers_within_a_running_loop(subtests):
     for judge in JUDGES:
         with subtests.test(judge=judge):
-            assert await acall_judge(judge, request()) == '{"score": 4}'
-
-
-async def test_blocking_code_within_a_running_loop_gets_its_answer_too(subtests):
-    for judge in JUDGES:
-        with subtests.test(judge=judge):
-            assert call_judge(judge, request()) == '{"score": 4}'
+            assert (await arun_conversation(ask(judge)))["judge_result"] == {"answer": '{"score": 4}'}
+            assert run_conversation(ask(judge))["judge_result"] == {"answer": '{"score": 4}'}
 
 
 def test_what_a_judge_raises_is_a_failure_of_its_kind(subtests):
@@ -60,25 +67,26 @@ def test_what_a_judge_raises_is_a_failure_of_its_kind(subtests):
         (ValueError("a\n\n  b"), "provider_failure", "ValueError: a b"),
     ]:
         with subtests.test(error=error):
-            assert call_judge(OnlySync(error), request()) == JudgeFailure(kind, reason)
+            failure = fail(OnlySync(error))
+            assert (failure["kind"], failure["message"]) == (kind, reason)
 
 
-def test_an_error_keeps_what_the_call_cost_and_its_details():
-    error = JudgeError("filtered", "blocked", usage={"input_tokens": 3}, details={"votes": 1})
-    assert call_judge(FailingJudge(error), request()) == JudgeFailure(
-        "blocked", "filtered", {"input_tokens": 3}, {"votes": 1}
-    )
+def test_an_error_keeps_what_the_call_cost_and_its_details_as_plain_json():
+    error = JudgeError("odd", "blocked", usage={"input_tokens": 3}, details={"votes": 1})
+    failure = {"kind": "blocked", "message": "odd", "usage": {"input_tokens": 3}, "details": {"votes": 1}}
+    assert fail(FailingJudge(error)) == failure
+    assert fail(FailingJudge(JudgeError("odd", "blocked", details={"raw": object()})))["details"] == {}
 
 
 def test_the_text_of_an_error_is_bounded_even_where_the_bound_cuts_a_key():
     key = "sk-proj-" + "Ab3dE6gH9jK2mN5pQ8sT" * 2
-    failure = call_judge(OnlySync(ConnectionError("x " * 142 + key + " y" * 10**6)), request())
-    assert len(failure.reason) < 400
-    assert "Ab3d" not in failure.reason
+    failure = fail(OnlySync(ConnectionError("x " * 142 + key + " y" * 10**6)))
+    assert len(failure["message"]) < 400
+    assert "Ab3d" not in failure["message"]
 
 
-async def test_no_judge_is_a_failure_of_its_own():
-    assert call_judge(None, request()).kind == (await acall_judge(None, request())).kind == "not_configured"
+def test_no_judge_is_a_failure_of_its_own():
+    assert fail(None)["kind"] == "not_configured"
 
 
 def test_a_judge_is_shown_what_the_state_holds():

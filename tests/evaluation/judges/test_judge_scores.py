@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.contract.contract import Criterion, Rubric, Scale
-from evaluation.judges.judge_call import JudgeFailure, JudgeScore, add_cost, read_judge_result
+from evaluation.errors import JudgeError
+from evaluation.judges.judge_call import JudgeScore, add_cost, read_judge_result
 from evaluation.plugins import Price
 
 RUBRIC = Rubric(criteria=[Criterion(name="clarity"), Criterion(name="warmth")])
@@ -76,10 +79,9 @@ def test_each_fault_has_its_kind_and_says_what_is_wrong(subtests):
         ({"recommended_action": 3}, "malformed", "'recommended_action' is a int"),
     ]:
         with subtests.test(change=change):
-            result = read_judge_result({**GOOD, **change}, RUBRIC)
-            assert isinstance(result, JudgeFailure)
-            assert result.kind == kind
-            assert reason in result.reason
+            with pytest.raises(JudgeError, match=reason) as failure:
+                read_judge_result({**GOOD, **change}, RUBRIC)
+            assert failure.value.kind == kind
 
 
 def test_a_criterion_that_nobody_asked_for_is_left_out():
@@ -101,17 +103,18 @@ def test_one_score_for_several_criteria_may_refuse_but_not_approve(subtests):
     for answer in [{"score": 5}, {"score": 4, "criteria": None}]:
         with subtests.test(answer=answer):
             approval = {"rationale": "Fine.", **answer}
-            assert read_judge_result(approval, RUBRIC).kind == "missing_score"
+            with pytest.raises(JudgeError, match="no 'criteria' with a score"):
+                read_judge_result(approval, RUBRIC)
             assert isinstance(read_judge_result(approval, ONE), JudgeScore)
             assert isinstance(read_judge_result({**approval, "score": 2}, RUBRIC), JudgeScore)
 
 
 def test_the_rubrics_schema_holds_for_what_it_speaks_of(subtests):
-    for feedback, kind in [("more", JudgeScore), ("no", JudgeFailure), (None, JudgeFailure)]:
-        with subtests.test(feedback=feedback):
-            answer = {"score": 4, "rationale": "Clear.", "usage": {}, "concerns": []}
-            full_answer = answer if feedback is None else {**answer, "feedback": feedback}
-            assert isinstance(read_judge_result(full_answer, WITH_SCHEMA), kind)
+    answer = {"score": 4, "rationale": "Clear.", "usage": {}, "concerns": []}
+    assert read_judge_result({**answer, "feedback": "more"}, WITH_SCHEMA).score == 4
+    for fields in [{"feedback": "no"}, {}]:
+        with subtests.test(fields=fields), pytest.raises(JudgeError, match="the rubric's schema"):
+            read_judge_result({**answer, **fields}, WITH_SCHEMA)
 
 
 def test_three_quarters_up_the_scale_pass_unless_the_rubric_says_otherwise(subtests):
@@ -144,8 +147,8 @@ answers = st.dictionaries(
 
 @given(answers, st.booleans())
 def test_no_answer_raises_and_a_score_is_always_on_the_scale(answer, as_text):
-    result = read_judge_result(json.dumps(answer) if as_text else answer, RUBRIC)
-    if isinstance(result, JudgeScore):
+    with suppress(JudgeError):
+        result = read_judge_result(json.dumps(answer) if as_text else answer, RUBRIC)
         assert all(1 <= score <= 5 for score in (result.score, *result.criteria.values()))
         assert result.rationale.strip()
         json.dumps([result.usage, result.details], allow_nan=False)

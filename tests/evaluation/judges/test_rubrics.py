@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from evaluation.errors import JudgeError
 from evaluation.judges.judge_call import (
     LEGAL_SURVEY,
     SUBJECTIVE,
@@ -56,7 +59,8 @@ def test_the_rubric_of_the_survey_has_five_criteria_of_equal_weight_and_asks_for
     assert {criterion.weight for criterion in LEGAL_SURVEY.criteria} == {1.0}
     assert (LEGAL_SURVEY.scale.min, LEGAL_SURVEY.scale.max, LEGAL_SURVEY.lowest_passing) == (1, 5, 4)
     answer = judge_answer(LEGAL_SURVEY, 4)
-    assert read_judge_result(answer, LEGAL_SURVEY).kind == "malformed"
+    with pytest.raises(JudgeError, match="against the rubric's schema"):
+        read_judge_result(answer, LEGAL_SURVEY)
     score = read_judge_result({**answer, "detailed_feedback": ["Fine."]}, LEGAL_SURVEY)
     assert isinstance(score, JudgeScore)
     assert score.details == {"detailed_feedback": ["Fine."]}

@@ -1,5 +1,6 @@
 """Node: the metrics of the response, and what a contract demands of them."""
 
+from agents.sync import run_conversation
 from evaluation.measures.response_scores import REFERENCE_METRICS, RESPONSE_METRICS
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.nodes.score_response_quality import score_response_quality
@@ -12,7 +13,7 @@ PARAPHRASE = "Your parcel 12345 is on its way to you."
 def metrics(case, plugins=None):
     state = prepare_evaluation(case, Plugins())
     assert state["evaluation_status"] != "invalid", state["errors"]
-    return score_response_quality(state, plugins or Plugins())["response_metrics"]
+    return run_conversation(score_response_quality(state, plugins or Plugins()))["response_metrics"]
 
 
 def said(output, **contract):

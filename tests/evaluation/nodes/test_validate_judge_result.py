@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from agents.sync import run_conversation
 from evaluation.nodes.rubric_judging import run_rubric_judge, validate_judge_result
 from evaluation.plugins import Plugins, Price
 from evaluation.testing import ScriptedJudge
@@ -27,7 +28,7 @@ def judged(whom, /, prices=None, rubric=RUBRIC, **case):
         **state(rubric=rubric, **case),
         "judge_decision": {"needed": True, "called": False, "reason": "so"},
     }
-    asked = {**before, **run_rubric_judge(before, plugins)}
+    asked = {**before, **run_conversation(run_rubric_judge(before, plugins))}
     return {**asked, **validate_judge_result(asked, plugins)}
 
 
