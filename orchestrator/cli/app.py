@@ -1,16 +1,22 @@
-"""The ``orchestrator`` application: the commands, and the errors of their usage."""
+"""The ``orchestrator`` application: the commands with their options, and the errors that end them."""
 
 from __future__ import annotations
 
+import inspect
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from importlib import import_module
-from typing import Annotated, Any, Final, NoReturn
+from typing import Annotated, Any, Final, NoReturn, get_args, get_origin
 
 import typer
 from typer.core import TyperGroup
+from typer.models import ArgumentInfo, OptionInfo
 
-from orchestrator.cli.options import build_signature, read_help
+from agents.errors import AgentError, ModelRefusedError, ModelUnavailableError
+from evaluation.errors import EvaluationError
+from orchestrator import errors
 from orchestrator.cli.process_exit import BAD_INPUT, FAILED, INTERRUPTED
 
 PROJECT: Final = "plan-execute-monitor"
@@ -18,7 +24,7 @@ COMMANDS: Final = {
     "run": ("run_commands", "Plan a task, execute it step by step and judge every step."),
     "resume": ("run_commands", "Resume a run after a crash, answer its question, or judge it again."),
     "fork": ("run_commands", "Copy a run up to a step, and continue the copy."),
-    "checks": ("evaluation_commands", "Print how a success of a task is checked."),
+    "checks": ("checks_command", "Print how a success of a task is checked."),
     "runs": ("store_commands", "List the stored runs, newest first."),
     "show": ("store_commands", "Show the plan, the executions and the result of a run."),
     "delete": ("store_commands", "Delete a run."),
@@ -34,6 +40,9 @@ COMMANDS: Final = {
     "tune": ("study_commands", "Search for the retry policy that pays on your tasks."),
 }
 """The module of each command, and its help; its function has its name."""
+_ARGUMENT: Final = re.compile(r"^    (\w+): (.+(?:\n {8}.+)*)", re.MULTILINE)
+_FAILED: Final = (errors.StoreLostError, errors.RunFailedError, ModelUnavailableError, ModelRefusedError)
+"""Errors that are no bad input: the same command may succeed later."""
 
 
 class CommandGroup(TyperGroup):
@@ -48,10 +57,9 @@ class CommandGroup(TyperGroup):
         if cmd_name not in COMMANDS:
             return None
         module, _ = COMMANDS[cmd_name]
-        command = getattr(import_module(f"orchestrator.cli.commands.{module}"), cmd_name)
-        vars(command)["__signature__"] = build_signature(command)  # Typer reads it
+        function = getattr(import_module(f"orchestrator.cli.commands.{module}"), cmd_name)
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
-        single.command(cmd_name, help=read_help(command))(command)
+        single.command(cmd_name)(build_command(function))
         return typer.main.get_command(single)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - Typer's
@@ -60,7 +68,7 @@ class CommandGroup(TyperGroup):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
     def main(self, args: Sequence[str] | None = None, **options: Any) -> NoReturn:  # type: ignore[override]  # noqa: ANN401
-        """Runs a command and exits; explains wrong usage in one sentence."""
+        """Runs a command and exits; explains an error in one sentence."""
         try:
             status = super().main(args, **{**options, "standalone_mode": False})
             sys.stdout.flush()  # a result that cannot be written is a failure
@@ -70,14 +78,86 @@ class CommandGroup(TyperGroup):
             command = getattr(getattr(error, "ctx", None), "command_path", "orchestrator")
             problem = error.format_message().rstrip(".")
             _exit(f"{problem}; see `{command} --help`", BAD_INPUT)
-        except OSError as error:
-            _exit(f"reading or writing failed ({error})", FAILED)
+        except (errors.OrchestratorError, AgentError, EvaluationError, OSError) as error:
+            _exit_on_error(error)
         sys.exit(status or 0)
+
+
+def _exit_on_error(error: Exception) -> NoReturn:
+    from orchestrator.cli.consoles import one_line
+    from orchestrator.state.plain_values import format_text
+
+    if isinstance(error, OSError):
+        if error.filename is None:  # a closed pipe or a full disk is no wrong path
+            _exit(f"reading or writing failed ({error})", FAILED)
+        name = one_line(str(error.filename))
+        _exit(f"{name!r} cannot be used ({error.strerror}); give another file", BAD_INPUT)
+    _exit(one_line(format_text(error)), FAILED if isinstance(error, _FAILED) else BAD_INPUT)
 
 
 def _exit(sentence: str, status: int) -> NoReturn:
     typer.echo(f"orchestrator: {''.join(filter(str.isprintable, sentence))}", err=True)
     sys.exit(status)
+
+
+def build_command(function: Callable[..., None]) -> Callable[..., None]:
+    """Returns the function of a command with the parameters from which Typer makes its options.
+
+    A parameter whose type is a pydantic model stands for the options of the fields of the model, which it
+    gets; the help of each is the docstring of the field. The help of another parameter is its sentence in the
+    section "Args" of the docstring.
+    """
+    text, _, arguments = (inspect.getdoc(function) or "").partition("\n\nArgs:\n")
+    sentences = {name: " ".join(sentence.split()) for name, sentence in _ARGUMENT.findall(arguments)}
+    models: dict[str, Any] = {}
+    parameters: list[inspect.Parameter] = []
+    for each in inspect.signature(function, eval_str=True).parameters.values():
+        kind, metadata = _split_annotation(each.annotation)
+        if hasattr(kind, "model_fields"):
+            models[each.name] = kind
+            parameters += _list_fields(kind, metadata)
+        else:
+            sentence = sentences.get(each.name)
+            parameters.append(_build_parameter(each.name, kind, each.default, metadata, sentence))
+
+    def call(**typed: Any) -> None:  # noqa: ANN401 - Typer's
+        fields = {
+            name: typed.pop(name) for model in models.values() for name in model.model_fields if name in typed
+        }
+        given = {name: value for name, value in fields.items() if value not in (None, [])}
+        function(**typed, **{name: model.model_validate(given) for name, model in models.items()})
+
+    call.__doc__ = text
+    vars(call)["__signature__"] = inspect.Signature(parameters)  # Typer reads it
+    return call
+
+
+def _split_annotation(annotation: Any) -> tuple[Any, Sequence[object]]:  # noqa: ANN401 - any type
+    kind, *metadata = get_args(annotation) if get_origin(annotation) is Annotated else [annotation]
+    return kind, metadata
+
+
+def _list_fields(model: Any, without: Sequence[object]) -> Iterator[inspect.Parameter]:  # noqa: ANN401
+    """Yields an option for each field of a model: None if it is not typed."""
+    for name, field in model.model_fields.items():
+        if name not in without:
+            kind, metadata = field.annotation | None, field.metadata
+            yield _build_parameter(name, kind, field.default, metadata, field.description).replace(
+                default=None
+            )
+
+
+def _build_parameter(
+    name: str, kind: object, default: object, metadata: Sequence[object], sentence: str | None
+) -> inspect.Parameter:
+    # A flag has no negative form, unless it is on by default.
+    flags = [f"--{name.replace('_', '-')}"] if default is False else []
+    found = (each for each in metadata if isinstance(each, OptionInfo | ArgumentInfo))
+    info: Any = copy(next(found, None) or typer.Option(*flags))
+    info.help = info.help or sentence
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, info]
+    )
 
 
 app: Final = typer.Typer(

@@ -1,4 +1,4 @@
-"""Prints for a command: safe texts, progress on standard error, results on standard output, errors."""
+"""Prints for a command: safe texts, progress on standard error, results on standard output or in files."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import asdict
 from datetime import datetime
 from io import UnsupportedOperation
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
 
 import typer
@@ -20,11 +21,8 @@ from rich.progress import track
 from rich.text import Text
 
 from agents.credentials.masking import mask_keys
-from agents.errors import ModelSetupError, ModelSpecError
-from evaluation.errors import MissingExtraError
 from evaluation.sensitive.scanner import shorten
-from orchestrator import errors
-from orchestrator.cli.process_exit import BAD_INPUT, FAILED
+from orchestrator.errors import BudgetExceededError, ConfigurationError, OrchestratorError
 from orchestrator.state.plain_values import format_text
 
 if TYPE_CHECKING:
@@ -86,12 +84,6 @@ def take_streams() -> Iterator[tuple[TextIO, TextIO]]:
         yield received, sent
 
 
-_BAD_INPUT: Final = (
-    *(errors.ConfigurationError, MissingExtraError, ModelSetupError, ModelSpecError),
-    *(errors.ResumeError, errors.StoreError),
-)
-
-
 def build_console(*, stderr: bool = False, file: TextIO | None = None) -> Console:
     """Builds the console for results, on ``file`` if it is given; or the one for progress and questions."""
     # Only a terminal has a width to break lines at; a file or a pipe gets whole lines.
@@ -99,26 +91,6 @@ def build_console(*, stderr: bool = False, file: TextIO | None = None) -> Consol
     return Console(
         file=file, stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=not is_terminal
     )
-
-
-@contextmanager
-def report_bad_input(*failures: type[Exception]) -> Iterator[None]:
-    """Turns an error that the user can fix into one sentence on standard error and an exit status.
-
-    Args:
-        failures: Errors that are no bad input; they get status 1.
-
-    Raises:
-        typer.Exit: With status 2, or 1 if the store failed during a run.
-    """
-    # A store that fails during a run is not bad input: the same command may succeed later.
-    failed: tuple[type[Exception], ...] = (errors.StoreLostError, *failures)
-    known: tuple[type[Exception], ...] = (*failed, *_BAD_INPUT)
-    try:
-        yield
-    except known as error:
-        typer.echo(f"orchestrator: {one_line(format_text(error))}", err=True)
-        raise typer.Exit(FAILED if isinstance(error, failed) else BAD_INPUT) from None
 
 
 def print_json(document: object) -> None:
@@ -133,7 +105,7 @@ class _Formatter(logging.Formatter):
     """Formats our own errors without a traceback: their messages say what to do."""
 
     def formatException(self, ei: Any) -> str:  # noqa: ANN401, N802 - logging's
-        is_own = isinstance(ei[1], errors.OrchestratorError)
+        is_own = isinstance(ei[1], OrchestratorError)
         return format_text(ei[1]) if is_own else mask_keys(super().formatException(ei))
 
 
@@ -148,7 +120,7 @@ class ConsoleHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Prints one record, but none of LangChain's about a used-up budget, which the run reports itself."""
-        if f"callback: {errors.BudgetExceededError.__name__}(" in record.getMessage():
+        if f"callback: {BudgetExceededError.__name__}(" in record.getMessage():
             return
         style = "yellow" if record.levelno < logging.ERROR else "red"
         head = f"{record.levelname.lower()} ({record.name}): "
@@ -231,3 +203,24 @@ def show_progress(console: Console, results: Iterator[T], before: int, total: in
             disable=not console.is_terminal,
         )
     )
+
+
+def check_outputs(written: Sequence[Path | None], inputs: Sequence[Path]) -> None:
+    """Checks the files of results, before a long evaluation whose results they could not hold.
+
+    Args:
+        written: The files to write; None for one that is not asked for.
+        inputs: The files to read, which would be replaced.
+
+    Raises:
+        ConfigurationError: A file is "-", in no folder, or one to read, or two results have the same file.
+    """
+    taken = [os.path.realpath(each) for each in inputs]
+    for path in filter(None, written):
+        if str(path) == "-" or not path.parent.is_dir() or path.is_dir():
+            raise ConfigurationError(f"{str(path)!r} is no file in a folder; give one for the results")
+        if os.path.realpath(path) in taken:
+            raise ConfigurationError(
+                f"{str(path)!r} is read by the command, or has other results, too; give another file"
+            )
+        taken.append(os.path.realpath(path))

@@ -18,8 +18,8 @@ from agents.sync import run_loop
 from orchestrator import events as run_events
 from orchestrator.cli import process_exit
 from orchestrator.cli.consoles import build_console, one_line, print_json, print_logs_on
-from orchestrator.cli.option_runs import OptionRuns
 from orchestrator.cli.run_drawings import RunProgress, draw_outcome, draw_question, get_output, output_first
+from orchestrator.cli.run_options import OptionRuns
 from orchestrator.cli.stored_runs import format_command, format_resume
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import ConfigurationError
@@ -71,7 +71,7 @@ class RunSession:
                 process_exit.exit_now("interrupted", process_exit.INTERRUPTED)
             running[0].interrupt()
 
-        loading = f"loading the model {one_line(self.runs.options.model)} ..."
+        loading = f"loading the model {one_line(self.runs.options.models['model'])} ..."
         with self.console.status(loading) as status, process_exit.stop_on_signal(stop) as is_stopped:
             # In the main thread, where Python handles signals.
             return run_loop(lambda: self._read_events(execution, status, running, is_stopped))

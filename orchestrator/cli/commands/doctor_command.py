@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Final
 
 import typer
 from rich.text import Text
 
-from agents import ModelRefusedError, ModelSetupError, ModelUnavailableError, MonitoringAgent, load_model
+from agents import ModelSetupError, MonitoringAgent, load_model
 from agents.models import embedded
 from agents.models.ollama import format_address, installed_models
 from evaluation import JudgeTrust, measure_judge, save_trust
@@ -39,7 +38,7 @@ def report_judge(spec: str, *, json: bool) -> None:
         typer.Exit: The judge is not trusted, or the model failed or cannot be used.
     """
     outputs = trust_figures.load_labelled_set()
-    with _report_failures():
+    with consoles.print_logs_on(consoles.build_console(stderr=True)):
         monitor = MonitoringAgent(load_model(spec))
         trust_figures.get_trust_folder().mkdir(
             parents=True, exist_ok=True
@@ -55,15 +54,6 @@ def report_judge(spec: str, *, json: bool) -> None:
         consoles.build_console().print(Text(consoles.clean("\n".join(lines))))
     if not trust.trusted:
         raise typer.Exit(FAILED)
-
-
-@contextmanager
-def _report_failures() -> Iterator[None]:
-    with (
-        consoles.print_logs_on(consoles.build_console(stderr=True)),
-        consoles.report_bad_input(ModelUnavailableError, ModelRefusedError, OSError),
-    ):
-        yield
 
 
 def _list_trust(trust: JudgeTrust) -> Iterator[str]:

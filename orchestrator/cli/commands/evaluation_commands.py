@@ -1,37 +1,282 @@
-"""``orchestrator evaluate`` and ``checks``."""
+"""``orchestrator evaluate``: recorded runs of any framework, or the cases of a file."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from importlib.resources import files as package_files
+from itertools import chain
 from json import dumps
 from pathlib import Path
-from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
+from pydantic import BaseModel, ConfigDict
 from rich.console import Console
 from rich.text import Text
 
-from evaluation import EvaluationContract, TaskCase, write_case_set
-from evaluation.cases import case_result
+from evaluation import read_case_set
+from evaluation.cases import case_result, stored_evaluation
+from evaluation.cases.case_files import MAX_BYTES, YAML_SUFFIXES, read_values
 from evaluation.cases.case_result import CaseResult
-from evaluation.checks import BaseCheck, CheckContext
+from evaluation.cases.stored_evaluation import EvaluationHeader
+from evaluation.recordings.recorded_run import RecordedRun
+from evaluation.recordings.run_files import ReadRun, read_runs
 from evaluation.reporting.case_page import write_html
 from evaluation.reporting.summaries import describe_counts, rank_problems, write_junit
-from evaluation.task_checks import DerivedChecks, derive_checks
-from orchestrator.cli import consoles, options, result_source
-from orchestrator.cli.options import OptionsOf
+from evaluation.values import as_object
+from orchestrator.cli import consoles, options
 from orchestrator.cli.process_exit import BAD_INPUT, FAILED
-from orchestrator.cli.result_source import EvaluateOptions
-from orchestrator.cli.task_files import read_stated_contracts, read_task
 from orchestrator.errors import ConfigurationError
-from orchestrator.study.recorded_evaluation import RecordedEvaluation, Source
+from orchestrator.state.records import Requirement
+from orchestrator.study.recorded_evaluation import FailOn, RecordedEvaluation, Source
 
-if TYPE_CHECKING:
-    from evaluation.judges.model_judge import RubricJudge
+_FOR_CASES: Final = ("target", "model", "repeat", "concurrency")
+
+
+class EvaluateOptions(BaseModel):
+    """The runs or cases, their contract, and the files of the results."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    files: options.Files = None
+    """Files of recorded runs in any known format, a file of cases, or one that --out wrote."""
+    contract: options.File[Path | None] = None
+    """A contract that holds for every run, or cases whose names or tasks are those of the runs."""
+    fail_on: FailOn | None = None
+    """The least severe status that is not accepted. Default: needs_review."""
+    require: Requirement | None = None
+    """What an accepted run has to rest on."""
+    judge: options.Spec[str | None] = None
+    """Ask this model what no program can decide."""
+    init: bool = False
+    """Write an example of a file of cases to FILE."""
+    target: options.Code[str | None] = None
+    """What executes the cases: a function of the task, or an orchestrator. It imports MODULE from the current
+    folder or an installed package: this runs its code."""
+    model: options.Spec[str | None] = None
+    """Without a target: the model of the orchestrator. Default: local."""
+    repeat: options.Count[int | None] = None
+    """How often each case is executed."""
+    concurrency: options.Count[int] = 1
+    """Executions at once. Default: 1."""
+    out: options.OutputFile = None
+    """Store each result as it ends. The same command continues an interrupted evaluation."""
+    baseline: options.OutputFile = None
+    """Fail for cases that are worse than in this file, and for no others."""
+    save_baseline: options.OutputFile = None
+    """Write the results as a baseline."""
+    html: options.OutputFile = None
+    """Write a report to look at, with all runs in one HTML file."""
+    junit: options.OutputFile = None
+    """Write a JUnit report to this file."""
+    as_json: Annotated[bool, typer.Option("--json")] = False
+    """Print the report of each run as a line of JSON."""
+
+    @property
+    def for_cases(self) -> list[str]:
+        """The options that are given, and have an effect only on cases that are executed."""
+        fields = type(self).model_fields
+        given = [name for name in _FOR_CASES if getattr(self, name) != fields[name].default]
+        return [f"--{name.replace('_', '-')}" for name in given]
+
+
+_EXAMPLE: Final = "example_cases.yaml"
+
+
+def evaluate(chosen: EvaluateOptions) -> None:
+    """Evaluate recorded runs of any framework, or execute the cases of a file and evaluate their runs.
+
+    Without a contract, it compares what each run says with what it did: claimed actions without a call,
+    failures told as done, other values, facts that contradict a result, leaked credentials, replies that were
+    cut off. A run in which nothing is found is not verified. With --contract, the runs of a file
+    that --out wrote are judged again, without running anything.
+
+    Exit status: 0 if nothing is found against any run (with --baseline: if no case is worse), 1 for a defect
+    or, unless --fail-on failed, a suspicion, 2 for bad input, or for a run or a case that cannot be read.
+    """
+    console = consoles.build_console(stderr=True)
+    with consoles.print_logs_on(console):
+        if chosen.init:
+            console.print(_write_cases(chosen), markup=False)
+            return
+        with consoles.take_stdout() as stream:
+            status = _evaluate(chosen, console, consoles.build_console(file=stream))
+    if status:
+        raise typer.Exit(status)
+
+
+def _write_cases(chosen: EvaluateOptions) -> str:
+    """Writes the example; returns a sentence about it."""
+    file = (chosen.files or [Path("cases.yaml")])[0]
+    with file.open("x", encoding="utf-8") as opened:
+        opened.write((package_files("evaluation.cases") / _EXAMPLE).read_text(encoding="utf-8"))
+    return f"written: {file}; `orchestrator evaluate {file}` runs it"
+
+
+def _evaluate(chosen: EvaluateOptions, console: Console, printed: Console) -> int:
+    """Evaluates the runs, prints and writes their results, and returns the exit status."""
+    _check_options(chosen)
+    before = None if chosen.baseline is None else case_result.read_baseline(chosen.baseline)
+    evaluation = _build_evaluation(chosen)
+    source = _build_source(chosen, evaluation)
+    if before is not None and source.keys:
+        # Before anything is executed.
+        case_result.check_same_cases(before, {name for name, _, _ in source.keys})
+    results = _take_results(source, chosen, console, printed)
+    console.print(draw_summary(results, evaluation.unread, evaluation.ignored))
+    if not results:
+        return BAD_INPUT
+    _write_files(chosen, results)
+    is_worse = False
+    if before is not None:
+        changes = case_result.compare_baselines(before, case_result.build_baseline(results))
+        console.print(draw_changes(changes))
+        is_worse = bool(changes.worse)
+    if evaluation.unread or any(result.status == "invalid" for result in results):
+        return BAD_INPUT
+    if chosen.save_baseline is not None:
+        case_result.write_baseline(chosen.save_baseline, case_result.build_baseline(results))
+    # A baseline says which cases may fail, unless the gate is asked for, too.
+    is_gated = before is None or chosen.fail_on is not None or chosen.require is not None
+    return FAILED if is_worse or (is_gated and not all(result.accepted for result in results)) else 0
+
+
+def _check_options(chosen: EvaluateOptions) -> None:
+    files = chosen.files or []
+    if not files:
+        raise typer.BadParameter("give the files of recorded runs, or a file of cases")
+    if missing := [file for file in files if not file.is_file()]:
+        raise ConfigurationError(f"{missing[0]} is no file; give files of recorded runs")
+    if len({file.resolve() for file in files}) < len(files):
+        raise ConfigurationError(f"{', '.join(map(str, files))} has one file twice; give it once")
+    if {"--target", "--model"} <= {*chosen.for_cases}:
+        raise typer.BadParameter("--target executes the cases without --model; give one of them")
+    written = (chosen.save_baseline, chosen.junit, chosen.html, chosen.out)
+    consoles.check_outputs(written, [*files, *filter(None, (chosen.contract, chosen.baseline))])
+    if chosen.save_baseline is not None and chosen.save_baseline.exists():
+        case_result.read_baseline(chosen.save_baseline)  # another file is not replaced
+
+
+def _build_evaluation(chosen: EvaluateOptions) -> RecordedEvaluation:
+    contract = cases = judge = None
+    if chosen.judge is not None:
+        # LangChain is slow to import, and most evaluations need no model.
+        from agents import load_model
+        from evaluation.judges.model_judge import RubricJudge
+
+        judge = RubricJudge(load_model(chosen.judge))
+    if chosen.contract is not None:
+        from orchestrator.cli.contract_files import read_stated_contracts
+
+        contract, cases = read_stated_contracts(chosen.contract)
+    is_kept, gate = bool(chosen.out or chosen.html), chosen.fail_on or "needs_review"
+    return RecordedEvaluation(contract, gate, chosen.require, judge, is_kept, cases=cases)
+
+
+def _build_source(chosen: EvaluateOptions, evaluation: RecordedEvaluation) -> Source:
+    """Builds the source of the results: recorded runs, or cases to execute."""
+    files = chosen.files or []
+    if not any(map(_has_cases, files)):
+        if chosen.for_cases:
+            raise _refuse_options(chosen, "these runs are recorded")
+        return _read_recorded(chosen, evaluation)
+    if len(files) > 1:
+        raise ConfigurationError("a file of cases is executed alone; give it without other runs")
+    return _read_cases(files[0], chosen, evaluation)
+
+
+def _refuse_options(chosen: EvaluateOptions, reason: str) -> ConfigurationError:
+    names = ", ".join(chosen.for_cases)
+    return ConfigurationError(f"nothing is executed, because {reason}; leave out {names}")
+
+
+def _has_cases(file: Path) -> bool:
+    if file.suffix.lower() != ".json" or file.stat().st_size > MAX_BYTES:
+        return file.suffix.lower() in YAML_SUFFIXES
+    try:
+        data = as_object(read_values(file))
+    except ValueError:
+        return False
+    return "version" in data and bool({"cases", "task"} & data.keys())
+
+
+def _read_recorded(chosen: EvaluateOptions, evaluation: RecordedEvaluation) -> Source:
+    if chosen.out is not None and chosen.out.is_file() and chosen.out.stat().st_size:
+        raise ConfigurationError("--out has results, and recorded runs begin anew; give a new file")
+    runs = chain.from_iterable(_read_file(file, evaluation) for file in chosen.files or ())
+    return Source(evaluation, lambda _: evaluation.evaluate(runs), _build_header(chosen, evaluation))
+
+
+def _read_file(file: Path, evaluation: RecordedEvaluation) -> Iterable[ReadRun]:
+    """Reads recorded runs; of a file that ``--out`` wrote, those that it has, to judge them again."""
+    if not stored_evaluation.is_stored_evaluation(file):
+        return read_runs(file)
+    if not evaluation.has_contract:
+        raise ConfigurationError(
+            f"{file.name} has results; --contract FILE judges their runs again, and the command that wrote "
+            "them shows them as they are"
+        )
+    evaluation.unread += stored_evaluation.read_end(file).unread
+    return (
+        RecordedRun({"case_id": each.name, "agent_run": each.agent_run}, arm=each.arm, trial=each.trial)
+        for each in stored_evaluation.read_results(file)
+    )
+
+
+def _read_cases(file: Path, chosen: EvaluateOptions, evaluation: RecordedEvaluation) -> Source:
+    from orchestrator.study.case_runs import CaseRunner, build_case_source, read_target
+
+    cases = read_case_set(file)
+    if chosen.for_cases and all(case.agent_run is not None for case in cases.cases):
+        raise _refuse_options(chosen, f"each case of {file.name} has an agent_run")
+    if cases.target is not None and "--model" in chosen.for_cases:
+        raise ConfigurationError(
+            f"--model has no effect, because {file.name} has the target {cases.target}; leave out one of them"
+        )
+    target, model = chosen.target or cases.target, chosen.model or "local"
+    runner = CaseRunner(read_target(cases, file, target, model), evaluation)
+    header = _build_header(chosen, evaluation, target=target, model=None if target else model)
+    return build_case_source([runner], cases, chosen.repeat, chosen.concurrency, header.options)
+
+
+def _build_header(
+    chosen: EvaluateOptions, evaluation: RecordedEvaluation, **named: object
+) -> EvaluationHeader:
+    values = {**named, "contract": evaluation.contract or evaluation.cases, "judge": chosen.judge}
+    return EvaluationHeader(options={name: value for name, value in values.items() if value})
+
+
+def _take_results(
+    source: Source, chosen: EvaluateOptions, console: Console, printed: Console
+) -> list[CaseResult]:
+    results: list[CaseResult] = []
+    repeated = {(name, arm) for name, arm, trial in source.keys if trial}
+    for result in source.take(chosen.out, partial(consoles.show_progress, console)):
+        # Only the report has the runs; any number of them is summarised in little memory without it.
+        results.append(result if chosen.html else result.without_run())
+        if chosen.as_json:
+            known = result.model_dump(include={"accepted", "verified", "basis"})
+            typer.echo(dumps({"run": result.name, **known, **result.report}), file=printed.file)
+        elif not result.accepted or result.status != "passed":
+            is_repeated = result.trial > 0 or (result.name, result.arm) in repeated
+            printed.print(draw_result(result, is_repeated=is_repeated))
+    return source.sort(results)
+
+
+def _write_files(chosen: EvaluateOptions, results: Sequence[CaseResult]) -> None:
+    write_page = partial(write_html, title=", ".join(file.name for file in chosen.files or []))
+    failed: list[OSError] = []
+    for write, path in ((write_page, chosen.html), (write_junit, chosen.junit)):
+        try:
+            if path is not None:
+                write(path, results)
+        except OSError as error:  # the other file is written
+            failed.append(OSError(error.errno, error.strerror, str(path)))
+    if failed:
+        raise failed[0]
+
 
 _COLOURS: Final = {"passed": "green", "warning": "yellow", "needs_review": "yellow"}
 _MOST_SHOWN: Final = 3
@@ -88,225 +333,3 @@ def _list_places(label: str, sentences: Sequence[str]) -> Iterator[str]:
         yield consoles.one_line(f"{label}: {', '.join(each[:_MOST_SHOWN])}{more}: {problem}")
     if (left := len(places) - _MOST_PROBLEMS) > 0:
         yield f"{label}: {left} more kinds of things"
-
-
-_EXAMPLE = "example_cases.yaml"
-
-
-def evaluate(**typed: Annotated[object, OptionsOf(EvaluateOptions, has_defaults=True)]) -> None:
-    """Evaluate recorded runs of any framework, or execute the cases of a file and evaluate their runs.
-
-    Without a contract, it compares what each run says with what it did: claimed actions without a call,
-    failures told as done, other values, facts that contradict a result, leaked credentials, replies that were
-    cut off. A run in which nothing is found is not verified. With --contract, the runs of a file
-    that --out wrote are judged again, without running anything.
-
-    Exit status: 0 if nothing is found against any run (with --baseline: if no case is worse), 1 for a defect
-    or, unless --fail-on failed, a suspicion, 2 for bad input, or for a run or a case that cannot be read.
-    """
-    options = EvaluateOptions.model_validate(typed)
-    console = consoles.build_console(stderr=True)
-    with consoles.print_logs_on(console), consoles.report_bad_input(), result_source.name_file():
-        if options.init:
-            console.print(_write_cases(options), markup=False)
-            return
-        with consoles.take_stdout() as stream:
-            status = _evaluate(options, console, consoles.build_console(file=stream))
-    if status:
-        raise typer.Exit(status)
-
-
-def _check_options(options: EvaluateOptions) -> None:
-    if not options.files:
-        raise typer.BadParameter("give the files of recorded runs, or a file of cases")
-    _check_files(options.files or ())
-    if options.contract is not None and options.contract.exists():
-        _check_files([options.contract])
-    if {"--target", "--model"} <= {*options.for_cases}:
-        raise typer.BadParameter("--target executes the cases without --model; give one of them")
-    written = (options.save_baseline, options.junit, options.html, options.out)
-    read = [*(options.files or ()), *filter(None, (options.contract, options.baseline))]
-    result_source.check_outputs(written, read)
-    if options.save_baseline is not None and options.save_baseline.exists():
-        case_result.read_baseline(options.save_baseline)  # another file is not replaced
-
-
-def _check_files(files: Sequence[Path]) -> None:
-    names = [consoles.one_line(str(file)) for file in files]
-    if missing := [name for name, file in zip(names, files, strict=True) if not file.is_file()]:
-        raise ConfigurationError(f"{missing[0]} is no file; give files of recorded runs")
-    paths = [file.resolve() for file in files]
-    if twice := [name for name, path in zip(names, paths, strict=True) if paths.count(path) > 1]:
-        raise ConfigurationError(f"{' and '.join(twice)} are one file; give it once")
-
-
-def _write_cases(options: EvaluateOptions) -> str:
-    """Writes the example; returns a sentence about it."""
-    file = (options.files or [Path("cases.yaml")])[0]
-    with file.open("x", encoding="utf-8") as opened:
-        opened.write((package_files("evaluation.cases") / _EXAMPLE).read_text(encoding="utf-8"))
-    return f"written: {file}; `orchestrator evaluate {file}` runs it"
-
-
-def _evaluate(options: EvaluateOptions, console: Console, printed: Console) -> int:
-    """Evaluates the runs, prints and writes their results, and returns the exit status."""
-    _check_options(options)
-    before = None if options.baseline is None else case_result.read_baseline(options.baseline)
-    evaluation = _build_evaluation(options)
-    source = result_source.build_source(options, evaluation)
-    if before is not None and source.keys:
-        # Before anything is executed.
-        case_result.check_same_cases(before, {name for name, _, _ in source.keys})
-    results = _take_results(source, options, console, printed)
-    console.print(draw_summary(results, evaluation.unread, evaluation.ignored))
-    if not results:
-        return BAD_INPUT
-    _write_files(options, results)
-    is_worse = _is_worse(before, results, console)
-    if evaluation.unread or any(result.status == "invalid" for result in results):
-        return BAD_INPUT
-    if options.save_baseline is not None:
-        case_result.write_baseline(options.save_baseline, case_result.build_baseline(results))
-    # A baseline says which cases may fail, unless the gate is asked for, too.
-    is_gated = before is None or options.fail_on is not None or options.require is not None
-    return FAILED if is_worse or (is_gated and not all(result.accepted for result in results)) else 0
-
-
-def _build_evaluation(options: EvaluateOptions) -> RecordedEvaluation:
-    judge = None if options.judge is None else _load_judge(options.judge)
-    contract, cases = read_stated_contracts(options.contract)
-    is_kept, gate = bool(options.out or options.html), options.fail_on or "needs_review"
-    return RecordedEvaluation(contract, gate, options.require, judge, is_kept, cases=cases)
-
-
-def _load_judge(spec: str) -> RubricJudge:
-    # LangChain is slow to import, and most evaluations need no model.
-    from agents import load_model
-    from evaluation.judges.model_judge import RubricJudge
-
-    return RubricJudge(load_model(spec))
-
-
-def _take_results(
-    source: Source, options: EvaluateOptions, console: Console, printed: Console
-) -> list[CaseResult]:
-    results: list[CaseResult] = []
-    repeated = {(name, arm) for name, arm, trial in source.keys if trial}
-    for result in source.take(options.out, partial(consoles.show_progress, console)):
-        # Only the report has the runs; any number of them is summarised in little memory without it.
-        results.append(result if options.html else result.without_run())
-        is_repeated = result.trial > 0 or (result.name, result.arm) in repeated
-        _print_result(result, options, printed, is_repeated=is_repeated)
-    return source.sort(results)
-
-
-def _is_worse(before: case_result.Baseline | None, results: Sequence[CaseResult], console: Console) -> bool:
-    """Prints the changes since the baseline, and returns whether a case is worse."""
-    if before is None:
-        return False
-    changes = case_result.compare_baselines(before, case_result.build_baseline(results))
-    console.print(draw_changes(changes))
-    return bool(changes.worse)
-
-
-def _print_result(
-    result: CaseResult,
-    options: EvaluateOptions,
-    console: Console,
-    *,
-    is_repeated: bool,
-) -> None:
-    if options.as_json:
-        named = {
-            "run": result.name,
-            "accepted": result.accepted,
-            "verified": result.verified,
-            "basis": result.basis,
-        }
-        typer.echo(dumps({**named, **result.report}), file=console.file)
-    elif not result.accepted or result.status != "passed":
-        console.print(draw_result(result, is_repeated=is_repeated))
-
-
-def _write_files(options: EvaluateOptions, results: Sequence[CaseResult]) -> None:
-    names = [file.name for file in options.files or []]
-    writers: dict[Callable[[Path, Sequence[CaseResult]], None], Path | None] = {
-        partial(write_html, title=", ".join(names)): options.html,
-        write_junit: options.junit,
-    }
-    failed: list[OSError] = []
-    for write, path in writers.items():
-        try:
-            if path is not None:
-                write(path, results)
-        except OSError as error:  # the other files are written
-            failed.append(OSError(error.errno, error.strerror, str(path)))
-    if failed:
-        raise failed[0]
-
-
-_NOTHING: Final = "Nothing of the task is checked by a program; a success would rest on the judge alone."
-_HINT: Final = """\
-Nothing says what the answer has to be: checks of the words of a task cover its form. Write them to a file
-(--save FILE), add a line such as
-  required_content: [{text: "..."}]
-under `contract:`, and run the task with --contract FILE."""
-
-
-def describe_check(check: BaseCheck) -> str:
-    """Returns the requirement of a check as an instruction: "use at most 2 words"."""
-    return check.evaluate(CheckContext("")).wanted
-
-
-def checks(
-    task: options.Task = None,
-    *,
-    save: options.File[str | None] = None,
-    json: options.Json = False,
-) -> None:
-    """Print how a success of TASK is checked, and what stays unchecked.
-
-    Exit status: 0, 2 for bad input.
-
-    Args:
-        save: Write the contract to a new file, YAML or JSON, to edit and pass to `run --contract`.
-    """
-    with consoles.report_bad_input():
-        text = read_task(task)
-        derived = derive_checks(text)
-        if save is not None:
-            _save(save, text, derived)
-    if json:
-        consoles.print_json(_to_plain(text, derived))
-    else:
-        consoles.build_console().print(Text("\n").join(_draw(derived)), soft_wrap=True)
-        typer.echo(_HINT, err=True)
-
-
-def _save(path: str, task: str, derived: DerivedChecks) -> None:
-    contract = EvaluationContract(checks=list(derived.checks))
-    case = TaskCase(task=task, contract=contract, unchecked=list(derived.unchecked))
-    try:
-        write_case_set(path, [case])
-    except OSError as error:
-        raise ConfigurationError(
-            f"--save {path!r} cannot be written ({error.strerror}); give a new file"
-        ) from None
-    command = f"orchestrator run TASK --contract {quote(path)}"
-    typer.echo(consoles.one_line(f"saved in {path}; `{command}` uses it", 5000), err=True)
-
-
-def _to_plain(task: str, derived: DerivedChecks) -> dict[str, object]:
-    checks = [(check.model_dump(mode="json", exclude_defaults=True), check) for check in derived.checks]
-    named = [{**plain, "wanted": describe_check(check)} for plain, check in checks]
-    return {"task": task, "checks": named, "unchecked": derived.unchecked}
-
-
-def _draw(derived: DerivedChecks) -> Iterator[Text]:
-    if not derived.checks:
-        yield Text(_NOTHING, style="yellow")
-    for check in derived.checks:
-        words = f"{describe_check(check)} (“{check.quote}”)" if check.quote else describe_check(check)
-        yield Text.assemble(("checked: ", "green"), consoles.one_line(words), (f" [{check.check}]", "dim"))
-    for phrase in derived.unchecked:
-        yield Text.assemble(("not checked: ", "yellow"), f"“{consoles.one_line(phrase)}”")

@@ -11,20 +11,19 @@ from pydantic import ValidationError
 
 from agents.sync import run_loop
 from orchestrator.cli import consoles, options
-from orchestrator.cli.consoles import build_console, print_logs_on, report_bad_input, take_streams
-from orchestrator.cli.option_runs import OptionRuns, read_policy
+from orchestrator.cli.consoles import build_console, print_logs_on, take_streams
 from orchestrator.cli.process_exit import stop_on_signal
-from orchestrator.cli.run_options import RunOptions, read_changes
-from orchestrator.cli.task_files import import_tools, read_task
-from orchestrator.errors import ConfigurationError, StoreError
+from orchestrator.cli.run_options import OptionRuns, RunOptions
+from orchestrator.errors import ConfigurationError, StoreError, StoreLostError
 from orchestrator.persistence import open_store
 from orchestrator.queue import open_queue
-from orchestrator.queue.job_queue import Submission, check_queue_name, import_orchestrator
+from orchestrator.queue.job_queue import Submission, import_orchestrator
 from orchestrator.queue.queue_status import QueueStatus
 from orchestrator.queue.queue_worker import QueueWorker
 
 
 def serve(
+    chosen: RunOptions,
     *,
     db: options.Database = None,
     host: Annotated[str, typer.Option(metavar="ADDRESS")] = "127.0.0.1",
@@ -32,7 +31,6 @@ def serve(
     token: Annotated[str | None, typer.Option(envvar="PEM_SERVE_TOKEN", metavar="TEXT")] = None,
     read_only: bool = False,
     allow_host: options.Name[list[str] | None] = None,
-    **typed: Annotated[object, options.OptionsOf(RunOptions)],
 ) -> None:
     """Show the runs in a browser, answer their questions there, and start runs.
 
@@ -47,14 +45,16 @@ def serve(
         read_only: Refuse every change.
         allow_host: A further name by which clients reach the server (repeatable).
     """
-    with report_bad_input(), print_logs_on(build_console(stderr=True)):
+    with print_logs_on(build_console(stderr=True)):
         try:
             from orchestrator.serving.web_app import ServerOptions, run_server
         except ImportError as error:
             raise _name_extra("serve", error) from None
-        chosen, hosts = _read_options(typed), tuple(allow_host or ())
+        chosen.check()
         try:
-            reach = ServerOptions(host=host, token=token, read_only=read_only, allowed_hosts=hosts)
+            reach = ServerOptions(
+                host=host, token=token, read_only=read_only, allowed_hosts=(*(allow_host or ()),)
+            )
         except ValidationError as error:
             (detail, *_) = error.errors()
             name = f"--{detail['loc'][0]}: " if detail["loc"] else ""
@@ -64,10 +64,10 @@ def serve(
 
 
 def mcp(
+    chosen: RunOptions,
     *,
     db: options.Database = None,
     read_only: bool = False,
-    **typed: Annotated[object, options.OptionsOf(RunOptions)],
 ) -> None:
     """Offer runs and evaluations to a client of the Model Context Protocol, over standard input and output.
 
@@ -77,25 +77,17 @@ def mcp(
     Args:
         read_only: Offer neither `run`, `answer` nor `resume`.
     """
-    with report_bad_input(), print_logs_on(build_console(stderr=True)):
+    with print_logs_on(build_console(stderr=True)):
         try:
             from orchestrator.serving.mcp_server import build_mcp_server
         except ImportError as error:
             raise _name_extra("mcp", error) from None
         # A tool or a model that prints would break the messages of the protocol.
         with take_streams() as (received, sent):
-            chosen = _read_options(typed)
+            chosen.check()
             with open_store(db, make=not read_only) as store:
                 runs = OptionRuns(store, db, chosen)
                 build_mcp_server(store, runs, read_only=read_only).serve(received, sent)
-
-
-def _read_options(typed: dict[str, object]) -> RunOptions:
-    """Reads the options of new runs, before a wrong one creates a store."""
-    chosen = RunOptions.model_validate(read_changes(typed))
-    read_policy(chosen)
-    import_tools(chosen.tools)
-    return chosen
 
 
 def _name_extra(name: str, error: ImportError) -> ConfigurationError:
@@ -134,8 +126,8 @@ def _list_lines(status: QueueStatus) -> Iterator[str]:
 def submit(
     app: Annotated[str, typer.Option(metavar="MODULE:FUNCTION")],
     thread: options.NewThread,
+    task: options.Task,
     db: options.QueueDatabase = None,
-    task: options.Task = None,
     *,
     queue: options.Name[str] = "default",
     json: options.Json = False,
@@ -148,11 +140,9 @@ def submit(
         app: Function that takes the store and returns the orchestrator.
         queue: Name of the queue.
     """
-    with consoles.report_bad_input():
-        text = read_task(task)
-        with open_queue(db, queue) as opened:
-            submitted = opened.submit(text, app=app, thread_id=thread)
-            status = opened.read_status()
+    with open_queue(db, queue) as opened:
+        submitted = opened.submit(task, app=app, thread_id=thread)
+        status = opened.read_status()
     if json:
         consoles.print_json(submitted)
     else:
@@ -160,8 +150,8 @@ def submit(
 
 
 def worker(
+    app: Annotated[list[str], typer.Option(metavar="MODULE:FUNCTION")],
     db: options.QueueDatabase = None,
-    app: Annotated[list[str] | None, typer.Option(metavar="MODULE:FUNCTION")] = None,
     *,
     queue: options.Name[str] = "default",
     concurrency: Annotated[int, typer.Option(metavar="N", min=1, max=1000)] = 10,
@@ -183,17 +173,17 @@ def worker(
         grace: After SIGTERM or Ctrl-C, let the runs go on for this time; others resume those that have not
             ended.
     """
-    with consoles.report_bad_input(StoreError), consoles.print_logs_on(consoles.build_console(stderr=True)):
-        check_queue_name(queue)
-        if not app:
-            raise ConfigurationError("a worker needs what it executes; give --app MODULE:FUNCTION")
-        with open_queue(db, queue) as opened:
-            store, apps = opened.store, ", ".join(app)
-            built = {each: import_orchestrator(each, store) for each in app}
-            job_worker = QueueWorker(opened, built, concurrency, heartbeat, grace, _report)
-            with stop_on_signal(job_worker.stop):
-                _report(f"worker of {queue} on {store.where}, for {apps}, until SIGTERM or Ctrl-C")
-                run_loop(job_worker.run)
+    with print_logs_on(build_console(stderr=True)):
+        try:
+            with open_queue(db, queue) as opened:
+                built = {each: import_orchestrator(each, opened.store) for each in app}
+                job_worker = QueueWorker(opened, built, concurrency, heartbeat, grace, _report)
+                with stop_on_signal(job_worker.stop):
+                    place = f"{queue} on {opened.store.where}, for {', '.join(app)}"
+                    _report(f"worker of {place}, until SIGTERM or Ctrl-C")
+                    run_loop(job_worker.run)
+        except StoreError as error:  # the database may come back
+            raise StoreLostError(str(error)) from None
 
 
 def queue(
@@ -207,7 +197,7 @@ def queue(
     Args:
         cancel: End this run for good, whether it waits or a worker executes it.
     """
-    with consoles.report_bad_input(), open_queue(db) as opened:
+    with open_queue(db) as opened:
         if cancel is not None and not opened.cancel(cancel):
             raise ConfigurationError(
                 f"--cancel {cancel!r:.80} has no job in any queue; give the name of a run that is queued "

@@ -11,7 +11,7 @@ from rich.console import OverflowMethod
 from rich.text import Text
 
 from orchestrator.cli import options
-from orchestrator.cli.consoles import build_console, one_line, print_json, report_bad_input
+from orchestrator.cli.consoles import build_console, one_line, print_json
 from orchestrator.cli.run_drawings import draw_run, draw_runs, output_first
 from orchestrator.cli.stored_runs import describe_next, find_thread, open_store
 from orchestrator.state.graph_state import StoredStatus
@@ -30,7 +30,7 @@ def runs(
         status: List only runs with this status.
         limit: Maximum number of runs to list.
     """
-    with report_bad_input(), open_store(db) as store:
+    with open_store(db) as store:
         found = store.history.runs(status=status, limit=limit)
     if json:
         print_json(found)
@@ -49,7 +49,7 @@ def show(
     json: options.Json = False,
 ) -> None:
     """Show the plan, the executions and the result of the run THREAD."""
-    with report_bad_input(), open_store(db) as store:
+    with open_store(db) as store:
         run = store.history.show(find_thread(store, thread, last=last))
         can_resume = run.summary.can_resume
         hint = f"To go on, {describe_next(store, run.summary.thread_id)}" if can_resume else ""
@@ -74,7 +74,7 @@ def delete(
     Args:
         thread: Whole name of the run.
     """
-    with report_bad_input(), open_store(db) as store:
+    with open_store(db) as store:
         store.history.delete(thread)
     typer.echo(f"deleted {one_line(thread, 5000)}", err=True)
 
@@ -89,7 +89,7 @@ def prune(
     Args:
         older_than: Keep the runs of this last time, such as 12h or 30d.
     """
-    with report_bad_input(), open_store(db) as store:
+    with open_store(db) as store:
         threads = store.history.prune(older_than)
     for line in [f"deleted {one_line(thread, 5000)}" for thread in threads] or ["nothing to delete"]:
         typer.echo(line, err=True)

@@ -25,8 +25,7 @@ from evaluation.values import JsonObject, as_object
 from orchestrator import persistence
 from orchestrator.cli import consoles, options
 from orchestrator.cli.process_exit import BAD_INPUT
-from orchestrator.cli.result_source import check_outputs, name_file
-from orchestrator.errors import ConfigurationError, RunFailedError
+from orchestrator.errors import ConfigurationError
 from orchestrator.study.case_runs import CaseRunner, build_case_source
 from orchestrator.study.recorded_evaluation import RecordedEvaluation, check_cases
 from orchestrator.study.targets import build_arms, describe_unanswered
@@ -184,10 +183,10 @@ def compare(  # noqa: PLR0917
         html: Write a page with all runs and the charts of the models.
     """
     console = consoles.build_console(stderr=True)
-    with consoles.print_logs_on(console), consoles.report_bad_input(), name_file(), consoles.take_stdout():
+    with consoles.print_logs_on(console), consoles.take_stdout():
         if (tasks is None) == (not files):
             raise typer.BadParameter("give either --tasks FILE with --models, or files that --out wrote")
-        check_outputs([html, out], [*(files or ()), *([] if tasks is None else [tasks])])
+        consoles.check_outputs([html, out], [*(files or ()), *([] if tasks is None else [tasks])])
         unread: list[str] = []
         if tasks is None:
             results = read_stored_arms(files or [])
@@ -237,7 +236,7 @@ def tune(
         folder: Where the folder of the study is kept: its runs, report and policy.
     """
     progress = consoles.build_console(stderr=True)
-    with consoles.print_logs_on(progress), consoles.report_bad_input(RunFailedError):
+    with consoles.print_logs_on(progress):
         result = tune_study(spec, folder=folder, on_trial=lambda trials: _print_trial(progress, trials))
         policy = folder / result.spec.name / "policy.yaml"
         policy.write_text(result.policy.to_yaml(), encoding="utf-8")

@@ -135,7 +135,7 @@ def test_two_stored_evaluations_are_compared(cli, ollama, tasks, tmp_path):
         (["--tasks", "TASKS", "--models", "ollama:good,ollama:good"], "give at least two different"),
         (["--tasks", "TASKS", "--models", "ollama:good,nowhere:x"], "nowhere"),
         (["--tasks", "missing.yaml", "--models", "ollama:good,ollama:bad"], "missing.yaml"),
-        (["--tasks", "TASKS", "--html", "absent/page.html"], "'absent/page.html' is a folder, or in none"),
+        (["--tasks", "TASKS", "--html", "absent/page.html"], "'absent/page.html' is no file in a folder"),
         (["missing.jsonl", "TASKS"], "'missing.jsonl' cannot be used (No such file or directory)"),
         (["TASKS", "TASKS"], "this is no stored evaluation"),
     ],

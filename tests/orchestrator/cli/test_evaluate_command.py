@@ -166,9 +166,9 @@ def test_bad_input_is_one_sentence(subtests, cli, runs, tmp_path):
             ["RUNS", "--repeat", "5"],
             "nothing is executed, because these runs are recorded; leave out --repeat",
         ),
-        (["RUNS", "--contract", "absent.yaml"], "--contract 'absent.yaml' cannot be used (No such file"),
+        (["RUNS", "--contract", "absent.yaml"], "'absent.yaml' cannot be used (No such file"),
         (["RUNS", "--contract", "WRONG"], "required_contents: no field has this name; write"),
-        (["RUNS", "--junit", "absent/x.xml"], "'absent/x.xml' is a folder, or in none"),
+        (["RUNS", "--junit", "absent/x.xml"], "'absent/x.xml' is no file in a folder"),
         (["RUNS", "--fail-on", "sometimes"], "'sometimes'"),
     ]:
         with subtests.test(arguments=arguments):

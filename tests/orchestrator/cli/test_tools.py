@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from orchestrator.cli.task_files import import_tools
+from orchestrator.cli.run_options import import_tools
 from orchestrator.errors import ConfigurationError
 from tests.fakes.chat_server import call, verdict
 

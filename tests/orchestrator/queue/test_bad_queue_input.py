@@ -38,7 +38,7 @@ BAD = {
         "--cancel 'unknown' has no job in any queue; give the name of a run",
     ),
     "a worker of an app that is missing": (("worker", "--app", "no_such:build"), "ModuleNotFoundError"),
-    "a worker of nothing": (("worker",), "give --app MODULE:FUNCTION"),
+    "a worker of nothing": (("worker",), "Missing option '--app'"),
     "a worker of an app that raises": (("worker", "--app", f"{MODULE}:fail"), "raised RuntimeError"),
     "a worker of no queue": (("worker", "--app", APP, "--queue", ""), "queue is ''; give a name"),
 }

@@ -1,0 +1,80 @@
+"""``orchestrator checks``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from shlex import quote
+from typing import Final
+
+import typer
+from rich.text import Text
+
+from evaluation import EvaluationContract, TaskCase, write_case_set
+from evaluation.checks import BaseCheck, CheckContext
+from evaluation.task_checks import DerivedChecks, derive_checks
+from orchestrator.cli import consoles, options
+from orchestrator.errors import ConfigurationError
+
+_NOTHING: Final = "Nothing of the task is checked by a program; a success would rest on the judge alone."
+_HINT: Final = """\
+Nothing says what the answer has to be: checks of the words of a task cover its form. Write them to a file
+(--save FILE), add a line such as
+  required_content: [{text: "..."}]
+under `contract:`, and run the task with --contract FILE."""
+
+
+def describe_check(check: BaseCheck) -> str:
+    """Returns the requirement of a check as an instruction: "use at most 2 words"."""
+    return check.evaluate(CheckContext("")).wanted
+
+
+def checks(
+    task: options.Task,
+    *,
+    save: options.File[str | None] = None,
+    json: options.Json = False,
+) -> None:
+    """Print how a success of TASK is checked, and what stays unchecked.
+
+    Exit status: 0, 2 for bad input.
+
+    Args:
+        save: Write the contract to a new file, YAML or JSON, to edit and pass to `run --contract`.
+    """
+    derived = derive_checks(task)
+    if save is not None:
+        _save(save, task, derived)
+    if json:
+        consoles.print_json(_to_plain(task, derived))
+    else:
+        consoles.build_console().print(Text("\n").join(_draw(derived)), soft_wrap=True)
+        typer.echo(_HINT, err=True)
+
+
+def _save(path: str, task: str, derived: DerivedChecks) -> None:
+    contract = EvaluationContract(checks=list(derived.checks))
+    case = TaskCase(task=task, contract=contract, unchecked=list(derived.unchecked))
+    try:
+        write_case_set(path, [case])
+    except OSError as error:
+        raise ConfigurationError(
+            f"--save {path!r} cannot be written ({error.strerror}); give a new file"
+        ) from None
+    command = f"orchestrator run TASK --contract {quote(path)}"
+    typer.echo(consoles.one_line(f"saved in {path}; `{command}` uses it", 5000), err=True)
+
+
+def _to_plain(task: str, derived: DerivedChecks) -> dict[str, object]:
+    checks = [(check.model_dump(mode="json", exclude_defaults=True), check) for check in derived.checks]
+    named = [{**plain, "wanted": describe_check(check)} for plain, check in checks]
+    return {"task": task, "checks": named, "unchecked": derived.unchecked}
+
+
+def _draw(derived: DerivedChecks) -> Iterator[Text]:
+    if not derived.checks:
+        yield Text(_NOTHING, style="yellow")
+    for check in derived.checks:
+        words = f"{describe_check(check)} (“{check.quote}”)" if check.quote else describe_check(check)
+        yield Text.assemble(("checked: ", "green"), consoles.one_line(words), (f" [{check.check}]", "dim"))
+    for phrase in derived.unchecked:
+        yield Text.assemble(("not checked: ", "yellow"), f"“{consoles.one_line(phrase)}”")
