@@ -57,7 +57,7 @@ from benchmarks.measuring import (
 from benchmarks.tau_bench import find_runs
 from evaluation import EvaluationState, evaluate, evaluate_many
 from evaluation.contract.run import MatchMode
-from evaluation.measures.trajectory.matching import match_trajectory
+from evaluation.measures.trajectory_matching import match_trajectory
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import Plugins
 from evaluation.report.state import read_demands

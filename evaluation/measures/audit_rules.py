@@ -13,7 +13,7 @@ from evaluation.checks.check_model import CheckContext
 from evaluation.contract.contract import AuditRule, ContentRule, Reaction
 from evaluation.contract.requirements import evaluate_requirement, expand_rule
 from evaluation.findings import Finding, FindingKind
-from evaluation.measures.trajectory.expected_steps import find_misspelt
+from evaluation.measures.action_differences import find_misspelt
 from evaluation.report.metric_groups import compare_with_bound, missing_data
 from evaluation.report.redaction import build_excerpt
 from evaluation.report.report_model import end_sentence
@@ -229,9 +229,8 @@ def _check_tools(rule: AuditRule, actions: Sequence[Action] | None) -> Iterator[
             calls.setdefault(action["name"], []).append(index)
     for name, places in calls.items():
         yield _report_tool(rule, name, places)
-    called, forbidden = {action["name"] for action in actions}, rule.forbidden_tools or ()
-    unknown, others = [name for name in forbidden if name not in called], called.difference(forbidden)
-    if reason := find_misspelt(unknown, others, "forbidden_tools"):
+    called = {action["name"] for action in actions}
+    if reason := find_misspelt(rule.forbidden_tools or (), called, "forbidden_tools"):
         yield _report_rule(rule, "missing_data", reason, _CALLS)
 
 

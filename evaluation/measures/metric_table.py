@@ -9,7 +9,7 @@ from typing import Final, Literal
 from evaluation.contract.contract import AUDIT_METRICS, EvaluationContract, Threshold
 from evaluation.measures.operational import OPERATIONAL_METRICS
 from evaluation.measures.response_scores import RESPONSE_METRICS
-from evaluation.measures.trajectory.scoring import COLLABORATION_METRICS, TRAJECTORY_METRICS
+from evaluation.measures.trajectory_scores import COLLABORATION_METRICS, TRAJECTORY_METRICS
 from evaluation.validation import OTHER_NAMES, describe_idle_bound, find_similar, format_path
 from evaluation.values import JsonObject
 

@@ -20,7 +20,7 @@ from evaluation.measures.audit_rules import (
 )
 from evaluation.measures.metric_table import select_operational
 from evaluation.measures.operational import score_operational
-from evaluation.measures.trajectory.scoring import (
+from evaluation.measures.trajectory_scores import (
     COLLABORATION_METRICS,
     TRAJECTORY_METRICS,
     TrajectoryScores,

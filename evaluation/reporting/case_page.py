@@ -17,12 +17,11 @@ from markupsafe import Markup
 
 from evaluation.cases.case_result import CaseResult
 from evaluation.contract.run import ExpectedAction, TrajectoryRules
-from evaluation.measures.trajectory.expected_steps import Selection, select_compared
-from evaluation.measures.trajectory.match_result import MODES_WITHOUT_EXTRAS, pair_closest
-from evaluation.measures.trajectory.matching import StepPairs
+from evaluation.measures.action_differences import pair_closest
+from evaluation.measures.trajectory_matching import MODES_WITHOUT_EXTRAS, StepPairs, select_compared
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import Plugins
-from evaluation.report.state import read_demands
+from evaluation.report.state import Action, read_demands
 from evaluation.reporting.summaries import rank_problems, summarize_arms
 from evaluation.texts.normal import show_hidden
 from evaluation.values import JsonObject
@@ -125,10 +124,10 @@ def pair_actions(result: CaseResult) -> JsonObject:
     state = prepare_evaluation({**result.expected, "agent_run": result.agent_run}, Plugins())
     contract, actions = read_demands(state).rules, state["actual_trajectory"]
     rules, steps = contract.trajectory, contract.expected_trajectory or []
-    selection = select_compared(actions, steps, rules)
+    selected_actions, selected_steps = select_compared(actions, steps, rules)
     compared_steps, compared_actions = (
-        _find_places(steps, selection.steps),
-        _find_places(actions, selection.actions),
+        _find_places(steps, selected_steps),
+        _find_places(actions, selected_actions),
     )
     return {
         "steps": [_describe_step(step) for step in steps],
@@ -137,9 +136,9 @@ def pair_actions(result: CaseResult) -> JsonObject:
         ],
         "pairs": [
             (compared_steps[pair.step], compared_actions[pair.action], pair.differences)
-            for pair in _list_pairs(selection, rules)
+            for pair in _list_pairs(selected_steps, selected_actions, rules)
         ],
-        "extras_fail": state["trajectory_match_mode"] in MODES_WITHOUT_EXTRAS or not selection.steps,
+        "extras_fail": state["trajectory_match_mode"] in MODES_WITHOUT_EXTRAS or not selected_steps,
         "compared_steps": compared_steps,
         "compared_actions": compared_actions,
     }
@@ -155,13 +154,12 @@ def _find_places(items: Sequence[object], selected: Iterable[object]) -> list[in
     return [index for index, item in enumerate(items) if id(item) in kept]
 
 
-def _list_pairs(selection: Selection, rules: TrajectoryRules) -> Iterator[_Pair]:
-    steps, actions = selection.steps, selection.actions
+def _list_pairs(
+    steps: Sequence[ExpectedAction], actions: Sequence[Action], rules: TrajectoryRules
+) -> Iterator[_Pair]:
     if len(steps) * len(actions) > _MOST_COMPARED:
         return
-    assigned = StepPairs.of(steps, actions, rules).assigned
-    yield from (_Pair(step, action) for step, action in assigned.items())
-    open_steps = {index: each for index, each in enumerate(steps) if index not in assigned}
-    unused = {index: each for index, each in enumerate(actions) if index not in assigned.values()}
-    for step, action, differences in pair_closest(open_steps, unused, rules):
+    pairs = StepPairs.of(steps, actions, rules)
+    yield from (_Pair(step, action) for step, action in pairs.assigned.items())
+    for step, action, differences in pair_closest(pairs.missing, pairs.extra, rules):
         yield _Pair(step, action, [each.path for each in differences])

@@ -1,7 +1,7 @@
 """Short names for actions, steps and matches."""
 
 from evaluation.contract.run import ExpectedAction, TrajectoryRules
-from evaluation.measures.trajectory.matching import match_trajectory
+from evaluation.measures.trajectory_matching import match_trajectory
 from tests.evaluation.actions import observed
 
 

@@ -1,6 +1,6 @@
 """Which argument was wrong: the closest action of the same name."""
 
-from evaluation.measures.trajectory.expected_steps import Difference
+from evaluation.measures.action_differences import Difference
 from tests.evaluation.measures.trajectory.builders import either, match, seen, step
 
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.contract.run import ArgumentRule
-from evaluation.measures.trajectory.expected_steps import compare_arguments
+from evaluation.measures.action_differences import compare_arguments
 from tests.evaluation.measures.trajectory.builders import match, seen, step
 
 leaves = st.none() | st.booleans() | st.integers(-1, 2) | st.sampled_from([0.0, 1.0, 0.5, "", "1"])

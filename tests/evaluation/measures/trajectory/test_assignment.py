@@ -5,7 +5,7 @@ from itertools import permutations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.measures.trajectory.matching import assign_actions
+from evaluation.measures.trajectory_matching import assign_actions
 
 OBSERVED = 4
 candidates = st.lists(st.lists(st.integers(0, OBSERVED - 1), unique=True), max_size=5)

@@ -1,6 +1,6 @@
 """Rules of a contract that compare nothing, misspelt names, and their harmless neighbours."""
 
-from evaluation.measures.trajectory.expected_steps import is_other_spelling
+from evaluation.measures.action_differences import is_other_spelling
 from tests.evaluation.measures.trajectory.builders import match, seen, step
 
 
@@ -13,7 +13,7 @@ def test_a_disagreement_stands_whatever_the_rules_compare():
 def test_an_idle_rule_withdraws_the_shares_that_thresholds_may_ask_for():
     result = match(["x", "a"], ["a", "b"], "precision_recall", ignored_tools=["a", "b"])
 
-    assert (result.agrees, result.precision, result.recall) == (None, None, None)
+    assert (result.agrees, result.shares["precision"], result.shares["recall"]) == (None, None, None)
     assert "leave out every expected action" in result.error
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation.contract.run import TrajectoryRules
-from evaluation.measures.trajectory.scoring import score_trajectory
+from evaluation.measures.trajectory_scores import score_trajectory
 from tests.evaluation.measures.trajectory.builders import seen, step
 
 NO_F1 = "precision or recall has no value"
@@ -64,8 +64,8 @@ def test_everything_that_was_found_is_there():
 
 
 def test_the_verdict_of_the_mode_is_a_critical_check():
-    (passed,) = scores(["a"], ["a"]).checks
-    (failed,) = scores([], ["a"]).checks
+    [passed] = scores(["a"], ["a"]).checks
+    [failed] = scores([], ["a"]).checks
 
     assert (passed.kind, passed.name, passed.passed) == ("trajectory", "trajectory", True)
     assert (failed.passed, failed.severity, failed.observed, failed.limit) == (
@@ -121,7 +121,7 @@ def test_a_threshold_on_a_share_of_nothing_is_missing_data():
 def test_without_an_expectation_nothing_applies():
     result = scores(["a"], None)
 
-    assert (result.facts, result.checks, result.errors) == ({}, (), ())
+    assert (result.facts, result.checks, result.errors) == ({}, [], ())
     assert unscored(result) == {
         name: {"status": "not_applicable", "reason": "no expected trajectory was given"} for name in METRICS
     }

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from evaluation.contract.contract import EvaluationContract
 from evaluation.contract.run import TrajectoryRules
-from evaluation.measures.trajectory.matching import match_trajectory
+from evaluation.measures.trajectory_matching import match_trajectory
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import Plugins
 
@@ -90,7 +90,7 @@ def _format_table(group, measured):
 
 def _format_cells(row, answers):
     match = row.match()
-    shares = [_format_share(value) for value in (match.precision, match.recall)]
+    shares = [_format_share(value) for value in (match.shares["precision"], match.shares["recall"])]
     kits = [_format_answer(answers[kit]) if kit in answers else "" for kit in KITS]
     why = " ".join(f"{kit}: {reason}." for kit, reason in row.why.items())
     case = [

@@ -1,110 +1,22 @@
-"""Selects the actions and steps that are compared, and finds how an action differs from a step."""
+"""Finds how an observed action differs from an expected one, and names of tools that are misspelt."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice, product
 from typing import Final, Literal, NamedTuple
 
 from rapidfuzz.distance import OSA
 
+from evaluation.checks.check_model import NOT_RUN_WORDS
 from evaluation.contract.run import ArgumentRule, ExpectedAction, TrajectoryRules
 from evaluation.report.metric_groups import join_names
+from evaluation.report.redaction import build_excerpt
 from evaluation.report.state import Action
 from evaluation.texts.normal import fold_tool_name, is_same_tool
 from evaluation.values import JsonObject
 
-
-class Selection(NamedTuple):
-    """The compared actions and steps."""
-
-    actions: Sequence[Action]
-    steps: Sequence[ExpectedAction]
-
-
-def select_compared(
-    actual: Iterable[Action], expected: Iterable[ExpectedAction], rules: TrajectoryRules
-) -> Selection:
-    """Leave out the tools that the rules ignore; a step is left out if all its alternatives are."""
-    # A reused answer is no further effect.
-    made = [action for action in actual if action["outcome"] != "reused"]
-    actions = [action for action in made if action["name"] not in rules.ignored_tools]
-    steps = [step for step in expected if not {*step.names} <= {*rules.ignored_tools}]
-    if rules.acting_tools is None:
-        return Selection(actions, steps)
-    actions = [action for action in actions if action["error"] is None]
-    acting = [
-        step for step in steps if any(rules.may_act(str(each.name), each.kind) for each in step.patterns)
-    ]
-    if steps and not acting:
-        # The contract expects nothing but reading. Only its own word tells: a run's would free it.
-        return Selection(actions, steps)
-    names = {name for step in acting for name in step.names}
-    kept = [each for each in actions if each["name"] in names or rules.may_act(each["name"], each["kind"])]
-    return Selection(kept, acting)
-
-
-_LISTS: Final = ("ignored_tools", "forbidden_tools", "acting_tools", "tools")
-_SHORTEST_NAME: Final = 5
-"""In a shorter name, one letter may well tell two tools apart."""
-_MAX_PAIRS: Final = 10_000
-"""Most pairs of names that are searched for a misspelling: some milliseconds."""
-
-
-def find_misspelt_tool(
-    actual: Iterable[Action], expected: Iterable[ExpectedAction], rules: TrajectoryRules
-) -> str | None:
-    """Return a problem of a name in the rules that looks like another way to write a name of the case."""
-    lists = {field: [*(getattr(rules, field) or ())] for field in _LISTS}
-    if not any(lists.values()):
-        return None
-    known = {action["name"] for action in actual} | {name for step in expected for name in step.names}
-    problems = (
-        find_misspelt([name for name in names if name not in known], known.difference(names), field)
-        for field, names in lists.items()
-    )
-    return next(filter(None, problems), None)
-
-
-def find_misspelt(names: Iterable[str], known: Iterable[str], field: str) -> str | None:
-    """Return a problem of the first name that looks like another way to write a known one.
-
-    Args:
-        names: Names of a contract that nothing in the case has.
-        known: Names of the case that the contract does not have.
-        field: The contract's field that has the names.
-    """
-    for name, meant in islice(product(names, sorted(known)), _MAX_PAIRS):
-        if is_other_spelling(name, meant):
-            return (
-                f"'{field}' has {join_names([name])}, which nothing in this case is called; "
-                f"write {join_names([meant])} if that is meant"
-            )
-    return None
-
-
-def is_other_spelling(name: str, meant: str) -> bool:
-    """Return whether two names are one that is misspelt, or written in another form.
-
-    A misspelling has one letter that is missing, doubled or swapped with the next. Another letter in its
-    place tells tools apart (get_x, set_x), and so do a final "s" and a digit.
-    """
-    if is_same_tool(name, meant):
-        return True
-    short, long = sorted((fold_tool_name(name), fold_tool_name(meant)), key=len)
-    if len(long) < _SHORTEST_NAME or OSA.distance(short, long, score_cutoff=1) > 1:
-        return False
-    if len(short) == len(long):
-        return sorted(short) == sorted(long)
-    return long.removesuffix("s") != short and _count_digits(short) == _count_digits(long)
-
-
-def _count_digits(name: str) -> int:
-    return sum(map(str.isdigit, name))
-
-
 Problem = Literal["missing", "unexpected", "different", "unreadable", "failed"]
-
 _WORKING: Final = frozenset({"tool", "action"})
 """The kinds that fit an expected write without a kind."""
 _ACTING: Final = _WORKING | {"handoff"}
@@ -122,21 +34,6 @@ class Difference(NamedTuple):
     expected: object = None
     actual: object = None
     """Of a ``failed`` call: why its tool did not run; None if it did."""
-
-
-def find_candidates(
-    steps: Sequence[ExpectedAction], actions: Sequence[Action], rules: TrajectoryRules
-) -> list[list[int]]:
-    """Return the positions of the observed actions that fit each expected step."""
-    return [
-        [
-            index
-            for index, each in enumerate(actions)
-            if each["name"] in names and fits_step(step, each, rules)
-        ]
-        for step in steps
-        for names in [{*step.names}]
-    ]
 
 
 def fits_step(step: ExpectedAction, action: Action, rules: TrajectoryRules) -> bool:
@@ -202,3 +99,103 @@ def _compare_values(
     # In Python True equals 1.
     elif expected != observed or isinstance(expected, bool) is not isinstance(observed, bool):
         yield Difference(path, "different", expected, observed)
+
+
+_MAX_PER_PAIR: Final = 20
+_MAX_TRIED: Final = 8
+"""How many observed actions of its name a missing step is compared with, to find the closest."""
+
+
+def pair_closest(
+    steps: Mapping[int, ExpectedAction], actions: Mapping[int, Action], rules: TrajectoryRules
+) -> Iterator[tuple[int, int, list[Difference]]]:
+    """Yield each step with the unused action of its name that differs least from it, and the differences."""
+    unused = dict(actions)
+    for place, step in steps.items():
+        tried = [
+            (index, list(islice(find_differences(pattern, unused[index], rules), _MAX_PER_PAIR)))
+            for pattern in step.patterns
+            for index in islice((i for i in unused if unused[i]["name"] == pattern.name), _MAX_TRIED)
+        ]
+        if tried:
+            index, differences = min(tried, key=lambda candidate: len(candidate[1]))
+            del unused[index]
+            yield place, index, differences
+
+
+def explain_difference(action: str, difference: Difference) -> str:
+    """Say in a few words which argument of an action is wrong and what it must be."""
+    name, path = join_names([action]), difference.path.removeprefix("/")
+    if difference.problem == "failed":
+        words = next((each for key, each in NOT_RUN_WORDS.items() if key == difference.actual), None)
+        if words is not None:
+            return f"{name} {words} and did not run; go on without it"
+        return f"{name} ended in an error; correct the call"
+    if difference.problem == "unexpected":
+        return f"{name} has {path}, which is not expected"
+    expected = _quote_value(difference.expected)
+    if difference.problem == "missing":
+        return f"{name} lacks {path}, which must be {expected}"
+    return f"{name} has {_quote_value(difference.actual)}{f' for {path}' if path else ''}, not {expected}"
+
+
+def _quote_value(value: object) -> str:
+    # An excerpt is redacted before it is cut: half of a credential would no longer be recognised.
+    excerpt = str(build_excerpt(value)["excerpt"])
+    return f"'{excerpt}'" if isinstance(value, str) else excerpt
+
+
+_LISTS: Final = ("ignored_tools", "forbidden_tools", "acting_tools", "tools")
+_SHORTEST_NAME: Final = 5
+"""In a shorter name, one letter may well tell two tools apart."""
+_MAX_PAIRS: Final = 10_000
+"""Most pairs of names that are searched for a misspelling: some milliseconds."""
+
+
+def find_misspelt_tool(
+    actual: Iterable[Action], expected: Iterable[ExpectedAction], rules: TrajectoryRules
+) -> str | None:
+    """Return a problem of a name in the rules that looks like another way to write a name of the case."""
+    lists = {field: getattr(rules, field) for field in _LISTS if getattr(rules, field)}
+    known = {name for step in expected for name in step.names} if lists else set()
+    known |= {action["name"] for action in actual} if lists else set()
+    problems = (find_misspelt(names, known, field) for field, names in lists.items())
+    return next(filter(None, problems), None)
+
+
+def find_misspelt(names: Iterable[str], known: Iterable[str], field: str) -> str | None:
+    """Return a problem of the first name of a contract that looks like another way to write a known one.
+
+    Args:
+        names: Names in a field of the contract.
+        known: Names in the case.
+        field: The contract's field.
+    """
+    pairs = product([name for name in names if name not in known], sorted({*known}.difference(names)))
+    for name, meant in islice(pairs, _MAX_PAIRS):
+        if is_other_spelling(name, meant):
+            return (
+                f"'{field}' has {join_names([name])}, which nothing in this case is called; "
+                f"write {join_names([meant])} if that is meant"
+            )
+    return None
+
+
+def is_other_spelling(name: str, meant: str) -> bool:
+    """Return whether two names are one that is misspelt, or written in another form.
+
+    A misspelling has one letter that is missing, doubled or swapped with the next. Another letter in its
+    place tells tools apart (get_x, set_x), and so do a final "s" and a digit.
+    """
+    if is_same_tool(name, meant):
+        return True
+    short, long = sorted((fold_tool_name(name), fold_tool_name(meant)), key=len)
+    if len(long) < _SHORTEST_NAME or OSA.distance(short, long, score_cutoff=1) > 1:
+        return False
+    if len(short) == len(long):
+        return sorted(short) == sorted(long)
+    return long.removesuffix("s") != short and _count_digits(short) == _count_digits(long)
+
+
+def _count_digits(name: str) -> int:
+    return sum(map(str.isdigit, name))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Final, Literal, NamedTuple
 
 from rapidfuzz.distance import LCSseq
@@ -11,9 +13,8 @@ from rapidfuzz.distance import LCSseq
 from evaluation.checks.kinds.tools import describe_unknown
 from evaluation.contract.run import MATCH_MODES, ExpectedAction, TrajectoryRules
 from evaluation.findings import Finding
-from evaluation.measures.trajectory.expected_steps import find_misspelt_tool, fits_step
-from evaluation.measures.trajectory.match_result import TrajectoryMatch
-from evaluation.measures.trajectory.matching import match_trajectory
+from evaluation.measures.action_differences import find_misspelt_tool, fits_step
+from evaluation.measures.trajectory_matching import TrajectoryMatch, match_trajectory
 from evaluation.report.metric_groups import (
     Score,
     Unscored,
@@ -41,7 +42,18 @@ TRAJECTORY_METRICS: Final[Mapping[str, Literal["higher", "lower"]]] = dict.fromk
 )
 """The metrics that may have a threshold, with the direction that is better; the group drops the prefix."""
 _DIFFERENCES: Final = ("missing_actions", "extra_actions", "order_violations")
-_PROHIBITED: Final = ("forbidden_actions", "unreadable_arguments", "unexpected_writes")
+_PROHIBITED: Final[Mapping[str, tuple[Severity, str]]] = {
+    "forbidden_actions": ("critical", "Forbidden tools were called: {}; do not call them"),
+    "unreadable_arguments": (
+        "warning",
+        "The arguments of tool calls are not a JSON object: {}; send an object",
+    ),
+    "unexpected_writes": (
+        "critical",
+        "Tools that change something were called beyond the expected calls: {}; do not call them",
+    ),
+}
+"""What must not happen, with the severity and the reason."""
 _COUNTS: Final = ("expected_count", "actual_count", "matched_count")
 _MAX_CHARACTERS: Final = 200
 """Most characters of a name in the report: a model may call a tool by a whole text."""
@@ -54,7 +66,7 @@ class TrajectoryScores(NamedTuple):
 
     scores: Mapping[str, Score]
     facts: JsonObject
-    checks: tuple[Finding, ...]
+    checks: Sequence[Finding]
     errors: tuple[str, ...] = ()
 
 
@@ -80,14 +92,15 @@ def score_trajectory(  # noqa: PLR0917
         return _score_unmatched(actual, rules, bounds)
     match = match_trajectory(actual, expected or (), mode, rules)
     scores = {name: _read_share(match, name, bounds) for name in _NO_SHARE}
-    checks = (
-        *_mode_checks(match, bounds),
-        *_check_rules(actual, match, rules),
+    checks = [
+        *_check_mode(match, bounds),
+        *_check_prohibitions(match, rules, _PROHIBITED),
+        *_report_unknown(actual),
         *_check_recorded_writes(actual, expected or (), rules, recorded_writing),
-        *_check_bounds(scores, bounds),
-    )
+        *_check_shares(scores, bounds),
+    ]
     errors = () if match.error is None else (f"trajectory: {match.error}",)
-    return TrajectoryScores(scores, _match_facts(match), checks, errors)
+    return TrajectoryScores(scores, _list_facts(match), checks, errors)
 
 
 def _score_unmatched(
@@ -96,30 +109,27 @@ def _score_unmatched(
     """Check only the rules that need no expected trajectory: such a contract permits other actions."""
     scores = {name: _explain_unscored(name, "no expected trajectory was given", bounds) for name in _NO_SHARE}
     match = match_trajectory(actual, (), "any_order", rules)
-    checks = [check for check in _check_rules(actual, match, rules) if check.name != "unexpected_writes"]
-    facts: JsonObject = {
-        check.name: _shorten_names(match, check.name) for check in checks if check.name in _PROHIBITED
-    }
+    checks = [*_check_prohibitions(match, rules, ("forbidden_actions", "unreadable_arguments"))]
+    facts: JsonObject = {check.name: _shorten_names(match, check.name) for check in checks}
     misspelt = find_misspelt_tool(actual, (), rules)
-    if misspelt is not None:
-        checks.insert(0, Finding("trajectory", "trajectory", None, "warning", "metric_error", misspelt))
-    return TrajectoryScores(scores, facts, (*checks, *_check_bounds(scores, bounds)))
+    first = [_report_error(misspelt)] if misspelt else []
+    checks = [*first, *checks, *_report_unknown(actual), *_check_shares(scores, bounds)]
+    return TrajectoryScores(scores, facts, checks)
 
 
-def _check_rules(
-    actual: Sequence[Action], match: TrajectoryMatch, rules: TrajectoryRules
+def _check_prohibitions(
+    match: TrajectoryMatch, rules: TrajectoryRules, metrics: Iterable[str]
 ) -> Iterator[Finding]:
     """Check that nothing happened that the rules forbid."""
-    if rules.forbidden_tools:
-        problem = "Forbidden tools were called: {}; do not call them"
-        yield _check_none("forbidden_actions", match.forbidden_actions, "critical", problem)
-    if match.unreadable_arguments:
-        problem = "The arguments of tool calls are not a JSON object: {}; send an object"
-        yield _check_none("unreadable_arguments", match.unreadable_arguments, "warning", problem)
-    if rules.acting_tools is not None:
-        problem = "Tools that change something were called beyond the expected calls: {}; do not call them"
-        yield _check_none("unexpected_writes", match.unexpected_writes, "critical", problem)
-    yield from _report_unknown(actual)
+    is_asked = {
+        "forbidden_actions": bool(rules.forbidden_tools),
+        "unreadable_arguments": bool(match.unreadable_arguments),
+        "unexpected_writes": rules.acting_tools is not None,
+    }
+    for metric in filter(is_asked.get, metrics):
+        names, (severity, problem) = getattr(match, metric), _PROHIBITED[metric]
+        reason = problem.format(join_names(names)) if names else f"{metric}: none"
+        yield Finding(metric, "trajectory", not names, severity, "trajectory", reason, len(names), 0)
 
 
 def _report_unknown(actual: Sequence[Action]) -> Iterator[Finding]:
@@ -137,21 +147,18 @@ def _check_recorded_writes(
     recorded: Collection[str],
 ) -> Iterator[Finding]:
     """Report calls that act by the run's own word, or under another spelling of an acting tool."""
-    known = {*(rules.acting_tools or ()), *(name for step in expected for name in step.names)}
-    acting = {*(rules.acting_tools or ()), *recorded} if rules.acting_tools is not None else set[str]()
+    if rules.acting_tools is None:
+        return
+    known = {*rules.acting_tools, *(name for step in expected for name in step.names)}
     others = (each["name"] for each in actual if each["name"] not in known)
+    acting = {*rules.acting_tools, *recorded}
     names = [name for name in others if any(is_same_tool(name, other) for other in acting)]
     if names:
         reason = f"Unexpected calls may change something: {join_names(names)}; name them in acting_tools"
         yield Finding("recorded_writes", "trajectory", None, "warning", "metric_error", reason, len(names), 0)
 
 
-def _check_none(metric: str, names: Sequence[str], severity: Severity, problem: str) -> Finding:
-    reason = problem.format(join_names(names)) if names else f"{metric}: none"
-    return Finding(metric, "trajectory", not names, severity, "trajectory", reason, len(names), 0)
-
-
-def _match_facts(match: TrajectoryMatch) -> JsonObject:
+def _list_facts(match: TrajectoryMatch) -> JsonObject:
     return {
         "match_mode": match.mode,
         **{name: _shorten_names(match, name) for name in (*_DIFFERENCES, *_PROHIBITED)},
@@ -171,7 +178,7 @@ def _shorten_names(match: TrajectoryMatch, metric: str) -> list[str]:
 def _read_share(match: TrajectoryMatch, name: str, bounds: Mapping[str, JsonObject]) -> Score:
     if match.error is not None:
         return unscored_error(match.error)
-    value: float | None = getattr(match, name)
+    value = match.shares[name]
     return _explain_unscored(name, _NO_SHARE[name], bounds) if value is None else value
 
 
@@ -180,16 +187,18 @@ def _explain_unscored(name: str, reason: str, bounds: Mapping[str, JsonObject]) 
     return missing_data(reason) if f"{_PREFIX}{name}" in bounds else not_applicable(reason)
 
 
-def _mode_checks(match: TrajectoryMatch, bounds: Mapping[str, JsonObject]) -> list[Finding]:
+def _check_mode(match: TrajectoryMatch, bounds: Mapping[str, JsonObject]) -> Iterator[Finding]:
     if match.agrees is None:
-        return [Finding("trajectory", "trajectory", None, "warning", "metric_error", match.reason)]
-    if match.mode == "precision_recall" and any(_can_fail(bounds, metric) for metric in _VERDICT_METRICS):
-        return []
-    return [
-        Finding(
-            "trajectory", "trajectory", match.agrees, "critical", "trajectory", match.reason, match.score, 1.0
+        yield _report_error(match.reason)
+    elif match.mode != "precision_recall" or not any(_can_fail(bounds, each) for each in _VERDICT_METRICS):
+        observed = match.shares["score"]
+        yield Finding(
+            "trajectory", "trajectory", match.agrees, "critical", "trajectory", match.reason, observed, 1.0
         )
-    ]
+
+
+def _report_error(reason: str) -> Finding:
+    return Finding("trajectory", "trajectory", None, "warning", "metric_error", reason)
 
 
 def _can_fail(bounds: Mapping[str, JsonObject], metric: str) -> bool:
@@ -199,7 +208,7 @@ def _can_fail(bounds: Mapping[str, JsonObject], metric: str) -> bool:
     return isinstance(minimum, (int, float)) and minimum > 0 and severity == "critical"
 
 
-def _check_bounds(scores: Mapping[str, Score], bounds: Mapping[str, JsonObject]) -> Iterator[Finding]:
+def _check_shares(scores: Mapping[str, Score], bounds: Mapping[str, JsonObject]) -> Iterator[Finding]:
     named = {f"{_PREFIX}{name}": score for name, score in scores.items()}
     return check_bounds("trajectory", "trajectory", bounds, named)
 
@@ -241,11 +250,17 @@ def score_collaboration(
         "plan_adherence": _plan_adherence(actions, plan),
         "stuck_runs": len(stuck) if actions else _NO_ACTION,
     }
-    return scores, [
-        *check_bounds("trajectory", "collaboration", bounds, scores),
-        *_check_identities(scores["collaboration_confidence"]),
-        *_report_stuck_agents(stuck),
-    ]
+    findings = [*check_bounds("trajectory", "collaboration", bounds, scores)]
+    known = scores["collaboration_confidence"]
+    # Without this finding the other values would look as if all agents were known.
+    if isinstance(known, float) and known < 1:
+        reason = f"the agent of {1 - known:.0%} of the actions is not recorded"
+        findings.append(
+            Finding(
+                "collaboration_confidence", "trajectory", None, "info", "missing_data", reason, known, 1.0
+            )
+        )
+    return scores, [*findings, *map(_report_stuck, stuck[:_MAX_REPORTED])]
 
 
 def _score_agents(actions: Sequence[Action], expected: Sequence[ExpectedAction]) -> dict[str, Score]:
@@ -279,35 +294,17 @@ def find_stuck_actions(
 
     A repetition is left out if the contract expects the action as often.
     """
-    runs: list[list[Action]] = []
-    for action in actions:
-        if runs and _is_same_action(runs[-1][-1], action):
-            runs[-1].append(action)
-        else:
-            runs.append([action])
-    stuck = ((run[0], len(run)) for run in runs if len(run) >= _STUCK_AFTER)
+    runs = [[*run] for _, run in groupby(actions, itemgetter("name", "agent", "args", "args_text"))]
     return [
-        (action, times)
-        for action, times in stuck
-        if times > sum(fits_step(step, action, rules) for step in expected)
+        (run[0], len(run))
+        for run in runs
+        if len(run) >= _STUCK_AFTER and len(run) > sum(fits_step(step, run[0], rules) for step in expected)
     ]
 
 
-def _is_same_action(action: Action, after: Action) -> bool:
-    return all(action[field] == after[field] for field in ("name", "agent", "args", "args_text"))
-
-
-def _check_identities(known: Score) -> Iterable[Finding]:
-    # Without this finding the other values would look as if all agents were known.
-    if isinstance(known, float) and known < 1:
-        reason = f"the agent of {1 - known:.0%} of the actions is not recorded"
-        yield Finding(
-            "collaboration_confidence", "trajectory", None, "info", "missing_data", reason, known, 1.0
-        )
-
-
-def _report_stuck_agents(stuck: Sequence[tuple[Action, int]]) -> Iterable[Finding]:
-    for action, times in stuck[:_MAX_REPORTED]:
-        name = shorten(action["name"])
-        reason = f"{name} was called {times} times in a row with the same arguments; call it once"
-        yield Finding("stuck_runs", "trajectory", False, "warning", "anomaly", reason, times, _STUCK_AFTER)
+def _report_stuck(repeated: tuple[Action, int]) -> Finding:
+    action, times = repeated
+    reason = (
+        f"{shorten(action['name'])} was called {times} times in a row with the same arguments; call it once"
+    )
+    return Finding("stuck_runs", "trajectory", False, "warning", "anomaly", reason, times, _STUCK_AFTER)

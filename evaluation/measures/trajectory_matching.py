@@ -2,37 +2,117 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product, starmap
 from types import MappingProxyType
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from rapidfuzz.distance import LCSseq
 
 from evaluation.checks.kinds.tools import describe_unknown
 from evaluation.contract.run import MATCH_MODES, ExpectedAction, TrajectoryRules
-from evaluation.measures.trajectory.expected_steps import (
-    Selection,
-    find_candidates,
+from evaluation.measures.action_differences import (
+    Difference,
+    explain_difference,
     find_misspelt_tool,
     fits_step,
-    select_compared,
+    pair_closest,
 )
-from evaluation.measures.trajectory.match_result import (
-    MODES_WITHOUT_EXTRAS,
-    ORDERED_MODES,
-    TrajectoryMatch,
-    find_mismatches,
-)
+from evaluation.report.metric_groups import join_names
 from evaluation.report.state import Action
 from evaluation.sensitive.scanner import shorten
 
 DEFAULT_RULES: Final = TrajectoryRules()
+_ORDERED_MODES: Final = frozenset({"exact", "in_order"})
+MODES_WITHOUT_EXTRAS: Final = frozenset({"exact", "subset", "precision_recall"})
 _MOST_READ: Final = 4
 """Most unknown effects that are read in every combination."""
 _MAX_COMPARISONS: Final = 1_000_000
 """Most pairs of a step and an action that are compared: some seconds."""
+_MAX_MISMATCHES: Final = 100
+_MAX_EXPLAINED: Final = 5
+
+
+class TrajectoryMatch(NamedTuple):
+    """The verdict of one mode, and the partial credit and diagnosis, which do not depend on the mode.
+
+    A share with denominator 0 is None: it has no meaning without actions. If ``error`` is set, every share
+    is None and the counts of pairs are 0.
+    """
+
+    mode: str
+    agrees: bool | None = None
+    """Whether the trajectory meets the mode; None if ``error`` says why that is undecided."""
+    error: str | None = None
+    missing_actions: Sequence[str] = ()
+    """Steps that no observed action is assigned to, regardless of order."""
+    extra_actions: Sequence[str] = ()
+    """Observed actions that no step is assigned to."""
+    order_violations: Sequence[str] = ()
+    """Steps that occur out of order; set only if an ordered mode does not agree."""
+    argument_mismatches: Sequence[tuple[str, Difference]] = ()
+    """The names of observed actions, each with one difference from a missing step of this name."""
+    forbidden_actions: Sequence[str] = ()
+    """Every action of a forbidden name, compared or not, failed or not."""
+    unreadable_arguments: Sequence[str] = ()
+    """Compared actions whose recorded arguments are not a JSON object."""
+    unexpected_writes: Sequence[str] = ()
+    """Actions of the contract's writing tools that no step is assigned to."""
+    expected_count: int = 0
+    """Steps that were compared."""
+    actual_count: int = 0
+    """Observed actions that were compared."""
+    matched_count: int = 0
+    """Pairs of a step and an action."""
+
+    @property
+    def passed(self) -> bool | None:
+        """Whether the mode agrees, and no action was forbidden or an unexpected write."""
+        if self.forbidden_actions or self.unexpected_writes:
+            return False
+        return self.agrees
+
+    @property
+    def shares(self) -> dict[str, float | None]:
+        """The partial credit by name.
+
+        ``precision`` is the share of the observed actions that were expected, and ``recall`` the share of the
+        expected steps that were observed. ``f1`` is their harmonic mean (van Rijsbergen 1979). ``score`` is
+        F1 in mode ``precision_recall``; in all others 1 if the mode agrees, else 0.
+        """
+        if self.agrees is None:
+            return dict.fromkeys(("score", "precision", "recall", "f1"))
+        matched, actual, expected = self.matched_count, self.actual_count, self.expected_count
+        f1 = 2 * matched / (actual + expected) if actual and expected else None
+        return {
+            "score": f1 if self.mode == "precision_recall" else float(self.agrees),
+            "precision": matched / actual if actual else None,
+            "recall": matched / expected if expected else None,
+            "f1": f1,
+        }
+
+    @property
+    def reason(self) -> str:
+        """One sentence that says why the mode agrees or does not; names are bounded in number and length."""
+        if self.agrees is None:
+            return f"The trajectory could not be compared: {self.error}."
+        if self.agrees:
+            return (
+                f"The actions agree with the expected ones in mode {self.mode}: "
+                f"{self.matched_count} matched, {self.expected_count} expected, {self.actual_count} observed."
+            )
+        return f"The actions do not agree with the expected ones in mode {self.mode}: {self._problems()}."
+
+    def _problems(self) -> str:
+        allows_extras = self.mode not in MODES_WITHOUT_EXTRAS and self.expected_count
+        problems = {
+            "missing": self.missing_actions if self.mode != "subset" else (),
+            "extra": () if allows_extras else self.extra_actions,
+            "out of order": self.order_violations,
+        }
+        named = [f"{problem} {join_names(names)}" for problem, names in problems.items() if names]
+        return "; ".join([*named, *starmap(explain_difference, self.argument_mismatches[:_MAX_EXPLAINED])])
 
 
 def match_trajectory(
@@ -84,25 +164,44 @@ def _assume(action: Action, *, acted: bool) -> Action:
 def _match(
     actual: Sequence[Action], expected: Sequence[ExpectedAction], mode: str, rules: TrajectoryRules
 ) -> TrajectoryMatch:
-    selection = select_compared(actual, expected, rules)
+    actions, steps = select_compared(actual, expected, rules)
     result = TrajectoryMatch(
         mode,
         forbidden_actions=[
             each["name"] for each in actual if each["name"] in rules.forbidden_tools and not each["not_run"]
         ],
-        unreadable_arguments=[each["name"] for each in selection.actions if each["args_error"] is not None],
-        expected_count=len(selection.steps),
-        actual_count=len(selection.actions),
+        unreadable_arguments=[each["name"] for each in actions if each["args_error"] is not None],
+        expected_count=len(steps),
+        actual_count=len(actions),
     )
     problem = _find_problem(result, expected)
-    if problem is not None:
-        return result._replace(error=problem)
-    match = _decide_match(result, selection, rules)
+    match = result if problem else _decide_match(result, actions, steps, rules)
     # Thresholds may take the place of the verdict in mode precision_recall, so its shares are withdrawn too.
     if match.agrees or mode == "precision_recall":
-        misspelt = find_misspelt_tool(actual, expected, rules)
-        return result._replace(error=misspelt) if misspelt else match
-    return match
+        problem = problem or find_misspelt_tool(actual, expected, rules)
+    return result._replace(error=problem) if problem else match
+
+
+def select_compared(
+    actual: Iterable[Action], expected: Iterable[ExpectedAction], rules: TrajectoryRules
+) -> tuple[list[Action], list[ExpectedAction]]:
+    """Leave out the tools that the rules ignore; a step is left out if all its alternatives are."""
+    # A reused answer is no further effect.
+    made = [action for action in actual if action["outcome"] != "reused"]
+    actions = [action for action in made if action["name"] not in rules.ignored_tools]
+    steps = [step for step in expected if not {*step.names} <= {*rules.ignored_tools}]
+    if rules.acting_tools is None:
+        return actions, steps
+    actions = [action for action in actions if action["error"] is None]
+    acting = [
+        step for step in steps if any(rules.may_act(str(each.name), each.kind) for each in step.patterns)
+    ]
+    if steps and not acting:
+        # The contract expects nothing but reading. Only its own word tells: a run's would free it.
+        return actions, steps
+    names = {name for step in acting for name in step.names}
+    kept = [each for each in actions if each["name"] in names or rules.may_act(each["name"], each["kind"])]
+    return kept, acting
 
 
 def _find_problem(result: TrajectoryMatch, expected: Sequence[ExpectedAction]) -> str | None:
@@ -116,8 +215,9 @@ def _find_problem(result: TrajectoryMatch, expected: Sequence[ExpectedAction]) -
     return None
 
 
-def _decide_match(result: TrajectoryMatch, selection: Selection, rules: TrajectoryRules) -> TrajectoryMatch:
-    steps, actions = selection.steps, selection.actions
+def _decide_match(
+    result: TrajectoryMatch, actions: list[Action], steps: list[ExpectedAction], rules: TrajectoryRules
+) -> TrajectoryMatch:
     # Most recorded runs agree: comparing pair by pair spares them the assignment.
     if len(steps) == len(actions) and all(map(fits_step, steps, actions, [rules] * len(steps))):
         return result._replace(agrees=True, matched_count=result.actual_count)
@@ -125,14 +225,18 @@ def _decide_match(result: TrajectoryMatch, selection: Selection, rules: Trajecto
         return result._replace(error="too many actions have to be compared with too many steps")
     pairs = StepPairs.of(steps, actions, rules)
     missing, extra, agrees = pairs.missing, pairs.extra, pairs.agree(result.mode)
-    out_of_order = [] if agrees or result.mode not in ORDERED_MODES else pairs.list_out_of_order()
+    out_of_order = [] if agrees or result.mode not in _ORDERED_MODES else pairs.list_out_of_order()
+    closest = pair_closest(missing, extra, rules)
+    mismatches = ((extra[place]["name"], each) for _, place, differences in closest for each in differences)
     return result._replace(
         agrees=agrees,
-        missing_actions=[" | ".join(step.names) for step in missing],
-        extra_actions=[action["name"] for action in extra],
-        unexpected_writes=[each["name"] for each in extra if each["name"] in (rules.acting_tools or ())],
+        missing_actions=[" | ".join(step.names) for step in missing.values()],
+        extra_actions=[action["name"] for action in extra.values()],
+        unexpected_writes=[
+            each["name"] for each in extra.values() if each["name"] in (rules.acting_tools or ())
+        ],
         order_violations=[" | ".join(step.names) for step in out_of_order],
-        argument_mismatches=find_mismatches(missing, extra, rules),
+        argument_mismatches=[*islice(mismatches, _MAX_MISMATCHES)],
         matched_count=len(pairs.assigned),
     )
 
@@ -152,21 +256,25 @@ class StepPairs:
     @classmethod
     def of(cls, steps: Sequence[ExpectedAction], actions: Sequence[Action], rules: TrajectoryRules) -> Self:
         """Assign to each step one of the actions that fit it; as many as possible."""
-        candidates = find_candidates(steps, actions, rules)
-        places = _number_places([action["message"] for action in actions])
+        candidates = [
+            [i for i, each in enumerate(actions) if each["name"] in names and fits_step(step, each, rules)]
+            for step in steps
+            for names in [{*step.names}]
+        ]
+        places = _number_places(actions)
         in_order = _assign_in_order(candidates, places)
         return cls(steps, actions, candidates, places, assign_actions(candidates, in_order))
 
     @property
-    def missing(self) -> list[ExpectedAction]:
-        """The steps without an action."""
-        return [step for index, step in enumerate(self.steps) if index not in self.assigned]
+    def missing(self) -> dict[int, ExpectedAction]:
+        """The steps without an action, by position."""
+        return {place: step for place, step in enumerate(self.steps) if place not in self.assigned}
 
     @property
-    def extra(self) -> list[Action]:
-        """The actions without a step."""
+    def extra(self) -> dict[int, Action]:
+        """The actions without a step, by position."""
         taken = set(self.assigned.values())
-        return [action for index, action in enumerate(self.actions) if index not in taken]
+        return {place: action for place, action in enumerate(self.actions) if place not in taken}
 
     def agree(self, mode: str) -> bool:
         """Return whether steps and actions agree in a mode."""
@@ -177,7 +285,7 @@ class StepPairs:
             return False
         if mode == "exact":
             return self._agree_exactly()
-        return mode not in ORDERED_MODES or not self.list_out_of_order()
+        return mode not in _ORDERED_MODES or not self.list_out_of_order()
 
     def _agree_exactly(self) -> bool:
         """Return whether the parallel calls of each place are the steps of the same positions."""
@@ -198,11 +306,12 @@ class StepPairs:
         return [self.steps[step] for step in sorted(ordered[e.src_pos] for e in edits if e.tag == "delete")]
 
 
-def _number_places(labels: Sequence[Hashable]) -> list[int]:
-    """Return for each item the position of the first of its neighbours with its label; None stands alone."""
+def _number_places(actions: Sequence[Action]) -> list[int]:
+    """Return for each action the position of the first of its neighbours that the same message made."""
     places: list[int] = []
-    for position, label in enumerate(labels):
-        is_joined = position > 0 and label is not None and label == labels[position - 1]
+    for position, action in enumerate(actions):
+        message = action["message"]
+        is_joined = position > 0 and message is not None and message == actions[position - 1]["message"]
         places.append(places[-1] if is_joined else position)
     return places
 
@@ -254,24 +363,26 @@ def _find_path(
 
     A search that fails adds the actions that it reached to ``closed``: no free one is found from them.
     """
-    reached: dict[int, tuple[int, int | None]] = {}
-    queue: list[tuple[int, int | None]] = [(step, None)]
-    for each, own in queue:
+    reached: dict[int, int] = {}
+    """The step that reached each action."""
+    own: dict[int, int | None] = {step: None}
+    """The action that each step would give up."""
+    for each in (queue := [step]):
         for action in candidates[each]:
             if action in reached or action in closed:
                 continue
-            reached[action] = each, own
+            reached[action] = each
             if action not in holders:
-                return dict(_trace_path(action, reached))
-            queue.append((holders[action], action))
+                return dict(_trace_path(action, reached, own))
+            own[holders[action]] = action
+            queue.append(holders[action])
     closed.update(reached)
     return {}
 
 
 def _trace_path(
-    action: int | None, reached: Mapping[int, tuple[int, int | None]]
+    action: int | None, reached: Mapping[int, int], own: Mapping[int, int | None]
 ) -> Iterator[tuple[int, int]]:
     while action is not None:
-        step, own = reached[action]
-        yield action, step
-        action = own
+        yield action, reached[action]
+        action = own[reached[action]]

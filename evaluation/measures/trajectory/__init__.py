@@ -1,1 +1,0 @@
-"""Compares the actions of a run with the expected ones: matching, partial credit, diagnosis, metrics."""
