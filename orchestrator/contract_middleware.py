@@ -34,7 +34,7 @@ from orchestrator.judging.conversation import (
 )
 from orchestrator.judging.executor_tools import ExecutorTools
 from orchestrator.judging.task_contracts import validate_contract
-from orchestrator.runtime.call_records import plan_record
+from orchestrator.runtime.call_recorder import plan_record
 from orchestrator.state.plain_values import plain_json
 from orchestrator.state.records import Json, Requirement, ToolCallRecord
 

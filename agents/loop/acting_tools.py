@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final, Literal, TypeAlias, cast, get_args
 
@@ -22,6 +22,7 @@ Repeat = Literal["reuse", "ask", "allow"]
 Succeeded: TypeAlias = Mapping[str, object] | str | Callable[[str], bool | None] | None
 _log: Final = logging.getLogger(__name__)
 Metadata: TypeAlias = Mapping[str, object] | None
+_HINTS: Final = frozenset({"readOnlyHint", "destructiveHint", "idempotentHint"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +153,22 @@ def _read_annotations(hints: Mapping[str, object]) -> ToolKind | None:
     if hints.get("readOnlyHint") is True:
         return "reading"
     return "acting" if hints.get("idempotentHint") is False else None
+
+
+def read_annotations(acting: ActingTools, tools: Iterable[object]) -> dict[str, dict[str, bool]]:
+    """Returns the annotations of MCP that tools have in their metadata, for tools that ``acting`` lacks."""
+    found = {str(getattr(tool, "name", "")): getattr(tool, "metadata", None) or {} for tool in tools}
+    hints = {
+        name: {hint: value for hint, value in metadata.items() if hint in _HINTS and isinstance(value, bool)}
+        for name, metadata in found.items()
+        if name not in acting.metadata
+    }
+    return {name: each for name, each in hints.items() if each}
+
+
+def add_annotations(acting: ActingTools, annotations: Mapping[str, Metadata]) -> ActingTools:
+    """Returns the tools that act with the annotations of tools that it lacks."""
+    return replace(acting, metadata={**annotations, **acting.metadata})
 
 
 def read_acting_tools(given: object, metadata: Mapping[str, Metadata] | None = None) -> ActingTools:

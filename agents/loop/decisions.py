@@ -184,15 +184,15 @@ def _hash_received(call: ToolCall | Effect, received: Mapping[str, str]) -> str:
     return received.get(written, written)
 
 
-def list_rejected(
+def list_answered(
     reply: AIMessage, messages: Sequence[BaseMessage], effects: Mapping[str, Effect]
 ) -> Iterator[tuple[ToolCall, Decision]]:
-    """Yields the calls that another middleware answered with an error, as a person rejects one: none ran."""
+    """Yields the calls that another middleware answered: a person rejected one, or stated its answer."""
     answers = {each.tool_call_id: each for each in messages if isinstance(each, ToolMessage)}
     for call in reply.tool_calls:
         answer = answers.get(str(call["id"]))
-        if answer is not None and answer.status == "error" and call["id"] not in effects:
-            yield call, Withheld(str(answer.text), "denied")
+        if answer is not None and call["id"] not in effects:
+            yield call, Withheld(str(answer.text), "denied" if answer.status == "error" else "stated")
 
 
 def add_error(effect: Effect, error: BaseException) -> Effect:

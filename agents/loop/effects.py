@@ -16,6 +16,7 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 from typing_extensions import TypedDict
 
+from agents.errors import ToolLoopError
 from agents.loop.acting_tools import ActingTools
 from agents.reply_types import EffectOutcome, GateDecision, HumanAnswer
 
@@ -251,7 +252,7 @@ class ReplyMark(TypedDict):
 
     ``unmade`` names a call that the reply has in another place than its calls. ``received`` has the hash of
     a call with the arguments that its tool receives, by its hash as the model wrote it, if the two differ:
-    who decides about the call does not know the tools.
+    who decides about the call does not know the tools. ``annotations`` has those of the tools by name.
     """
 
     model: str
@@ -259,12 +260,14 @@ class ReplyMark(TypedDict):
     replied_at: str
     unmade: NotRequired[str]
     received: NotRequired[Mapping[str, str]]
+    annotations: NotRequired[Mapping[str, Mapping[str, bool]]]
 
 
 def mark_reply(reply: AIMessage, messages: Sequence[BaseMessage], mark: ReplyMark) -> AIMessage:
-    """Returns a reply with a mark, which is stored with it and sent to no server, and with ids of its calls.
+    """Returns a reply with a mark, which is stored with it and sent to no server, and with ids of its own.
 
-    Each call gets an id of its own: some servers send none or repeat one, and an answer needs one.
+    Some servers send none or repeat one. An answer needs the id of its call, and LangGraph replaces a message
+    by one with the same id.
 
     Args:
         reply: The reply.
@@ -278,6 +281,7 @@ def mark_reply(reply: AIMessage, messages: Sequence[BaseMessage], mark: ReplyMar
         calls.append({**call, "id": call_id})
     valid = len(reply.tool_calls)
     update = {
+        "id": None if reply.id in {each.id for each in messages} else reply.id,
         "response_metadata": {**reply.response_metadata, _REPLY_MARK: mark},
         "tool_calls": calls[:valid],
         "invalid_tool_calls": calls[valid:],
@@ -290,9 +294,9 @@ def _list_calls(message: BaseMessage) -> list[Mapping[str, object]]:
     return cast("list[Mapping[str, object]]", calls)
 
 
-def read_reply_mark(reply: AIMessage) -> ReplyMark | None:
-    """Returns the mark of a reply; None for a message of a model that is a part of the request."""
-    mark = reply.response_metadata.get(_REPLY_MARK)
+def read_reply_mark(reply: AIMessage | None) -> ReplyMark | None:
+    """Returns the mark of a reply; None for none, and for a message that is a part of the request."""
+    mark = None if reply is None else reply.response_metadata.get(_REPLY_MARK)
     return cast("ReplyMark", mark) if isinstance(mark, Mapping) else None
 
 
@@ -305,6 +309,16 @@ def find_last_reply(messages: Sequence[BaseMessage]) -> tuple[AIMessage | None, 
         if isinstance(message, ToolMessage):
             answered.add(message.tool_call_id)
     return None, answered
+
+
+def check_rounds(messages: Sequence[BaseMessage], limit: int) -> None:
+    """Checks that a conversation has no more replies with calls than allowed.
+
+    Raises:
+        ToolLoopError: It has more.
+    """
+    if sum(bool(_list_calls(message)) for message in messages) > limit:
+        raise ToolLoopError(limit)
 
 
 def list_earlier_replies(messages: Sequence[BaseMessage], execution: str) -> list[tuple[str, AIMessage]]:

@@ -28,9 +28,10 @@ from agents.loop.acting_tools import (
     DEFAULT,
     ActingTools,
     ActingToolsOption,
-    ToolUse,
+    add_annotations,
     describe_tool,
     read_acting_tools,
+    read_annotations,
 )
 from agents.loop.call_marks import CallMarks, add_mark, forget_answer, read_marks
 from agents.loop.decisions import (
@@ -40,7 +41,7 @@ from agents.loop.decisions import (
     doubt_effect,
     find_earlier_effect,
     is_lasting,
-    list_rejected,
+    list_answered,
     note_lost,
 )
 from agents.loop.effects import (
@@ -61,7 +62,7 @@ from agents.loop.effects import (
     utc_now,
 )
 from agents.loop.langgraph_internals import find_late_durability, read_config
-from agents.loop.read_back import add_metadata, add_read_back, check_acting_tools
+from agents.loop.read_back import add_read_back, check_acting_tools
 from agents.loop.reply_problems import find_unmade_call, tell_reply
 from agents.loop.single_agent import build_single_gate
 from agents.loop.tool_answers import (
@@ -72,7 +73,13 @@ from agents.loop.tool_answers import (
     read_invalid_call,
     write_messages,
 )
-from agents.loop.tool_arguments import hash_received, list_parameters, withhold_unknown
+from agents.loop.tool_arguments import (
+    find_argument_problem,
+    give_idempotency_key,
+    hash_received,
+    list_parameters,
+    withhold_broken,
+)
 from agents.models.identity import name_called
 from agents.models.whole_replies import check_replies
 from agents.sync import Call, Conversation, arun_conversation, run_conversation
@@ -130,6 +137,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         Raises:
             LateDurabilityError: A tool that acts is called, and the graph stores its state too late.
             CallHaltedError: A person ended the run.
+            TextualCallError: The model writes its calls as text, also after it was told so.
         """
         return run_conversation(self._answer_reply(state))
 
@@ -142,24 +150,13 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         if reply is None:
             return None
         calls = [call for call in reply.tool_calls if call["id"] not in answered]
-        uses = [self._describe_tool(call) for call in calls]
+        acting = self._find_acting(reply)
+        uses = [describe_tool(acting, call["name"]) for call in calls]
         if any(use.treatment and (use.treatment.approve or len(list_attempts(messages)) > 1) for use in uses):
             # A question may follow.
             yield from forget_answer(read_config())
-        return self.decide_calls(state, reply, calls)
-
-    def decide_calls(
-        self, state: EffectsState, reply: AIMessage, calls: Sequence[ToolCall]
-    ) -> dict[str, Any] | None:
-        """Returns the decisions about the open calls of a reply, with the answers to those not made.
-
-        A reply that is no answer is told to the model, and so are broken calls.
-
-        Raises:
-            TextualCallError: The model writes its calls as text, also after it was told so.
-        """
         if not (reply.tool_calls or reply.invalid_tool_calls):
-            return tell_reply(state["messages"])
+            return tell_reply(messages)
         told = self._tell_invalid(state, reply)
         update = self._decide_open(state, reply, calls)
         if not told:
@@ -172,9 +169,10 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         self, state: EffectsState, reply: AIMessage, calls: Sequence[ToolCall]
     ) -> dict[str, Any]:
         gate, effects, messages = self._find_gate(), dict[str, Effect](), list[ToolMessage]()
-        rejected = list_rejected(reply, state["messages"], state.get("effects", {}))
-        for call, decision in [*rejected, *self._decide(state, reply, calls)]:
-            use, key = self._describe_tool(call), str(call["id"])
+        acting, has_answers = self._find_acting(reply), len(calls) < len(reply.tool_calls)
+        answered = list_answered(reply, state["messages"], state.get("effects", {})) if has_answers else ()
+        for call, decision in [*answered, *self._decide(state, reply, calls)]:
+            use, key = describe_tool(acting, call["name"]), str(call["id"])
             if isinstance(decision, Made) and use.only_reads:
                 continue
             effect = build_effect(call, decision, gate.execution)
@@ -192,16 +190,17 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
     ) -> Iterator[tuple[ToolCall, Decision]]:
         gate, mark, own = self._find_gate(), read_reply_mark(reply), {call["id"] for call in calls}
         self._note_history(state)
+        acting = self._find_acting(reply)
         before = [
             (key, each)
             for key, each in state.get("effects", {}).items()
-            if key not in own and self._describe_tool(each).kind == "acting"
+            if key not in own and describe_tool(acting, each["name"]).kind == "acting"
         ]
         made = list[ToolCall]()
         for call in calls:
             decision: Decision = Made()
             breach = gate.find_breach(call, made) if gate.has_bounds else None
-            use = self._describe_tool(call)
+            use = describe_tool(acting, call["name"])
             if (tool := use.treatment) is not None:
                 if (late := find_late_durability(read_config())) is not None:
                     raise LateDurabilityError(call["name"], late)
@@ -227,12 +226,14 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
     def wrap_model_call(self, request: ModelRequest[Any], handler: Handler) -> ModelResponse[Any]:
         """Marks the reply with this execution and the time, which is the time of questions about it."""
         prepared = self.prepare_request(request)
-        return self._mark(prepared, name_called(prepared.model), handler(prepared))
+        mark = self._begin_mark(prepared)
+        return self._mark(prepared, mark, handler(prepared))
 
     async def awrap_model_call(self, request: ModelRequest[Any], handler: AsyncHandler) -> ModelResponse[Any]:
         """Like ``wrap_model_call``."""
         prepared = self.prepare_request(request)
-        return self._mark(prepared, name_called(prepared.model), await handler(prepared))
+        mark = self._begin_mark(prepared)
+        return self._mark(prepared, mark, await handler(prepared))
 
     def prepare_request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         """Returns the request of a reply, if the agent has the tools that ``acting_tools`` names."""
@@ -243,20 +244,26 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         messages = write_messages(request.messages, request.model, tools)
         return request.override(model=check_replies(request.model), messages=cast("list[Any]", messages))
 
+    def _begin_mark(self, request: ModelRequest[Any]) -> ReplyMark:
+        model, execution = name_called(request.model), self._find_gate().execution
+        mark = ReplyMark(model=model, execution=execution, replied_at="")
+        annotations = read_annotations(self._find_acting(), request.tools)
+        return {**mark, "annotations": annotations} if annotations else mark
+
     def _mark(
-        self, request: ModelRequest[Any], model: str, response: ModelResponse[Any]
+        self, request: ModelRequest[Any], mark: ReplyMark, response: ModelResponse[Any]
     ) -> ModelResponse[Any]:
-        gate, last = self._find_gate(), response.result[-1]
-        mark = ReplyMark(model=model, execution=gate.execution, replied_at=utc_now().isoformat())
-        replies = [each for each in request.messages if isinstance(each, AIMessage)]
-        made = {call["name"] for reply in replies for call in reply.tool_calls}
-        if (unmade := find_unmade_call(last, list_parameters(request.tools), made)) is not None:
-            mark["unmade"] = unmade
+        last, mark = response.result[-1], {**mark, "replied_at": utc_now().isoformat()}
+        if isinstance(last, AIMessage) and not (last.tool_calls or last.invalid_tool_calls):
+            replies = [each for each in request.messages if isinstance(each, AIMessage)]
+            made = {call["name"] for reply in replies for call in reply.tool_calls}
+            if (unmade := find_unmade_call(last, list_parameters(request.tools), made)) is not None:
+                mark["unmade"] = unmade
         if received := hash_received(response.result, request.tools):
             mark["received"] = received
         # A reply with a structured output has an answer behind it, whose id is that of the call.
         marked = [
-            mark_reply(withhold_unknown(each, request.tools), request.messages if each is last else (), mark)
+            mark_reply(withhold_broken(each, request.tools), request.messages if each is last else (), mark)
             if isinstance(each, AIMessage)
             else each
             for each in response.result
@@ -272,10 +279,14 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         return await arun_conversation(self._make_call(request, handler))
 
     def _make_call(self, request: ToolCallRequest, handler: ToolHandler) -> Conversation[Output]:
-        call, gate, acting = request.tool_call, self._find_gate(), self._find_acting(request)
+        call, gate = request.tool_call, self._find_gate()
+        acting = self._find_acting(_find_reply(request.state))
         use = describe_tool(acting, call["name"])
-        intent = _read_effects(request).get(str(call["id"]))
+        intent = _read_state(request.state).get("effects", {}).get(str(call["id"]))
         effect, lost = intent or build_effect(call, Made(), gate.execution), 0
+        # A person, or a middleware, may have changed the arguments after the reply.
+        if (problem := find_argument_problem(call, request.tool)) is not None:
+            return _withhold(gate, call, Withheld(problem, None), lost)
         if intent is not None and not use.only_reads and gate.may_have_begun(intent, request):
             asked = yield from self._begin_again(request)
             if not isinstance(asked, int):
@@ -284,7 +295,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         self._note_history(request.state)
         gate.note_begun(request, is_begun=True)
         try:
-            make = partial(handler, self.begin_call(request))
+            make = partial(handler, give_idempotency_key(request))
             output = self.read_output(request, (yield Call(make, make)))
         except GraphInterrupt as pause:
             yield from add_mark(request.runtime.config, str(call["id"]), "paused", utc_now().isoformat())
@@ -330,28 +341,20 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         """Returns the output of a tool as the agent takes it."""
         return output
 
-    def begin_call(self, request: ToolCallRequest) -> ToolCallRequest:
-        """Returns the request of a call that is about to be made."""
-        return request
-
     def _note_history(self, state: object) -> None:
         """Tells the gate of the calls before a crash, if the last reply is from before one."""
-        stored = state if isinstance(state, Mapping) else {}
-        gate, (reply, _) = self._find_gate(), find_last_reply(stored.get("messages", []))
-        mark = None if reply is None else read_reply_mark(reply)
+        gate, mark, stored = self._find_gate(), read_reply_mark(_find_reply(state)), _read_state(state)
         if mark is not None and mark["execution"] != gate.execution:
             gate.note_history(stored["messages"], stored.get("effects") or {})
 
     def _find_gate(self) -> CallGate:
         return self._gate or find_gate() or build_single_gate()
 
-    def _describe_tool(self, call: ToolCall | Effect) -> ToolUse:
-        return describe_tool(self._find_acting(), call["name"])
-
-    def _find_acting(self, request: ToolCallRequest | None = None) -> ActingTools:
-        acting = self._acting or self._find_gate().acting or _GUESSING
-        tools = () if request is None else (request.tool, *request.runtime.tools)
-        return add_metadata(acting, [tool for tool in tools if tool is not None])
+    def _find_acting(self, reply: AIMessage | None = None) -> ActingTools:
+        """Returns which tools act, with the annotations that the mark of a reply has."""
+        acting, mark = self._acting or self._find_gate().acting or _GUESSING, read_reply_mark(reply)
+        annotations = {} if mark is None else mark.get("annotations", {})
+        return add_annotations(acting, annotations) if annotations else acting
 
 
 def _withhold(gate: CallGate, call: ToolCall, decision: Withheld, lost: int) -> Output:
@@ -389,6 +392,9 @@ def _ask_again(gate: CallGate, call: ToolCall, marks: CallMarks, now: str) -> De
     return ask_about(gate, call, doubt_effect(reason), asked_at, new_after=new_after)
 
 
-def _read_effects(request: ToolCallRequest) -> Mapping[str, Effect]:
-    state = request.state if isinstance(request.state, Mapping) else {}
-    return cast("Mapping[str, Effect]", state.get("effects") or {})
+def _find_reply(state: object) -> AIMessage | None:
+    return find_last_reply(_read_state(state).get("messages", []))[0]
+
+
+def _read_state(state: object) -> Mapping[str, Any]:
+    return state if isinstance(state, Mapping) else {}

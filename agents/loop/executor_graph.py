@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeAlias, cast
 
@@ -12,10 +11,7 @@ from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import (
-    AIMessage,
-    BaseMessage,
     SystemMessage,
-    ToolCall,
     ToolMessage,
 )
 from langchain_core.tools import BaseTool
@@ -24,9 +20,9 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
-from agents.errors import ModelSetupError, ToolLoopError
-from agents.loop.effects import Effect, Output, find_gate
-from agents.loop.effects_middleware import AsyncHandler, EffectsMiddleware, EffectsState, Handler
+from agents.errors import ModelSetupError
+from agents.loop.effects import Effect, Output, check_rounds, find_gate
+from agents.loop.effects_middleware import AsyncHandler, EffectsMiddleware, Handler
 from agents.loop.langgraph_internals import find_storage_problem, has_outer_graph, has_saver
 from agents.loop.tool_answers import (
     answer_error,
@@ -35,7 +31,6 @@ from agents.loop.tool_answers import (
     read_answer,
     read_broken_reply,
 )
-from agents.loop.tool_arguments import IDEMPOTENCY_KEY
 from agents.models.chat_options import Sampling
 from agents.models.model_call import Model, answer_text, retry_call
 from agents.models.transport_retry import TransportRetry
@@ -72,28 +67,24 @@ class ExecutorMiddleware(EffectsMiddleware):
         self._caller = caller
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: Handler) -> ModelResponse[Any]:
-        """Calls the model, and marks the reply."""
+        """Calls the model, and marks the reply.
+
+        Raises:
+            ToolLoopError: The model called tools in more rounds than allowed.
+        """
         caller = self._caller
         call = handler if caller is None else lambda sent: caller.wrap_model_call(sent, handler)
-        return super().wrap_model_call(request, call)
+        response = super().wrap_model_call(request, call)
+        check_rounds([*request.messages, *response.result], self._max_rounds)
+        return response
 
     async def awrap_model_call(self, request: ModelRequest[Any], handler: AsyncHandler) -> ModelResponse[Any]:
         """Like ``wrap_model_call``, without blocking the event loop."""
         caller = self._caller
         call = handler if caller is None else lambda sent: caller.awrap_model_call(sent, handler)
-        return await super().awrap_model_call(request, call)
-
-    def decide_calls(
-        self, state: EffectsState, reply: AIMessage, calls: Sequence[ToolCall]
-    ) -> dict[str, Any] | None:
-        """Bounds the rounds of calls.
-
-        Raises:
-            ToolLoopError: The model called tools in more rounds than allowed.
-        """
-        if reply.tool_calls or reply.invalid_tool_calls:
-            self._check_rounds(state)
-        return super().decide_calls(state, reply, calls)
+        response = await super().awrap_model_call(request, call)
+        check_rounds([*request.messages, *response.result], self._max_rounds)
+        return response
 
     def prepare_request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         """Gives the system prompt and the model of the step."""
@@ -134,21 +125,6 @@ class ExecutorMiddleware(EffectsMiddleware):
             update["artifact"] = None
         return output.model_copy(update=update)
 
-    def begin_call(self, request: ToolCallRequest) -> ToolCallRequest:
-        """Gives the tool the idempotency key of the call: the same if a crash makes the call happen again."""
-        # LangGraph makes a config for each call, and takes no other one from a middleware.
-        values = request.runtime.config.get("configurable", {})
-        if isinstance(execution := values.get(IDEMPOTENCY_KEY), str):
-            key = f"{execution} {request.tool_call['id']}"
-            values[IDEMPOTENCY_KEY] = hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()
-        return request
-
-    def _check_rounds(self, state: EffectsState) -> None:
-        replies = [each for each in state["messages"] if isinstance(each, AIMessage)]
-        rounds = sum(bool(each.tool_calls or each.invalid_tool_calls) for each in replies)
-        if rounds > self._max_rounds:
-            raise ToolLoopError(self._max_rounds)
-
 
 class ModelCallMiddleware(AgentMiddleware[Any, Any, Any]):
     """Calls the model: with retries after transient errors, with the sampling of the step.
@@ -188,15 +164,9 @@ class ModelCallMiddleware(AgentMiddleware[Any, Any, Any]):
                 if (broken := read_broken_reply(error)) is None:
                     raise
                 response = ModelResponse(result=[broken])
-            *others, reply = response.result
-            return replace(response, result=[*others, self._adopt(sent, reply)])
+            return response
 
         return retry_call(request.model, self._retry, _read_context(request.runtime).sampling, ask)
-
-    def _adopt(self, request: ModelRequest[Any], reply: BaseMessage) -> Any:  # noqa: ANN401 - as LangChain's
-        """Returns a reply with an id of its own: LangGraph replaces a message by one with the same id."""
-        is_taken = reply.id in {message.id for message in request.messages}
-        return reply.model_copy(update={"id": None}) if is_taken else reply
 
 
 def _has_graph_around(request: ToolCallRequest) -> bool:

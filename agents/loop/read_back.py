@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
@@ -13,7 +12,13 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.prebuilt.tool_node import ToolCallRequest
 
 from agents.errors import ModelSetupError
-from agents.loop.acting_tools import ActingTool, ActingTools, describe_tool
+from agents.loop.acting_tools import (
+    ActingTool,
+    ActingTools,
+    add_annotations,
+    describe_tool,
+    read_annotations,
+)
 from agents.loop.effects import Effect, ReadBack
 from agents.loop.tool_answers import name_error, raise_outer, read_answer
 from agents.sync import Call, Conversation
@@ -50,12 +55,6 @@ def add_read_back(
     }
 
 
-def add_metadata(acting: ActingTools, tools: Iterable[BaseTool]) -> ActingTools:
-    """Returns the tools that act with the metadata of tools that they do not have."""
-    found = {tool.name: tool.metadata for tool in tools if tool.name not in acting.metadata}
-    return replace(acting, metadata={**acting.metadata, **found}) if found else acting
-
-
 def check_acting_tools(acting: ActingTools, tools: Mapping[str, BaseTool]) -> None:
     """Checks the names that ``acting_tools`` of an agent has.
 
@@ -64,7 +63,8 @@ def check_acting_tools(acting: ActingTools, tools: Mapping[str, BaseTool]) -> No
     """
     names = ", ".join(tools)
     listed = f"the tools of the agent are {names}" if names else "the agent has no tools"
-    if (problem := find_name_problem(add_metadata(acting, tools.values()), tools, listed)) is not None:
+    annotated = add_annotations(acting, read_annotations(acting, tools.values()))
+    if (problem := find_name_problem(annotated, tools, listed)) is not None:
         raise ModelSetupError(problem)
 
 

@@ -9,9 +9,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
-from langchain_core.messages import AIMessage, InvalidToolCall, ToolCall
+from langchain_core.messages import AIMessage, ToolCall
 from langchain_core.messages.tool import invalid_tool_call
 from langchain_core.tools import BaseTool, StructuredTool, tool
+from langgraph.prebuilt.tool_node import ToolCallRequest
 from pydantic import AliasChoices, AliasPath, BaseModel
 from pydantic.fields import FieldInfo
 
@@ -101,27 +102,49 @@ def list_parameters(tools: Iterable[object]) -> dict[str, frozenset[str]]:
     return {name: arguments.names for name, arguments in read_arguments(own).items()}
 
 
-def withhold_unknown(reply: AIMessage, tools: Iterable[object]) -> AIMessage:
-    """Returns a reply in which a call is invalid that has an argument which its tool does not have.
-
-    LangChain leaves such an argument out, so that a default takes its place.
-    """
-    accepted = {tool.name: _list_accepted(tool) for tool in tools if isinstance(tool, BaseTool)}
-    valid, invalid = list[ToolCall](), list[InvalidToolCall]()
-    for call in reply.tool_calls:
-        names = accepted.get(call["name"])
-        unknown = [] if names is None else [name for name in call["args"] if name not in names]
-        if not unknown:
-            valid.append(call)
-            continue
-        error = (
-            f"{call['name']} has no argument {', '.join(map(repr, unknown))}; it takes "
-            f"{', '.join(map(repr, sorted(names or ()))) or 'none'}. Write the call again."
+def withhold_broken(reply: AIMessage, tools: Iterable[object]) -> AIMessage:
+    """Returns a reply in which a call is invalid whose arguments its tool does not take."""
+    by_name = {tool.name: tool for tool in tools if isinstance(tool, BaseTool)}
+    problems = [find_argument_problem(call, by_name.get(call["name"])) for call in reply.tool_calls]
+    invalid = [
+        invalid_tool_call(
+            name=call["name"], args=json.dumps(call["args"], ensure_ascii=False), id=call["id"], error=problem
         )
-        args = json.dumps(call["args"], ensure_ascii=False, default=str)
-        invalid.append(invalid_tool_call(name=call["name"], args=args, id=call["id"], error=error))
+        for call, problem in zip(reply.tool_calls, problems, strict=True)
+        if problem
+    ]
+    valid = [call for call, problem in zip(reply.tool_calls, problems, strict=True) if not problem]
     update = {"tool_calls": valid, "invalid_tool_calls": [*reply.invalid_tool_calls, *invalid]}
     return reply.model_copy(update=update) if invalid else reply
+
+
+def find_argument_problem(call: ToolCall, tool: BaseTool | None) -> str | None:
+    """Returns what a model is told of arguments that a tool does not take; None if it may take them.
+
+    LangChain leaves out an argument that a tool does not have, so that a default takes its place.
+    """
+    try:
+        json.dumps(call["args"], allow_nan=False)
+    except ValueError:  # NaN or infinity, which the JSON decoder of Python accepts
+        return "The arguments are not valid JSON: a number is NaN or infinite. Write the call again."
+    names = None if tool is None else _list_accepted(tool)
+    unknown = [] if names is None else [name for name in call["args"] if name not in names]
+    if not unknown:
+        return None
+    return (
+        f"{call['name']} has no argument {', '.join(map(repr, unknown))}; it takes "
+        f"{', '.join(map(repr, sorted(names or ()))) or 'none'}. Write the call again."
+    )
+
+
+def give_idempotency_key(request: ToolCallRequest) -> ToolCallRequest:
+    """Gives a tool the key of its call: the same one if a crash makes the call happen again."""
+    # LangGraph makes a config for each call, and takes no other one from a middleware.
+    values = request.runtime.config.get("configurable", {})
+    if isinstance(execution := values.get(IDEMPOTENCY_KEY), str):
+        key = f"{execution} {request.tool_call['id']}"
+        values[IDEMPOTENCY_KEY] = hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()
+    return request
 
 
 def _list_accepted(tool: BaseTool) -> frozenset[str] | None:

@@ -31,7 +31,6 @@ from agents.parsing.end_reasons import (
     is_token_limit,
     read_refusal,
 )
-from agents.parsing.verdicts import is_finite_json
 
 _STATE: Final = ("__dict__", "__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__")
 _OPENAI: Final = "BaseChatOpenAI"
@@ -271,8 +270,6 @@ def _check_call(call: ToolCall, reply: AIMessage, reason: str | None) -> ToolCal
         args, error = json.dumps(call["args"]), "the call was under way at the limit of tokens"
     elif isinstance(text, str) and not is_object(text or "{}"):
         args, error = f"{BROKEN}{text}", None
-    elif not is_finite_json(call["args"]):
-        args, error = f"{BROKEN}{json.dumps(call['args'])}", None
     else:
         return call
     return invalid_tool_call(name=call["name"], args=args, id=call["id"], error=error)

@@ -21,8 +21,7 @@ from evaluation.sensitive.scanner import shorten
 from orchestrator.judging.call_rules import CallBounds
 from orchestrator.judging.executor_tools import ExecutorTools
 from orchestrator.runtime.call import RunContext
-from orchestrator.runtime.call_recorder import read_recorder
-from orchestrator.runtime.call_records import plan_record
+from orchestrator.runtime.call_recorder import plan_record, read_recorder
 from orchestrator.state.current_step import current_records, current_step
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import plain_json

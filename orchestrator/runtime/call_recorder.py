@@ -29,7 +29,6 @@ from orchestrator.runtime.call_records import (
     ModelCall,
     add_sizes,
     build_withheld,
-    plan_record,
     read_effect,
     read_tool_calls,
     read_tool_output,
@@ -37,7 +36,7 @@ from orchestrator.runtime.call_records import (
 )
 from orchestrator.runtime.settings_model import ModelPrice
 from orchestrator.state.plain_values import format_text, plain_json, plain_text
-from orchestrator.state.records import ToolCallRecord, Usage
+from orchestrator.state.records import Json, ToolCallRecord, Usage
 
 _TOKEN_LIMIT: Final = 2**40
 """Counts from here on are not credible. Below it, a 64-bit column holds the sum of millions of calls."""
@@ -73,6 +72,11 @@ class CallObserver:
     def emit_tool(self, kind: type[ToolStarted | ToolEnded], call: ToolCallRecord) -> None:
         """Emits the start or the end of a tool call."""
         self.write(kind(thread_id=self.thread_id, step_index=self.step_index, call=call))
+
+
+def plan_record(name: str, args: Json) -> ToolCallRecord:
+    """Builds the record of a call that has no answer yet."""
+    return ToolCallRecord(name=name, args=args, result=None, error=None, latency_ms=None)
 
 
 class UsageRecorder(BaseCallbackHandler):

@@ -19,7 +19,7 @@ from agents.parsing.end_reasons import find_cut_off
 from agents.parsing.thoughts import remove_thoughts
 from orchestrator.runtime.settings_model import ModelPrice
 from orchestrator.state.plain_values import format_text, plain_json, plain_text
-from orchestrator.state.records import NO_USAGE, Json, ToolCallRecord, Usage, add_usage
+from orchestrator.state.records import NO_USAGE, ToolCallRecord, Usage, add_usage
 
 _BYTES_PER_TOKEN: Final = 4
 _LEAST_SHARE: Final = 0.6
@@ -122,10 +122,14 @@ def read_tool_calls(
         lost = [name for name in effects if name.startswith(f"{call_id}{LOST_START}")]
         yield from (build_withheld({**call, "id": name}, effects[name], NOT_ENDED) for name in lost)
         result, error = read_tool_output(answers[call_id])
+        effect = effects.get(call_id)
+        if error is not None and effect is not None:
+            # What the tool raised, as it was recorded then: the answer has words for the model around it.
+            error = effect["answer"] or error
         record = ToolCallRecord(
             name=call["name"], args=plain_json(call["args"]), result=result, error=error, latency_ms=None
         )
-        noted = read_effect(effects[call_id]) if call_id in effects else {}
+        noted = {} if effect is None else read_effect(effect)
         yield cast("ToolCallRecord", {**record, "id": call_id, **noted})
 
 
@@ -150,11 +154,6 @@ def build_withheld(call: ToolCall, effect: Effect, told: str) -> ToolCallRecord:
         latency_ms=0.0,
     )
     return cast("ToolCallRecord", {**record, "id": str(call["id"]), **read_effect(effect)})
-
-
-def plan_record(name: str, args: Json) -> ToolCallRecord:
-    """Builds the record of a call that has no answer yet."""
-    return ToolCallRecord(name=name, args=args, result=None, error=None, latency_ms=None)
 
 
 def read_effect(effect: Effect) -> dict[str, object]:

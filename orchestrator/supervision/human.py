@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from agents.reply_types import AnswerWord, HumanAnswer
 from evaluation.sensitive.scanner import quote_text, shorten
-from orchestrator.runtime.call_records import plan_record
+from orchestrator.runtime.call_recorder import plan_record
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import (
     Attempt,
