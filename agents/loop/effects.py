@@ -11,7 +11,9 @@ from datetime import UTC, datetime
 from typing import Any, Final, NotRequired, TypeAlias, cast
 from uuid import uuid4
 
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage
+from langchain_core.tracers.context import register_configure_hook
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 from typing_extensions import TypedDict
@@ -234,6 +236,46 @@ def build_effect(call: ToolCall, decision: Decision, execution: str) -> Effect:
         "made_in": None if earlier is None else earlier.made_in,
     }
     return cast("Effect", {name: value for name, value in withheld.items() if value is not None})
+
+
+class StartedCall(BaseCallbackHandler):
+    """Takes what a tool receives: a person or a middleware may change a call, or answer in its place.
+
+    Attributes:
+        received: Name and arguments of the call, as an effect has them; empty if no tool started.
+    """
+
+    def __init__(self, call: ToolCall) -> None:
+        self.received: dict[str, object] = {}
+        self._call = call
+
+    def on_tool_start(
+        self,
+        serialized: dict[str, Any],
+        input_str: str,  # noqa: ARG002
+        *,
+        inputs: dict[str, Any] | None = None,
+        tool_call_id: str | None = None,
+        **_: object,
+    ) -> None:
+        """Takes the first start of the call."""
+        if tool_call_id == self._call["id"] and not self.received:
+            self.received = {"name": serialized["name"], "args": inputs or {}}
+
+
+_started: Final[ContextVar[StartedCall | None]] = ContextVar("started_call", default=None)
+register_configure_hook(_started, inheritable=True)
+
+
+@contextmanager
+def watch_start(call: ToolCall) -> Iterator[StartedCall]:
+    """Watches whether the tool of a call starts in this context."""
+    started = StartedCall(call)
+    token = _started.set(started)
+    try:
+        yield started
+    finally:
+        _started.reset(token)
 
 
 def add_effects(output: Output, effects: Mapping[str, Effect]) -> Output:

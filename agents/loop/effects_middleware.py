@@ -60,6 +60,7 @@ from agents.loop.effects import (
     mark_reply,
     read_reply_mark,
     utc_now,
+    watch_start,
 )
 from agents.loop.langgraph_internals import find_late_durability, read_config
 from agents.loop.read_back import add_read_back, check_acting_tools
@@ -74,7 +75,6 @@ from agents.loop.tool_answers import (
     write_messages,
 )
 from agents.loop.tool_arguments import (
-    find_argument_problem,
     give_idempotency_key,
     hash_received,
     list_parameters,
@@ -284,9 +284,6 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         use = describe_tool(acting, call["name"])
         intent = _read_state(request.state).get("effects", {}).get(str(call["id"]))
         effect, lost = intent or build_effect(call, Made(), gate.execution), 0
-        # A person, or a middleware, may have changed the arguments after the reply.
-        if (problem := find_argument_problem(call, request.tool)) is not None:
-            return _withhold(gate, call, Withheld(problem, None), lost)
         if intent is not None and not use.only_reads and gate.may_have_begun(intent, request):
             asked = yield from self._begin_again(request)
             if not isinstance(asked, int):
@@ -296,7 +293,8 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         gate.note_begun(request, is_begun=True)
         try:
             make = partial(handler, give_idempotency_key(request))
-            output = self.read_output(request, (yield Call(make, make)))
+            with watch_start(call) as started:
+                output = self.read_output(request, (yield Call(make, make)))
         except GraphInterrupt as pause:
             yield from add_mark(request.runtime.config, str(call["id"]), "paused", utc_now().isoformat())
             gate.note_begun(request, is_begun=False)
@@ -305,7 +303,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
             raise_outer(error)
             output, effect = self.tell_error(request, error), add_error(effect, error)
         else:
-            effect = yield from _read_effect(request, acting, effect, output)
+            effect = yield from _read_effect(request, acting, effect, output, started.received)
         gate.note_begun(request, is_begun=False)
         if use.only_reads:
             return output
@@ -368,7 +366,11 @@ def _withhold(gate: CallGate, call: ToolCall, decision: Withheld, lost: int) -> 
 
 
 def _read_effect(
-    request: ToolCallRequest, acting: ActingTools, intent: Effect, output: Output
+    request: ToolCallRequest,
+    acting: ActingTools,
+    intent: Effect,
+    output: Output,
+    received: Mapping[str, object],
 ) -> Conversation[Effect]:
     """Returns what the answer says of the effect of a call; the intent for a tool that only reads."""
     use = describe_tool(acting, intent["name"])
@@ -377,7 +379,10 @@ def _read_effect(
     answer, tool = read_answer(output), use.treatment or DEFAULT
     text, is_error = (None, False) if answer is None else (str(answer.text), answer.status == "error")
     outcome = tool.tell_outcome(intent["name"], text, is_error=is_error)
-    return (yield from add_read_back(request, acting, tool, {**intent, "answer": text, "outcome": outcome}))
+    effect = cast("Effect", {**intent, **received, "answer": text, "outcome": outcome})
+    if not received and outcome != "refused":  # a person or a middleware answered in place of the tool
+        return {**effect, "outcome": "stated", "gate": "stated"}
+    return (yield from add_read_back(request, acting, tool, effect))
 
 
 def _ask_again(gate: CallGate, call: ToolCall, marks: CallMarks, now: str) -> Decision:

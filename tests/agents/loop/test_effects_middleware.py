@@ -8,8 +8,9 @@ import sys
 
 import pytest
 from langchain.agents import create_agent
-from langchain_core.messages import AIMessage
-from langchain_core.tools import StructuredTool
+from langchain.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware
+from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.tools import StructuredTool, ToolException
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
@@ -147,6 +148,7 @@ import asyncio, os, signal, sys
 from contextlib import asynccontextmanager
 from pathlib import Path
 from langchain.agents import create_agent
+from langchain.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -377,3 +379,71 @@ def build_with(shop, acting, *tools):
     model = ScriptedChatModel(reply)
     known = [*shop.tools(), *(tools or [StructuredTool.from_function(get_shop)])]
     return create_agent(model, known, middleware=[EffectsMiddleware(acting)]), model
+
+
+def test_each_decision_of_langchains_own_approval_is_an_outcome(invoke, subtests):
+    edited = {"name": "refund", "args": {"order": 8}}
+    for decision, done, outcome, said in [
+        ({"type": "approve"}, [7], "acted", "refunded order 7"),
+        ({"type": "reject", "message": "no"}, [], "denied", "User rejected"),
+        ({"type": "respond", "message": "refunded by hand"}, [], "stated", "refunded by hand"),
+        ({"type": "edit", "edited_action": edited}, [8], "acted", "refunded order 8"),
+    ]:
+        for mode in ("batched", "per_call"):
+            with subtests.test(decision=decision, mode=mode):
+                shop = Shop()
+                state = decide_by_langchain(invoke, shop, decision, mode)
+
+                [effect] = state["effects"].values()
+                assert (effect["outcome"], effect["args"], shop.refunds) == (
+                    "refused" if (outcome, mode) == ("denied", "per_call") else outcome,
+                    {"order": done[0] if done else 7},
+                    done,
+                )
+                assert said in effect["answer"]
+
+
+def decide_by_langchain(invoke, shop, decision, mode):
+    approval = HumanInTheLoopMiddleware({"refund": True}, interrupt_mode=mode)
+    middleware = [EffectsMiddleware(["refund"]), approval]
+    agent = create_agent(
+        ScriptedChatModel(reply), shop.tools(), middleware=middleware, checkpointer=InMemorySaver()
+    )
+    invoke(agent, TASK)
+    return invoke(agent, Command(resume=decision if mode == "per_call" else {"decisions": [decision]}))
+
+
+def test_an_answer_in_place_of_a_tool_is_no_effect_of_it(invoke):
+    class Emulator(AgentMiddleware):
+        """Answers as the tool would."""
+
+        def wrap_tool_call(self, request, handler):
+            return ToolMessage("refunded order 7", tool_call_id=request.tool_call["id"])
+
+        async def awrap_tool_call(self, request, handler):
+            return self.wrap_tool_call(request, handler)
+
+    shop = Shop()
+    middleware = [EffectsMiddleware(["refund"]), Emulator()]
+    state = invoke(create_agent(ScriptedChatModel(reply), shop.tools(), middleware=middleware), TASK)
+
+    effect = state["effects"]["c7"]
+    assert (effect["outcome"], effect["gate"], shop.refunds) == ("stated", "stated", [])
+
+
+def test_a_tool_acts_by_its_annotations_where_no_name_says_so(invoke, subtests):
+    for hints, questions in [({"readOnlyHint": False}, 1), ({"readOnlyHint": True}, 0), ({}, 0)]:
+        with subtests.test(hints=hints):
+            shop = Shop(ToolException("no answer in time"))
+            ledger = StructuredTool.from_function(
+                shop.refund, name="ledger", metadata=hints, handle_tool_error=True
+            )
+            calls = [{"name": "ledger", "args": {"order": 7}, "id": f"c{number}"} for number in (1, 2)]
+            model = ScriptedChatModel(
+                [AIMessage("", tool_calls=[calls[0]]), AIMessage("", tool_calls=[calls[1]]), "done"]
+            )
+            agent = create_agent(
+                model, [ledger], middleware=[EffectsMiddleware()], checkpointer=InMemorySaver()
+            )
+
+            assert len(invoke(agent, TASK).get("__interrupt__", ())) == questions
