@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import math
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Final, Literal, TypeAlias, get_args, overload
 
@@ -144,7 +144,7 @@ def describe_problem(name: str, problem: str) -> CheckOutcome:
     return CheckOutcome(None, problem, sentence=sentence, is_error=True)
 
 
-CheckCaller: TypeAlias = Callable[[FunctionCheck, CheckContext], Awaitable[CheckOutcome]]
+CheckCaller: TypeAlias = Callable[[FunctionCheck, CheckContext], Coroutine[object, object, CheckOutcome]]
 """Calls a check, for instance within the limits of a run."""
 
 
