@@ -258,8 +258,11 @@ def _evaluate_named(
     if isinstance(check, str):
         outcome = describe_problem(named.name, check)
         return _build_finding(requirement, outcome, named.severity or "critical", "function")
-    acall = partial(plugins.call_check, check, context)
-    outcome = yield Call(partial(run_sync, acall), acall)
+
+    async def call() -> CheckOutcome:
+        return await plugins.call_check(check, context)
+
+    outcome = yield Call(partial(run_sync, call), call)
     return _build_finding(requirement, outcome, named.severity or check.severity, "function")
 
 
