@@ -21,7 +21,7 @@ from evaluation import EvaluationContract, aevaluate, evaluate
 from evaluation.contract.requirements import Contract
 from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, check_judge
 from orchestrator.errors import ConfigurationError, UnmetContractError
-from orchestrator.judging.call_rules import CallRules, read_call_rules
+from orchestrator.judging.contract_choice import CallRules, read_call_rules
 from orchestrator.judging.conversation import (
     Conversation,
     ConversationAttempt,

@@ -22,7 +22,7 @@ from orchestrator.events import Hook, check_hooks
 from orchestrator.graph.build import Agents, Graph, compile_graph
 from orchestrator.judging.evaluator import EvaluationOptions, check_evaluation, read_judge
 from orchestrator.judging.executor_tools import read_executor_tools
-from orchestrator.judging.output import read_output_rules
+from orchestrator.judging.output import check_output_type, list_type_checks
 from orchestrator.judging.task_contracts import (
     ContractSource,
     StepContract,
@@ -125,13 +125,10 @@ class LangGraphOrchestrator(RunMethods):
         # Only a checkpointer keeps the question while a person thinks about it.
         settings = Settings.read(given, max_retries, human=saver is not None)
         self.settings = settings.resolve_planning(has_tools=tools.known != ())
-        checks = given.get("checks", ())
+        output_type, checks = given.get("output_type"), given.get("checks", ())
+        check_output_type(output_type, synthesis=self.settings.options["synthesis"])
         evaluation = (given.get("evaluation") or EvaluationOptions()).with_checks(checks)
-        output = read_output_rules(
-            given.get("output_type"),
-            synthesis=self.settings.options["synthesis"],
-            checks=checks,
-        )
+        type_checks = list_type_checks(output_type)
         agents = Agents(
             planner,
             executor,
@@ -139,11 +136,12 @@ class LangGraphOrchestrator(RunMethods):
             compressor,
             read_judge(given.get("judge")),
             given.get("supervisor"),
-            evaluation.with_checks(output.type_checks),
+            evaluation.with_checks(type_checks),
             given.get("models") or {},
             tools,
         )
-        contracts = read_contracts(contract, given, output, tools, agents.evaluation.named_checks)
+        own_checks = [*checks, *type_checks]
+        contracts = read_contracts(contract, given, tools, agents.evaluation.named_checks, own_checks)
         safeguards = describe_safeguards({**given, "contract": contract}, self.settings)
         derived = read_task_contracts(contract, derives_steps=given.get("step_contract") is None)
         graph, reporters = compile_graph(agents, contracts, derived, self.settings, saver)

@@ -16,9 +16,7 @@ from orchestrator import events
 from orchestrator.cli.consoles import clean, count_noun, format_usage, one_line
 from orchestrator.persistence import RunSummary, StoredRun
 from orchestrator.retry.policy import find_best_answer
-from orchestrator.state.current_step import ACCEPTED, read_basis_reason
-from orchestrator.state.evaluation_report import checks_of
-from orchestrator.state.graph_state import ENDED, OrchestratorState
+from orchestrator.state.graph_state import ACCEPTED, ENDED, OrchestratorState, add_usage, read_basis_reason
 from orchestrator.state.records import (
     NO_USAGE,
     Attempt,
@@ -26,7 +24,6 @@ from orchestrator.state.records import (
     RecordStatus,
     ToolCallRecord,
     Usage,
-    add_usage,
 )
 
 VERDICTS: Final[Mapping[RecordStatus, tuple[str, str]]] = {
@@ -61,7 +58,7 @@ def describe_verdict(record: Attempt, steps: int, usage: Usage) -> Text:
 def list_details(record: Attempt) -> Iterator[str]:
     """Yields the output of an execution line by line, and the checks of its verdict."""
     yield from (f"  | {line}" for line in clean(record["result"]).splitlines())
-    for check in checks_of(record["report"] or {}):
+    for check in (record["report"] or {}).get("checks", ()):
         word = {None: "not decided", True: "passed", False: "failed"}[check["passed"]]
         yield f"  check {word}: {one_line(check['wanted'])} ({one_line(check['seen'])})"
 
@@ -246,7 +243,7 @@ def draw_outcome(state: OrchestratorState) -> Iterator[RenderableType]:
 
 def _count_passed(record: Attempt) -> str:
     """Returns by what an attempt is the best: " by its checks (1 of 2 passed)"; empty without checks."""
-    checks = checks_of(record["report"] or {})
+    checks = (record["report"] or {}).get("checks", ())
     passed = sum(check["passed"] is True for check in checks)
     return f" by its checks ({passed} of {len(checks)} passed)" if checks else ""
 

@@ -20,7 +20,6 @@ from evaluation.plugins import AnyJudge
 from orchestrator.errors import ConfigurationError
 from orchestrator.graph.executor import ExecutorMethods, executor_node
 from orchestrator.graph.monitor import monitor_node, report_ended
-from orchestrator.graph.node_types import Node
 from orchestrator.graph.run_nodes import branch_node, join_node, planner_node, synthesis_node, with_conclusion
 from orchestrator.graph.step import (
     NO_LIMIT,
@@ -43,16 +42,14 @@ from orchestrator.graph.supervise import (
     reconcile_node,
     supervise_node,
 )
-from orchestrator.judging.call_rules import read_call_rules
-from orchestrator.judging.contract_choice import Contracts, Synthesis
+from orchestrator.judging.contract_choice import Contracts, Synthesis, read_call_rules
 from orchestrator.judging.evaluator import EvaluationOptions, Evaluator
 from orchestrator.judging.executor_tools import ExecutorTools, check_approvals
 from orchestrator.judging.judging_calls import Judges
-from orchestrator.judging.output import OutputRules
 from orchestrator.judging.task_contracts import TaskContracts
 from orchestrator.runtime import agent_methods
 from orchestrator.runtime.agent_methods import find_agent_graph
-from orchestrator.runtime.call import Reporter, RunContext
+from orchestrator.runtime.call import Node, Reporter, RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import (
     BRANCH,
@@ -162,7 +159,7 @@ def compile_graph(
         ConfigurationError: The contract or the supervision is not accepted, or needs a checkpointer.
     """
     _check_people(agents.executor, agents.tools, settings)
-    synthesis = _choose_synthesis(agents.executor, contracts.output, settings, derived is not None)
+    synthesis = _choose_synthesis(agents.executor, contracts, settings, derived is not None)
     contracts = replace(contracts, synthesis=synthesis)
     phases = choose_phases(
         agents.executor, agents.monitor, agents.supervisor, settings.options["supervision_policy"]
@@ -211,12 +208,12 @@ def _check_people(executor: agent_methods.Executor, tools: ExecutorTools, settin
 
 
 def _choose_synthesis(
-    executor: agent_methods.Executor, output: OutputRules, settings: Settings, is_derived: bool
+    executor: agent_methods.Executor, contracts: Contracts, settings: Settings, is_derived: bool
 ) -> Synthesis:
     """Decides when the results of several steps become one answer, which alone meets rules for the output."""
     if settings.options["synthesis"] is not None:
         return "always" if settings.options["synthesis"] else "never"
-    if agent_methods.has_own(executor, "synthesize") or output.output_type is not None or output.checks:
+    if agent_methods.has_own(executor, "synthesize") or not contracts.own_checks.is_empty:
         return "always"
     return "if_derived" if is_derived else "never"
 
@@ -250,9 +247,10 @@ def _build_steps(
     tools = agents.tools
     probed = {name: tool for name, tool in tools.tools.items() if tools.describe(name).kind != "acting"}
     attempts = settings.options["retry_policy"].judge_attempts
-    judges = Judges(agent_methods.bind_method(agents.monitor, "evaluate"), agents.judge, attempts, probed)
     judging = agents.monitor if agents.judge is None else agents.judge
-    evaluator = Evaluator(judges, agents.evaluation, judging, settings.options["grounding"])
+    evaluate = agent_methods.bind_method(agents.monitor, "evaluate")
+    judges = Judges(judging, evaluate, agents.judge, attempts, probed)
+    evaluator = Evaluator(judges, agents.evaluation, settings.options["grounding"])
     models = agent_methods.load_models(
         settings.options["retry_policy"].escalations, agents.models, agents.executor
     )
@@ -263,7 +261,7 @@ def _build_steps(
     methods = ExecutorMethods(execute, correct, compress, models, tools, graph)
     answer = settings.for_answer
     step = _build_step(methods, evaluator, contracts, settings, phases, modes.possible)
-    step = replace(step, last_waits=not contracts.output.is_empty)
+    step = replace(step, last_waits=contracts.has_rules)
     if contracts.synthesis == "never":
         return step, None
     of_answer = replace(contracts, source=None, is_answer=True)
@@ -303,5 +301,5 @@ def _build_step(  # noqa: PLR0917
 
 def _need_order(tools: ExecutorTools, contracts: Contracts) -> bool:
     """Returns whether parallel steps run one by one, so that each knows the calls that acted before."""
-    bounded = read_call_rules([contracts.output.contract or Contract()]).most
+    bounded = read_call_rules([contracts.output or Contract()]).most
     return any(tool.repeat != "allow" or name in bounded for name, tool in tools.acting.stated.items())

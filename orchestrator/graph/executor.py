@@ -16,43 +16,40 @@ from agents.errors import AgentError
 from agents.loop.effects import use_gate, utc_now
 from agents.loop.langgraph_internals import extend_config
 from agents.loop.tool_arguments import IDEMPOTENCY_KEY
+from agents.models.chat_options import Sampling
 from agents.models.server_answers import read_fault
 from agents.parsing.thoughts import remove_thoughts
 from orchestrator.errors import ContractFunctionError
 from orchestrator.events import StepExecuted, StepStarted
-from orchestrator.graph.node_types import Node, stop_if_over_budget, with_totals
 from orchestrator.graph.step_gate import RunGate
 from orchestrator.graph.supervise import wait_for_server
-from orchestrator.judging.call_rules import CallBounds, read_call_rules
-from orchestrator.judging.contract_choice import Contracts, Demand
+from orchestrator.judging.contract_choice import Contracts, Demand, read_call_rules
 from orchestrator.judging.executor_tools import ExecutorTools
-from orchestrator.retry.step_request import (
+from orchestrator.planning.plan import describe_task
+from orchestrator.retry.verdict_updates import (
     StepRequest,
+    build_failure,
     build_request,
-    build_sampling,
+    count_calls,
+    fail,
     join_refusal,
+    stop_if_over_budget,
 )
-from orchestrator.retry.verdict_updates import add_decision, build_failure, warn_of_refused_calls
 from orchestrator.runtime.agent_methods import AgentMethod, AnyGraph
-from orchestrator.runtime.call import Raised, Returned, RunContext, call_agent
+from orchestrator.runtime.call import Node, Raised, Returned, RunContext, call_agent
 from orchestrator.runtime.call_recorder import CallObserver
 from orchestrator.settings import Settings
-from orchestrator.state.current_step import (
+from orchestrator.state.graph_state import (
+    OrchestratorState,
+    StateUpdate,
+    current_index,
     current_records,
     current_step,
-    describe_task,
     supervision_mode,
 )
-from orchestrator.state.graph_state import OrchestratorState, StateUpdate
 from orchestrator.state.plain_values import read_text
-from orchestrator.state.records import (
-    Attempt,
-    CallOrigin,
-    SamplingRecord,
-    SupervisionMode,
-    SupervisionRecord,
-)
-from orchestrator.supervision.human import blank_supervision
+from orchestrator.state.records import Attempt, CallOrigin, SupervisionMode, SupervisionRecord
+from orchestrator.supervision import human
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +76,15 @@ class ExecutorMethods:
 
 def executor_node(executor: ExecutorMethods, contracts: Contracts, settings: Settings) -> Node:
     """Returns the node that compresses the context, if there is a compressor, and executes the step."""
+    policy, default_mode = settings.options["retry_policy"], settings.default_mode
+    can_ask = settings.options["supervision_policy"].human
 
     async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
         index, step = current_step(state)
         run.start_step(index)
         # Once, and before the executor runs: a step that cannot be judged must cost nothing.
         try:
-            demands = contracts.list_gated(state)
+            demands = contracts.list_demands(state, is_gate=True)
         except ContractFunctionError as error:
             return build_failure("contract_error", str(error), index, error)
         attempt = len(current_records(state)) + 1
@@ -93,15 +92,28 @@ def executor_node(executor: ExecutorMethods, contracts: Contracts, settings: Set
         compressed = await _compress_context(executor.compress, state, run)
         if compressed.get("status") == "failed":
             return compressed
-        schema, before = contracts.find_schema(state), cast("OrchestratorState", {**state, **compressed})
-        execution = _Execution(executor, before, run, settings, index, attempt, demands, schema)
-        update = await execution.execute(CallObserver(write, run.thread_id, "executor", index))
-        records = contracts.tools.complete_calls(update["results"])
-        for record in records:
-            write(StepExecuted(thread_id=run.thread_id, record=record))
-            repeated = contracts.tools.warn_of_repeats(state["results"], record)
-            update = {**update, "warnings": [*update.get("warnings", []), *repeated]}
-        return {**_overwrite_context(compressed), **update, "results": records}
+        before = cast("OrchestratorState", {**state, **compressed})
+        started_at, request = utc_now().isoformat(), build_request(before, policy)
+        gate = _build_gate(executor.tools, before, run, demands, can_ask=can_ask and run.interruptible)
+        schema = contracts.schema if contracts.is_output(state) else None
+        observer = CallObserver(write, run.thread_id, "executor", index)
+        called = await _call_executor(executor, before, run, gate, request, schema, observer)
+        if isinstance(called, Raised) and _can_go_on(
+            called, before, run, is_stored=executor.graph is not None
+        ):
+            wait_for_server(called.message)
+        mode = supervision_mode(state, default_mode)
+        record = build_record(before, called, request, started_at, mode)
+        record = {
+            **record,
+            "tool_calls": [executor.tools.complete_call(each) for each in record["tool_calls"]],
+        }
+        update = _end_execution(before, record, called, run)
+        for ended in update["results"]:
+            write(StepExecuted(thread_id=run.thread_id, record=ended))
+        repeated = executor.tools.warn_of_repeats(state["results"], record)
+        update["warnings"] = [*update.get("warnings", []), *repeated]
+        return {**_overwrite_context(compressed), **update}
 
     return node
 
@@ -113,7 +125,7 @@ async def _compress_context(
         return {}
     index, _ = current_step(state)
     called = await call_agent(compress, state["context"], state["task"], run=run, step_index=index)
-    totals = with_totals(state, called.spent)
+    totals = count_calls(state, called.spent)
     if isinstance(called, Raised):
         kind = called.kind or "compressor_error"
         return {**totals, **build_failure(kind, called.message, index, called.error)}
@@ -125,121 +137,111 @@ async def _compress_context(
 
 
 def _overwrite_context(update: StateUpdate) -> StateUpdate:
-    if "context" not in update:
-        return update
     # The reducer of "context" would add the compressed text to the text that it replaces.
-    return cast("StateUpdate", {**update, "context": Overwrite(update["context"])})
+    return {**update, "context": Overwrite(update["context"])} if "context" in update else update
 
 
-@dataclass(frozen=True, slots=True)
-class _Execution:
-    """One execution of a step.
+async def _call_executor(  # noqa: PLR0917
+    executor: ExecutorMethods,
+    state: OrchestratorState,
+    run: RunContext,
+    gate: RunGate,
+    request: StepRequest,
+    schema: Mapping[str, object] | None,
+    observer: CallObserver,
+) -> Returned[object] | Raised:
+    method, args = executor.execute, [request.instruction]
+    if request.refused is not None and executor.correct is not None:
+        method, args = executor.correct, [request.instruction, *request.refused]
+    else:
+        request = join_refusal(request)
+    run_id, place = state["declared"]["run_id"], gate.origin
+    key = build_execution_key(
+        run.thread_id, run_id, place["step_index"], place["attempt"], request.instruction
+    )
+    temperature, seed, name = (
+        request.sampling["temperature"],
+        request.sampling["seed"],
+        request.sampling["model"],
+    )
+    # A name that no rule has comes from a store; then the executor keeps its own model.
+    sampling = Sampling(temperature, seed, executor.models.get(name or ""))
+    method = partial(
+        method,
+        context=request.context,
+        task=describe_task(state),
+        schema=schema,
+        sampling=None if sampling == Sampling() else sampling,
+    )
+    with use_gate(gate):
+        return await call_agent(
+            method,
+            *args,
+            run=run,
+            step_index=place["step_index"],
+            observer=observer,
+            config=extend_config({IDEMPOTENCY_KEY: key}, {**place}),
+        )
 
-    Attributes:
-        executor: The executor.
-        state: The state before it, with the compressed context.
+
+def _end_execution(
+    state: OrchestratorState, record: Attempt, called: Returned[object] | Raised, run: RunContext
+) -> StateUpdate:
+    """Returns the update with the record of an execution; an error ends the run."""
+    underway = {**state["underway"], "commitment": None, "committing": None}
+    update = {**count_calls(state, called.spent), "results": [record], "underway": underway}
+    index = record["step_index"]
+    if record["error"] is None:
+        return stop_if_over_budget(update, run, index)
+    kind, cause = (called.kind, called.error) if isinstance(called, Raised) else (None, None)
+    noted = [f"step {index + 1}: {warning}" for warning in record["warnings"]]
+    ended = fail(state, record, kind or "executor_error", record["error"], cause)
+    return {**update, **ended, "warnings": [*noted, *ended["warnings"]]}
+
+
+def _can_go_on(called: Raised, state: OrchestratorState, run: RunContext, *, is_stored: bool) -> bool:
+    """Returns whether ``resume`` can go on with an execution, so that nothing is done twice.
+
+    Args:
+        called: The error of the executor.
+        state: The state before the execution.
         run: The run.
-        settings: The settings.
-        index: Index of the step.
-        attempt: Number of the execution.
-        demands: The contracts that may forbid a call.
-        schema: The JSON Schema of the output; None if it may be any text.
+        is_stored: Whether the store of the run keeps the conversation of the executor.
     """
+    made = called.spent.tool_calls
+    has_called = bool(made) or any(each["tool_calls"] for each in state["results"])
+    # A server that was mended can answer. Before the first call, a new run costs nothing that acted.
+    is_mended = has_called and isinstance(called.error, AgentError) and read_fault(called.error).is_away
+    is_away = (called.transient or is_mended) and called.kind is None and run.interruptible
+    return is_away and (is_stored or not made)
 
-    executor: ExecutorMethods
-    state: OrchestratorState
-    run: RunContext
-    settings: Settings
-    index: int
-    attempt: int
-    demands: Sequence[Demand]
-    schema: Mapping[str, object] | None
 
-    async def execute(self, observer: CallObserver) -> StateUpdate:
-        """Executes the step; returns the update with its record, which ends the run after an error."""
-        state, started_at = self.state, utc_now().isoformat()
-        request = build_request(state, self.settings.options["retry_policy"])
-        called = await self._call(request, observer)
-        if isinstance(called, Raised) and self._can_go_on(called):
-            wait_for_server(called.message)
-        mode = supervision_mode(state, self.settings.default_mode)
-        record = build_record(state, called, request, started_at, mode)
-        update: StateUpdate = {
-            **with_totals(state, called.spent),
-            "results": [record],
-            "underway": {**state["underway"], "commitment": None, "committing": None},
-        }
-        if record["error"] is None:
-            return stop_if_over_budget(update, self.run, self.index)
-        kind, cause = (called.kind, called.error) if isinstance(called, Raised) else (None, None)
-        noted = [f"step {self.index + 1}: {warning}" for warning in record["warnings"]]
-        return {
-            **update,
-            "results": [add_decision(record, "stop", record["error"])],
-            "warnings": [*noted, *warn_of_refused_calls(state, record)],
-            "attempts": state["attempts"] + 1,
-            **build_failure(kind or "executor_error", record["error"], self.index, cause),
-        }
-
-    async def _call(self, request: StepRequest, observer: CallObserver) -> Returned[object] | Raised:
-        method, args = self.executor.execute, [request.instruction]
-        if request.refused is not None and self.executor.correct is not None:
-            method = self.executor.correct
-            args += [request.refused.output, request.refused.reason]
-        elif request.refused is not None:
-            request = join_refusal(request)
-        run, index, run_id = self.run, self.index, self.state["declared"]["run_id"]
-        key = build_execution_key(run.thread_id, run_id, index, self.attempt, request.instruction)
-        place = {"step_index": index, "attempt": self.attempt}
-        with use_gate(self._build_gate()):
-            return await call_agent(
-                partial(
-                    method,
-                    context=request.context,
-                    task=describe_task(self.state),
-                    schema=self.schema,
-                    sampling=build_sampling(request, self.executor.models),
-                ),
-                *args,
-                run=run,
-                step_index=index,
-                observer=observer,
-                config=extend_config({IDEMPOTENCY_KEY: key}, place),
-            )
-
-    def _can_go_on(self, called: Raised) -> bool:
-        """Returns whether ``resume`` can go on with this execution, so that nothing is done twice."""
-        has_called = bool(called.spent.tool_calls) or any(
-            each["tool_calls"] for each in self.state["results"]
-        )
-        # A server that was mended can answer. Before the first call, a new run costs nothing that acted.
-        is_mended = has_called and isinstance(called.error, AgentError) and read_fault(called.error).is_away
-        is_away = (called.transient or is_mended) and called.kind is None and self.run.interruptible
-        return is_away and (self.executor.graph is not None or not called.spent.tool_calls)
-
-    def _build_gate(self) -> RunGate:
-        """Returns the gate of the execution: what contracts forbid, who is asked, what ran before."""
-        bounds = self._read_bounds() if self.executor.tools.known != () else None
-        return RunGate(
-            execution=self.run.execution,
-            can_ask=self.settings.options["supervision_policy"].human and self.run.interruptible,
-            acting=self.executor.tools.acting,
-            has_bounds=bounds is not None,
-            state=self.state,
-            origin=CallOrigin(step_index=self.index, attempt=self.attempt),
-            run=self.run,
-            tools=self.executor.tools,
-            bounds=bounds,
-        )
-
-    def _read_bounds(self) -> CallBounds | None:
-        demands = self.demands
-        of_run, of_step = (
-            read_call_rules([each.contract for each in demands if each.is_run is is_run])
-            for is_run in (True, False)
-        )
-        earlier = [call for record in self.state["results"] for call in record["tool_calls"]]
-        return None if of_run.is_empty and of_step.is_empty else CallBounds(of_run, of_step, earlier)
+def _build_gate(
+    tools: ExecutorTools,
+    state: OrchestratorState,
+    run: RunContext,
+    demands: Sequence[Demand],
+    *,
+    can_ask: bool,
+) -> RunGate:
+    """Returns the gate of an execution: what contracts forbid, who is asked, what ran before."""
+    of_run, of_step = (
+        read_call_rules([each.contract for each in demands if each.is_run is is_run and tools.known != ()])
+        for is_run in (True, False)
+    )
+    index, attempt = current_index(state), len(current_records(state)) + 1
+    return RunGate(
+        execution=run.execution,
+        can_ask=can_ask,
+        acting=tools.acting,
+        has_bounds=not (of_run.is_empty and of_step.is_empty),
+        state=state,
+        origin=CallOrigin(step_index=index, attempt=attempt),
+        run=run,
+        tools=tools,
+        of_run=of_run,
+        of_step=of_step,
+    )
 
 
 def build_execution_key(thread_id: str, run_id: str, step_index: int, attempt: int, content: str) -> str:
@@ -298,7 +300,7 @@ def build_record(
         started_at=started_at,
         error=error,
         basis="unverified",
-        sampling=SamplingRecord(temperature=request.temperature, seed=request.seed, model=request.model),
+        sampling=request.sampling,
     )
     cut_off = called.spent.cut_off
     return record if cut_off is None else {**record, "cut_off": cut_off}
@@ -308,7 +310,7 @@ def _build_supervision(state: OrchestratorState, mode: SupervisionMode) -> Super
     """Returns a record with the commitment of this execution."""
     if mode == "none":
         return None
-    return {**blank_supervision(mode), "commitment": state["underway"]["commitment"]}
+    return {**human.blank_supervision(mode), "commitment": state["underway"]["commitment"]}
 
 
 def _read_result(called: Returned[object] | Raised) -> tuple[str, str | None]:

@@ -3,56 +3,83 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import cast
 
 from langgraph.types import StreamWriter
 
 from evaluation.contract.requirements import Contract
 from orchestrator.errors import ContractFunctionError
-from orchestrator.graph import node_types
-from orchestrator.judging.call_rules import find_lasting_effect
-from orchestrator.judging.contract_choice import Contracts, Demand
+from orchestrator.events import StepJudged, StepRetried
+from orchestrator.judging.contract_choice import Contracts, Demand, find_lasting_effect
 from orchestrator.judging.evaluator import Evaluator
-from orchestrator.judging.evidence import add_basis, add_trust, read_evidence
-from orchestrator.judging.feedback import Expectations, feedback_of, problems_of, warnings_of
-from orchestrator.judging.judging_calls import Evaluated
+from orchestrator.judging.evidence import ACCEPTING, read_evidence
+from orchestrator.judging.feedback import (
+    Expectations,
+    feedback_of,
+    problems_of,
+    read_expectations,
+    warnings_of,
+)
+from orchestrator.judging.judging_calls import Judging
+from orchestrator.judging.output import format_output
 from orchestrator.planning.parallel import apply_update
-from orchestrator.retry.verdict_updates import add_decision, build_failure, fail, read_outcome
-from orchestrator.runtime.call import Raised, RunContext, Spent
+from orchestrator.retry.verdict_updates import (
+    add_decision,
+    build_failure,
+    build_instruction,
+    count_calls,
+    fail,
+    next_state,
+    stop_if_over_budget,
+)
+from orchestrator.runtime.call import Node, Raised, RunContext, Spent
 from orchestrator.settings import Settings
-from orchestrator.state.current_step import lacks_report, latest_record, supervision_mode
-from orchestrator.state.evaluation_report import is_refused_by_judge_alone
-from orchestrator.state.graph_state import Failure, JudgeCalls, OrchestratorState, StateUpdate
-from orchestrator.state.records import NO_USAGE, Attempt, Json, VerdictRecord
+from orchestrator.state.graph_state import (
+    Failure,
+    JudgeCalls,
+    OrchestratorState,
+    StateUpdate,
+    add_usage,
+    current_records,
+    lacks_report,
+    read_correction,
+    supervision_mode,
+)
+from orchestrator.state.records import NO_USAGE, Attempt, Report, VerdictRecord
 
 
-def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings) -> node_types.Node:
+def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings) -> Node:
     """Returns the node that runs the evaluation."""
+    default_mode, judge = settings.default_mode, evaluator.judges.agent
 
     async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
-        record = latest_record(state)
-        demand, evaluated = await _evaluate(evaluator, contracts, state, run)
-        contract = demand.contract
-        unchecked = contracts.find_unchecked(state)
-        evidence = read_evidence(evaluated.report, contract, unchecked)
-        if evaluated.probes:
-            record = {**record, "probes": [*evaluated.probes]}
-        is_ended = state["status"] == "failed"
-        reported = _add_report(record, evaluated)
-        record = add_basis(reported, await asyncio.to_thread(add_trust, evidence, evaluator.agent))
-        record = _add_feedback(record, evaluated, node_types.find_hidden_answer(state, contract))
-        update = _build_update(state, record, evaluated, demand, settings, run)
-        if not is_ended:
-            node_types.emit_verdicts(write, run.thread_id, update)
+        record = current_records(state)[-1]
+        demand, judging = await _evaluate(evaluator, contracts, state, run)
+        evidence = read_evidence(judging.report, demand.contract, contracts.find_unchecked(state))
+        evidence = await asyncio.to_thread(evidence.add_trust, judge)
+        record = evidence.complete_attempt(_add_report(record, judging))
+        if judging.report["status"] != "passed":
+            record = _add_feedback(record, judging.report, find_hidden_answer(state, demand.contract))
+        # RECONCILE compares the report with the commitment, so a supervised step is not decided here.
+        is_supervised = supervision_mode(state, default_mode) != "none"
+        update = count_calls(state, judging)
+        made, saved = state["judge_calls"]["made"], state["judge_calls"]["saved"]
+        update["judge_calls"] = JudgeCalls(made=made + judging.asked, saved=saved + (not judging.asked))
+        before = cast("OrchestratorState", {**state, **update})
+        if state["failure"] is not None:
+            # The report says what could be measured, and the failure stays.
+            return {**update, "results": [_refuse_ended(record, state["failure"])]}
+        update |= _find_failure(before, record, judging, demand) or (
+            {"results": [record]} if is_supervised else decide_next(before, record, settings)
+        )
+        update = stop_if_over_budget(update, run, record["step_index"])
+        emit_verdicts(write, run.thread_id, update)
         return update
 
     return node
 
 
-async def report_ended(
-    monitor: node_types.Node, state: OrchestratorState, run: RunContext
-) -> OrchestratorState:
+async def report_ended(monitor: Node, state: OrchestratorState, run: RunContext) -> OrchestratorState:
     """Returns the state of a run that has ended, with a report of the latest execution of its current step.
 
     Args:
@@ -60,49 +87,59 @@ async def report_ended(
         state: The last state, with the failure.
         run: The run.
     """
-    update = await monitor(state, run, lambda _: None) if lacks_report(state) else StateUpdate()
-    return apply_update(state, update)
+    return apply_update(state, await monitor(state, run, lambda _: None) if lacks_report(state) else {})
+
+
+def decide_next(state: OrchestratorState, record: Attempt, settings: Settings) -> StateUpdate:
+    """Returns the update after the evaluation of an execution, as the retry policy decides."""
+    options = settings.options
+    return next_state(state, record, options["retry_policy"], is_auto=options["planning"] == "auto")
+
+
+def find_hidden_answer(state: OrchestratorState, contract: Contract) -> Expectations:
+    """Returns the expected answer that no agent of the run is told; task and instruction are no secret."""
+    return read_expectations(contract, f"{state['task']}\n{build_instruction(state)}")
+
+
+def emit_verdicts(write: StreamWriter, thread_id: str, update: StateUpdate) -> None:
+    """Emits an event for each verdict in an update, and one if the step is repeated."""
+    records: list[Attempt] = update.get("results", [])
+    judged = [record for record in records if record["status"] != "pending_validation"]
+    for record in judged:
+        verdict = record["verdict"] or _refuse("none was recorded")
+        write(StepJudged(thread_id=thread_id, record=record, verdict=verdict))
+    # Without a status the run goes on with this step; "underway" then announces a replan.
+    if judged and update.get("status") is None and "underway" not in update:
+        record = judged[-1]
+        feedback = record["verdict"]["feedback"] if record["verdict"] else ""
+        write(
+            StepRetried(
+                thread_id=thread_id,
+                step_index=record["step_index"],
+                attempt=record["attempt"] + 1,
+                feedback=read_correction(record) or feedback,
+                decision=record.get("decision"),
+            )
+        )
 
 
 async def _evaluate(
     evaluator: Evaluator, contracts: Contracts, state: OrchestratorState, run: RunContext
-) -> tuple[Demand, Evaluated]:
+) -> tuple[Demand, Judging]:
     """Evaluates the latest execution; without a contract if the function of the caller fails."""
-    record = latest_record(state)
+    record = current_records(state)[-1]
     try:
         demands = contracts.list_executed(state, record["result"])
-        formatted = contracts.format_record(state, record)
     except ContractFunctionError as error:
         failed = cast("OrchestratorState", {**state, **build_failure("contract_error", str(error))})
-        demand, evaluated = await evaluator.evaluate_all(failed, record, [Demand(Contract())], run)
-        raised = Raised(error, Spent(NO_USAGE, []), "contract_error", transient=False)
-        return demand, replace(evaluated, unjudged=raised.message, error=raised)
-    return await evaluator.evaluate_all(state, formatted, demands, run)
-
-
-def _build_update(  # noqa: PLR0917
-    state: OrchestratorState,
-    record: Attempt,
-    evaluated: Evaluated,
-    demand: Demand,
-    settings: Settings,
-    run: RunContext,
-) -> StateUpdate:
-    calls, asked = state["judge_calls"], evaluated.asked
-    totals: StateUpdate = {
-        **node_types.with_totals(state, evaluated),
-        "judge_calls": JudgeCalls(made=calls["made"] + asked, saved=calls["saved"] + (not asked)),
-    }
-    before: OrchestratorState = {**state, **totals}
-    if state["failure"] is not None:
-        # The report says what could be measured, and the failure stays.
-        return {**totals, "results": [_refuse_ended(record, state["failure"])]}
-    update = _find_failure(before, record, evaluated, demand)
-    if update is None:
-        # RECONCILE compares the report with the commitment, so a supervised step is not decided here.
-        is_supervised = supervision_mode(state, settings.default_mode) != "none"
-        update = {"results": [record]} if is_supervised else node_types.next_state(before, record, settings)
-    return node_types.stop_if_over_budget({**totals, **update}, run, record["step_index"])
+        demand, judging = await evaluator.evaluate(failed, record, [Demand(Contract())], run)
+        judging.error = Raised(error, Spent(NO_USAGE, []), "contract_error", transient=False)
+        judging.unjudged = judging.error.message
+        return demand, judging
+    if contracts.output_type is not None and contracts.is_output(state):
+        # The checks have to hold for the text that the run would return.
+        record = {**record, "result": format_output(contracts.output_type, record["result"])}
+    return await evaluator.evaluate(state, record, demands, run)
 
 
 def _refuse_ended(record: Attempt, failure: Failure) -> Attempt:
@@ -117,54 +154,60 @@ def _refuse_ended(record: Attempt, failure: Failure) -> Attempt:
 
 
 def _find_failure(
-    state: OrchestratorState, record: Attempt, evaluated: Evaluated, demand: Demand
+    state: OrchestratorState, record: Attempt, judging: Judging, demand: Demand
 ) -> StateUpdate | None:
     """Returns the end of the run if no further attempt can mend it; else None.
 
     The judge failed, the evaluation refused its input, or a call has had an effect that must not be.
     """
-    error = evaluated.error
+    error, report = judging.error, judging.report
+    unjudged: Attempt = {**record, "status": "needs_review"}
     if error is not None:
-        unjudged: Attempt = {**record, "status": "needs_review"}
         return fail(state, unjudged, error.kind or "monitor_error", error.message, error.error)
-    if demand.is_run and (effect := find_lasting_effect(state, evaluated.report, demand.contract)):
+    if demand.is_run and (effect := find_lasting_effect(state, report, demand.contract)):
         return fail(state, {**record, "status": "failed"}, "unwanted_effect", effect)
-    if evaluated.report["status"] != "invalid":
+    if report["status"] != "invalid":
         return None
-    problems = "; ".join(map(str, cast("list[Json]", evaluated.report["errors"])))
+    problems = "; ".join(map(str, report["errors"]))
     message = f"the contract, or our record of the step, cannot be evaluated: {problems}"
-    return fail(state, {**record, "status": "needs_review"}, "evaluation_error", message)
+    return fail(state, unjudged, "evaluation_error", message)
 
 
-def _add_report(record: Attempt, evaluated: Evaluated) -> Attempt:
-    passed = evaluated.report["status"] == "passed"
+def _add_report(record: Attempt, judging: Judging) -> Attempt:
+    completed: Attempt = {
+        **record,
+        "judge_usage": add_usage(record["judge_usage"] or NO_USAGE, judging.usage),
+        "verdict": _build_verdict(judging),
+        "report": judging.report,
+    }
+    return {**completed, "probes": judging.probes} if judging.probes else completed
+
+
+def _add_feedback(record: Attempt, report: Report, hidden: Expectations) -> Attempt:
+    """Returns the record with its warnings, and with the feedback and the problems, which mask the answer."""
     # An execution that raised has warnings of its own.
     noted = [] if record["error"] is None else record["warnings"]
-    return {
-        **node_types.with_judge_usage(record, evaluated.usage),
-        "verdict": _build_verdict(evaluated),
-        "report": dict(evaluated.report),
-        "warnings": [*noted, *([] if passed else warnings_of(evaluated.report))],
-    }
-
-
-def _add_feedback(record: Attempt, evaluated: Evaluated, hidden: Expectations) -> Attempt:
-    """Returns the record with the feedback and the problems for the executor, which mask the answer."""
+    record = {**record, "warnings": [*noted, *warnings_of(report)]}
     verdict = record["verdict"]
     if verdict is not None and not verdict["success"]:
         masked = hidden.mask(verdict["feedback"])
         record = record if masked == verdict["feedback"] else {**record, "feedback": masked}
-    problems = [] if read_outcome(record) == "validated" else problems_of(evaluated.report, hidden)
+    problems = [] if report["status"] in ACCEPTING else problems_of(report, hidden)
     return {**record, "problems": problems} if problems else record
 
 
-def _build_verdict(evaluated: Evaluated) -> VerdictRecord:
+def _build_verdict(judging: Judging) -> VerdictRecord:
     """Returns the monitor's own words if it alone decided, else the words of the failed checks."""
-    report, verdict = evaluated.report, evaluated.verdict
-    passed = report["status"] in ("passed", "warning")
-    if evaluated.unjudged is not None:
-        return node_types.no_verdict(evaluated.unjudged)
-    if verdict is not None and verdict["success"] is passed and (passed or is_refused_by_judge_alone(report)):
+    report, verdict = judging.report, judging.verdict
+    passed = report["status"] in ACCEPTING
+    if judging.unjudged is not None:
+        return _refuse(judging.unjudged)
+    critical = [alert["kind"] for alert in report["alerts"] if alert["severity"] == "critical"]
+    if verdict is not None and verdict["success"] is passed and (passed or {*critical} <= {"judge"}):
         return verdict
-    text = str(report["summary"]) if passed else feedback_of(report)
-    return VerdictRecord(success=passed, feedback=text)
+    return VerdictRecord(success=passed, feedback=str(report["summary"]) if passed else feedback_of(report))
+
+
+def _refuse(reason: str) -> VerdictRecord:
+    """Build the verdict of a monitor that gave none: never a success."""
+    return VerdictRecord(success=False, feedback=f"The monitor gave no verdict: {reason}")

@@ -15,43 +15,35 @@ from agents.errors import PlanError
 from agents.sync import run_in_thread
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.events import Event, Planned, Replanned
-from orchestrator.graph.node_types import Node, stop_if_over_budget, with_totals
 from orchestrator.judging.contract_choice import Contracts
 from orchestrator.judging.evidence import is_enough
+from orchestrator.judging.output import format_output
 from orchestrator.judging.task_contracts import TaskContracts
 from orchestrator.planning.parallel import (
-    build_plan_update,
     build_replan_request,
     build_replan_update,
+    build_synthesis,
     join_branches,
     name_way_on,
 )
 from orchestrator.planning.plan import PlannedSteps, check_complete, read_steps
-from orchestrator.retry.verdict_updates import build_failure
+from orchestrator.retry.verdict_updates import build_failure, count_calls, stop_if_over_budget
 from orchestrator.runtime.agent_methods import AgentMethod
-from orchestrator.runtime.call import Raised, Returned, RunContext, Spent, call_agent
+from orchestrator.runtime.call import Node, Raised, Returned, RunContext, Spent, call_agent
 from orchestrator.runtime.call_recorder import CallObserver
 from orchestrator.settings import Settings, check_task
-from orchestrator.state.current_step import (
-    current_records,
-    extend_derived,
-    find_derived_output,
-    lacks_report,
-    list_accepted,
-    read_evidence,
-    select_derived,
-    select_earlier,
-)
 from orchestrator.state.graph_state import (
     GROWING,
-    NOTHING_UNDERWAY,
+    Declared,
     OrchestratorState,
-    Retries,
     StateUpdate,
     blank_state,
+    current_records,
+    lacks_report,
+    list_accepted,
     merge_records,
 )
-from orchestrator.state.records import NO_USAGE, Attempt, SupervisionMode
+from orchestrator.state.records import NO_USAGE, Attempt, DerivedContract, EvidencePart, SupervisionMode
 from orchestrator.supervision.modes import Modes
 
 
@@ -94,7 +86,7 @@ class _Plan:
 
     async def read(self, called: Returned[object] | Raised) -> StateUpdate:
         """Returns the update for the answer of the planner."""
-        state, totals = self.state, with_totals(self.state, called.spent)
+        state, totals = self.state, count_calls(self.state, called.spent)
         if isinstance(called, Raised) and not isinstance(called.error, PlanError):
             kind = called.kind or "planner_error"
             return {**totals, **build_failure(kind, called.message, error=called.error)}
@@ -112,27 +104,26 @@ class _Plan:
         if is_auto and state["plan"] == [state["task"]] and len(steps.texts) == 1:
             # A single step breaks nothing up: it would only repeat what failed, as another text.
             return {**totals, **build_failure("attempts_exhausted", state["underway"]["replan"] or "")}
-        derived = await self._derive_contracts({**state, **totals}, steps.texts)
-        if derived.get("status") == "failed":
-            return {**totals, **derived}
-        update = _build_update({**state, **totals, "declared": derived["declared"]}, steps, modes)
-        return stop_if_over_budget({**totals, **derived, **update}, self.run)
-
-    async def _derive_contracts(self, state: OrchestratorState, steps: Sequence[str]) -> StateUpdate:
-        """Returns the derived contracts in ``declared``, or the failure."""
-        declared, rules = state["declared"], self.derivation
-        if rules is None:
-            return {"declared": extend_derived(declared, [None] * len(steps))}
-        # In a thread, because a long text takes a second.
-        if _is_replan(state):
-            kept = find_derived_output(state)
-            own = await run_in_thread(lambda: rules.derive_replan(steps, kept))
-            return {"declared": extend_derived(declared, own)}
         try:
-            derived = await run_in_thread(lambda: rules.derive_plan(state["task"], steps))
+            declared = await self._derive_contracts(steps.texts)
         except ContractFunctionError as error:
-            return build_failure("contract_error", str(error), error=error)
-        return {"declared": {**declared, "derived": derived}}
+            return {**totals, **build_failure("contract_error", str(error), error=error)}
+        before = cast("OrchestratorState", {**state, **totals, "declared": declared})
+        return stop_if_over_budget({**totals, **_build_update(before, steps, modes)}, self.run)
+
+    async def _derive_contracts(self, steps: Sequence[str]) -> Declared:
+        """Returns the declarations with the contracts that are derived from the task and the new steps."""
+        declared, rules, task = self.state["declared"], self.derivation, self.state["task"]
+        derived = declared.get("derived")
+        # In a thread, because a long text takes a second.
+        if derived is not None:
+            kept, own = derived["output"], list[DerivedContract | None]([None] * len(steps))
+            if rules is not None:
+                own = await run_in_thread(lambda: rules.derive_replan(steps, kept))
+            return {**declared, "derived": {**derived, "steps": [*derived["steps"], *own]}}
+        if rules is None or _is_replan(self.state):
+            return declared
+        return {**declared, "derived": await run_in_thread(lambda: rules.derive_plan(task, steps))}
 
 
 def _is_replan(state: OrchestratorState) -> bool:
@@ -143,10 +134,9 @@ def _build_update(
     state: OrchestratorState, steps: PlannedSteps, modes: list[SupervisionMode | None] | None
 ) -> StateUpdate:
     if _is_replan(state):
-        counters: Retries = {**state["retries"], "replans": state["retries"]["replans"] + 1}
-        return {**build_replan_update(state, steps, modes), "retries": counters}
-    update = build_plan_update(state["declared"], steps, modes, str(uuid.uuid4()))
-    return {**update, "status": "executing"}
+        return build_replan_update(state, steps, modes)
+    own = {**state["declared"], "run_id": str(uuid.uuid4()), "needs": steps.needs, "modes": modes}
+    return {"plan": steps.texts, "declared": own, "status": "executing"}
 
 
 def _build_events(
@@ -164,31 +154,9 @@ def _build_events(
 
 def _replace_all(blank: OrchestratorState, update: StateUpdate) -> StateUpdate:
     """Returns the update that replaces everything an earlier run left on the thread."""
+    new: StateUpdate = {**blank, **update}
     # Overwrite bypasses the reducers, which would add to the old values.
-    new = cast("dict[str, object]", {**blank, **update})
-    added = {name: Overwrite(new[name]) for name in GROWING}
-    return cast("StateUpdate", {**blank, **update, **added})
-
-
-def begin_synthesis(state: OrchestratorState) -> OrchestratorState:
-    """Returns the state of the synthesis: a plan whose only step is the task, after all steps of the run.
-
-    If the answer is to be judged again, the state has the attempts at it.
-    """
-    return {
-        **blank_state(state["task"], state["max_retries"]),
-        "status": "executing",
-        "plan": [state["task"]],
-        "declared": select_derived(state["declared"], []),
-        "current_step_index": len(state["plan"]),
-        "context": state["context"],
-        "results": [*select_earlier(state["results"]), *state["synthesis"]],
-        "attempts": max(0, len(state["synthesis"]) - 1),
-        "retries": state["retries"],
-        "judge_calls": state["judge_calls"],
-        "usage": state["usage"],
-        "underway": {**NOTHING_UNDERWAY, "branch": len(state["plan"])},
-    }
+    return {**new, **{name: Overwrite(new[name]) for name in GROWING}}
 
 
 StepGraph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, OrchestratorState, OrchestratorState]
@@ -243,15 +211,14 @@ async def join_node(state: OrchestratorState, run: RunContext, write: StreamWrit
     """Merges the results of parallel steps."""
     update = stop_if_over_budget(join_branches(state), run)
     # The reducer of "branches" adds; the next parallel steps must not join these again.
-    return cast("StateUpdate", {**update, "branches": Overwrite([])})
+    return {**update, "branches": Overwrite([])}
 
 
 def synthesis_node(step: StepGraph, contracts: Contracts, settings: Settings) -> Node:
     """Returns the node that runs the graph of one step, whose executor writes the answer."""
 
     async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
-        begin = begin_synthesis(state)
-        end = await run_step_graph(step, begin, run, write)
+        end = await run_step_graph(step, build_synthesis(state), run, write)
         update = _end_synthesis(state, end)
         if end["status"] == "success":
             update = _accept_output(update, list_accepted(current_records(end))[-1], contracts, settings)
@@ -289,7 +256,7 @@ def with_conclusion(node: Node, contracts: Contracts, settings: Settings) -> Nod
             return name_way_on(state, update)
         if update.get("status") != "success":
             return update
-        accepted = list_accepted(merge_records(state["results"], update.get("results", [])))
+        accepted = list_accepted(merge_records(state["results"], [update.get("results", [])]))
         # A step that a re-plan made the only one was not executed as the whole output.
         is_checked = not contracts.has_output_rules(state) or len(state["plan"]) == 1
         if contracts.writes_answer(state) and (len(accepted) > 1 or not is_checked):
@@ -304,9 +271,16 @@ def _accept_output(
 ) -> StateUpdate:
     """Returns the update with the output of the run, or the failure if its basis is not enough."""
     basis, require = record.get("basis", "unverified"), settings.options["require"]
-    update = {**update, "basis": basis, "evidence": read_evidence(record)}
+    parts = record.get("evidence")
+    evidence = (
+        None
+        if parts is None
+        else {name: part["by"] for name, part in cast("dict[str, EvidencePart]", parts).items()}
+    )
+    update = {**update, "basis": basis, "evidence": evidence}
     if is_enough(basis, require):
-        return {**update, "status": "success", "output": contracts.output.format_output(record["result"])}
+        output = format_output(contracts.output_type, record["result"])
+        return {**update, "status": "success", "output": output}
     reason = record.get("basis_reason", basis)
     message = f"the output is not accepted, because require is {require!r}: {reason}"
     return {**update, **build_failure("unverified", message)}

@@ -14,31 +14,30 @@ from langgraph.types import Send
 from agents.loop.langgraph_internals import drop_recursion_limit
 from agents.sync import run_sync
 from evaluation.graph import DirectCall
-from orchestrator.graph.node_types import Node, get_context, select_changes
 from orchestrator.graph.run_nodes import StepGraph, stop_with_siblings
 from orchestrator.planning.parallel import build_branches
-from orchestrator.runtime.call import RunContext
+from orchestrator.runtime.call import Node, RunContext
 from orchestrator.settings import Settings
-from orchestrator.state.current_step import (
-    current_records,
-    is_answer_due,
-    lacks_report,
-    latest_record,
-    supervision_mode,
-)
 from orchestrator.state.graph_state import (
     ANSWER_MONITOR,
     BRANCH,
     BRANCH_MONITOR,
     EXECUTOR,
+    GROWING,
     MONITOR,
     SYNTHESIS,
     OrchestratorState,
     RunInput,
     StateUpdate,
+    current_records,
+    is_answer_due,
+    lacks_report,
+    merge_records,
+    supervision_mode,
 )
-from orchestrator.state.records import SupervisionMode
+from orchestrator.state.records import Attempt, EffectRecord, SupervisionMode, ToolCallRecord
 
+PARALLEL: Final = "parallel"
 Route: TypeAlias = Callable[[OrchestratorState, SupervisionMode], str]
 """Takes the supervision mode of a step without its own. Returns the label of the next node."""
 
@@ -47,13 +46,13 @@ def route_after_planner(state: OrchestratorState, mode: SupervisionMode) -> str:
     """Executes the plan, or ends if there is none. Steps that declare their needs run in parallel."""
     if state["status"] != "executing":
         return "end"
-    if state["declared"]["needs"] is not None:
-        return "parallel"
-    return route_to_step(state, mode)
+    return route_to_step(state, mode) if state["declared"]["needs"] is None else PARALLEL
 
 
 def route_to_step(state: OrchestratorState, mode: SupervisionMode) -> str:
-    """Begins a step; a supervised one with its commitment."""
+    """Begins a step, a supervised one with its commitment; ends if the run has ended."""
+    if state["status"] != "executing":
+        return "end"
     return "execute" if supervision_mode(state, mode) == "none" else "commit"
 
 
@@ -74,35 +73,27 @@ def route_after_executor(state: OrchestratorState, mode: SupervisionMode) -> str
     """
     if state["status"] != "executing":
         return "judge" if lacks_report(state) else "end"
-    supervision = latest_record(state)["supervision"]
+    supervision = current_records(state)[-1]["supervision"]
     is_assessed = supervision is not None and supervision["assessment"] is not None
     return "judge" if is_assessed or supervision_mode(state, mode) == "none" else "assess"
 
 
 def route_after_monitor(state: OrchestratorState, mode: SupervisionMode) -> str:
     """Continues after the verdict; a supervised step is reconciled first."""
-    if _is_pending(state):
-        return "reconcile"
-    return route_after_outcome(state, mode)
+    return "reconcile" if _is_pending(state) else route_after_outcome(state, mode)
 
 
 def route_after_reconcile(state: OrchestratorState, mode: SupervisionMode) -> str:
     """Continues after a clean step; otherwise the supervisor decides."""
-    if _is_pending(state):
-        return "supervise"
-    return route_after_outcome(state, mode)
+    return "supervise" if _is_pending(state) else route_after_outcome(state, mode)
 
 
 def route_after_outcome(state: OrchestratorState, mode: SupervisionMode) -> str:
     """Continues as the latest outcome says: a step, a retry, a re-plan, a question, the answer, the end."""
-    if state["status"] != "executing":
-        return "end"
-    if state["question"] is not None:
+    if state["status"] == "executing" and state["question"] is not None:
         return "ask_human"
-    if state["underway"]["replan"] is not None:
-        return "replan"
-    if is_answer_due(state):
-        return "synthesize"
+    if (label := route_after_join(state, mode)) != PARALLEL:
+        return label
     # Each execution of a supervised step has a commitment of its own.
     if route_to_step(state, mode) == "commit":
         return "commit"
@@ -115,7 +106,7 @@ def route_after_join(state: OrchestratorState, mode: SupervisionMode) -> str:  #
         return "end"
     if state["underway"]["replan"] is not None:
         return "replan"
-    return "synthesize" if is_answer_due(state) else "parallel"
+    return "synthesize" if is_answer_due(state) else PARALLEL
 
 
 def _is_pending(state: OrchestratorState) -> bool:
@@ -129,7 +120,6 @@ Builder: TypeAlias = StateGraph[OrchestratorState, RunContext, RunInput, Orchest
 StepBuilder: TypeAlias = StateGraph[OrchestratorState, RunContext, OrchestratorState, OrchestratorState]
 Routes: TypeAlias = dict[Hashable, str]
 """The nodes that a route may lead to, by label."""
-PARALLEL: Final = "parallel"
 NO_LIMIT: Final = 2**31 - 1
 """LangGraph's limit would end a long run as an error; the settings bound the executions of each step."""
 _ROUTES: Final[Mapping[str, tuple[Route, Sequence[str]]]] = {
@@ -280,7 +270,48 @@ def build_runnable(
     async def call(state: OrchestratorState) -> StateUpdate:
         runtime = get_runtime(RunContext)
         drop_recursion_limit()
-        run = get_context(runtime, settings, state)
-        return select_changes(state, await node(state, run, runtime.stream_writer))
+        # LangGraph's server and other hosts invoke the graph without a context, or with a dict of their own.
+        # Bounds on the time of the run and of a step do not hold there, because each node gets a new clock.
+        context: object = runtime.context
+        run = context if isinstance(context, RunContext) else settings.new_context("")
+        # The thread of a run that begins may hold the usage of an earlier one.
+        if state.get("status") == "executing":
+            run.count_usage(state["usage"])
+        return _select_changes(state, await node(state, run, runtime.stream_writer))
 
     return DirectCall(lambda state: run_sync(lambda: call(state)), call, subgraph)
+
+
+def _select_changes(state: OrchestratorState, update: StateUpdate) -> StateUpdate:
+    """Returns the update with the effects of its executions, and without the fields that stay as they are.
+
+    A store writes a row for each field.
+    """
+    new = update.get("results")
+    if isinstance(new, list) and new:
+        records = merge_records(state["results"], [new])
+        made = [(record, call) for record in records for call in record["tool_calls"] if "outcome" in call]
+        update = {**update, "effects": [_read_effect(record, call) for record, call in made]}
+    known: StateUpdate = {**state}
+    return {
+        name: value
+        for name, value in update.items()
+        if (value if name in GROWING else name not in known or known[name] != value)
+    }
+
+
+def _read_effect(record: Attempt, call: ToolCallRecord) -> EffectRecord:
+    effect = EffectRecord(
+        step_index=record["step_index"],
+        attempt=record["attempt"],
+        name=call["name"],
+        args=call["args"],
+        outcome=call["outcome"],
+        answer=call["result"] if call["error"] is None else call["error"],
+        is_guessed="writes" not in call,
+    )
+    if "answer" in call:
+        effect["approval"] = call["answer"]
+    if "read_back" in call:
+        effect["read_back"] = call["read_back"]
+    return effect

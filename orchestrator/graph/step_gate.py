@@ -18,12 +18,11 @@ from agents.loop.langgraph_internals import ask_person, read_task_id
 from agents.loop.tool_arguments import hash_call
 from agents.reply_types import EffectOutcome, HumanAnswer
 from evaluation.sensitive.scanner import shorten
-from orchestrator.judging.call_rules import CallBounds
+from orchestrator.judging.contract_choice import CallRules
 from orchestrator.judging.executor_tools import ExecutorTools
 from orchestrator.runtime.call import RunContext
 from orchestrator.runtime.call_recorder import plan_record, read_recorder
-from orchestrator.state.current_step import current_records, current_step
-from orchestrator.state.graph_state import OrchestratorState
+from orchestrator.state.graph_state import OrchestratorState, current_records, current_step
 from orchestrator.state.plain_values import plain_json
 from orchestrator.state.records import CallOrigin, ToolCallRecord
 from orchestrator.supervision import human
@@ -41,21 +40,23 @@ class RunGate(CallGate):
         origin: The execution.
         run: The run.
         tools: The executor's tools.
-        bounds: What the contracts say of calls; None if they say nothing.
+        of_run: The rules for all calls of the run, also of refused executions.
+        of_step: The rules for the calls of the execution alone.
     """
 
     state: OrchestratorState
     origin: CallOrigin
     run: RunContext
     tools: ExecutorTools
-    bounds: CallBounds | None
+    of_run: CallRules
+    of_step: CallRules
 
     def find_breach(self, call: ToolCall, planned: Sequence[ToolCall]) -> str | None:
         """Returns why the contracts exclude a call; None if they may allow it."""
-        if self.bounds is None:
-            return None
         made = [*self._list_current(), *(_plan_record(each) for each in planned)]
-        return self.bounds.find_breach(call["name"], made)
+        earlier = [each for _, each in self._list_made()]
+        of_step = self.of_step.find_breach(call["name"], made)
+        return of_step or self.of_run.find_breach(call["name"], [*earlier, *made])
 
     def find_earlier(self, call: ToolCall) -> EarlierCall | None:
         """Returns the equal call of the run before that decides about a call; None if there is none."""

@@ -5,60 +5,110 @@ approval_node waits for a person's answer; answer_node applies it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import NoReturn, cast
+from typing import NoReturn, TypeVar, cast
 
 from langgraph.types import StreamWriter, interrupt
 
 from agents.loop.effects import utc_now
 from agents.reply_types import HumanAnswer, Unreadable
 from orchestrator.errors import ContractFunctionError
-from orchestrator.graph import node_types
+from orchestrator.graph.monitor import decide_next, emit_verdicts, find_hidden_answer
 from orchestrator.judging.contract_choice import Contracts
-from orchestrator.judging.evidence import Evidence, add_basis
+from orchestrator.judging.evidence import Evidence
 from orchestrator.judging.feedback import Expectations, findings_of
-from orchestrator.retry.step_request import build_request, join_refusal
+from orchestrator.planning.plan import describe_task
 from orchestrator.retry.verdict_updates import (
     accept,
     add_decision,
     ask_person,
     build_failure,
+    build_request,
+    count_calls,
     fail,
+    join_refusal,
     read_outcome,
     retry,
+    stop_if_over_budget,
 )
-from orchestrator.runtime.call import Raised, Returned, RunContext, call_agent
+from orchestrator.runtime.agent_methods import AgentMethod
+from orchestrator.runtime.call import Node, Raised, Returned, RunContext, call_agent
 from orchestrator.settings import Settings
-from orchestrator.state.current_step import (
+from orchestrator.state.graph_state import (
+    OrchestratorState,
+    StateUpdate,
+    add_usage,
     current_index,
     current_records,
-    describe_task,
-    last_refused_record,
-    latest_record,
     read_correction,
     supervision_mode,
 )
-from orchestrator.state.graph_state import OrchestratorState, StateUpdate, Underway
-from orchestrator.state.records import Attempt, CommitKind, Question, Reconciliation, SupervisorVerdict
+from orchestrator.state.records import (
+    NO_USAGE,
+    Attempt,
+    CommitKind,
+    Question,
+    Reconciliation,
+    SupervisorVerdict,
+)
 from orchestrator.supervision import human
 from orchestrator.supervision.modes import SuperviseRequest, list_facts
 from orchestrator.supervision.phases import Assess, Commit, Reconcile, Supervise
 from orchestrator.supervision.replies import AssessmentReply, build_assessment, build_commitment
 
+T = TypeVar("T")
 
-def reconcile_node(reconcile: Reconcile, settings: Settings) -> node_types.Node:
+
+async def _call_supervision(  # noqa: PLR0917
+    method: AgentMethod[T],
+    record: Attempt,
+    state: OrchestratorState,
+    run: RunContext,
+    write: StreamWriter,
+    apply: Callable[[Attempt, T], StateUpdate],
+    recover: Callable[[Raised], T] | None = None,
+) -> StateUpdate:
+    """Calls an agent that supervises an execution, emits the verdicts and returns the update.
+
+    Args:
+        method: The call.
+        record: The execution.
+        state: The state before the call.
+        run: The run.
+        write: Takes the events.
+        apply: Returns the update for the execution and the answer.
+        recover: Returns the answer that replaces an error of the agent. Without it, an error ends the run.
+            A bound of the run ends it in any case.
+    """
+    index = record["step_index"]
+    called = await call_agent(method, run=run, step_index=index)
+    record = {**record, "judge_usage": add_usage(record["judge_usage"] or NO_USAGE, called.spent.usage)}
+    if isinstance(called, Returned):
+        update = apply(record, called.value)
+    elif recover is not None and called.kind is None:
+        update = apply(record, recover(called))
+    else:
+        unjudged: Attempt = {**record, "status": "needs_review"}
+        update = fail(state, unjudged, called.kind or "supervisor_error", called.message, called.error)
+    update = stop_if_over_budget({**count_calls(state, called.spent), **update}, run, index)
+    emit_verdicts(write, run.thread_id, update)
+    return update
+
+
+def reconcile_node(reconcile: Reconcile, settings: Settings) -> Node:
     """Returns the node that lets a clean step go on and hands any other to its supervisor or a person."""
 
     async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
         mode = supervision_mode(state, settings.default_mode)
-        record, escalate = _find_triggers(reconcile, latest_record(state))
+        record, escalate = _find_triggers(reconcile, current_records(state)[-1])
         update: StateUpdate = {"results": [record]}
         if mode == "human":
             text = f"Do you accept the output of step {record['step_index'] + 1}?"
-            update = ask_person(record, "supervision", text, utc_now())
+            update = ask_person(record, "supervision", text)
         elif not escalate:
-            update = node_types.next_state(state, record, settings)
-        node_types.emit_verdicts(write, run.thread_id, update)
+            update = decide_next(state, record, settings)
+        emit_verdicts(write, run.thread_id, update)
         return update
 
     return node
@@ -80,17 +130,17 @@ def _find_triggers(reconcile: Reconcile, record: Attempt) -> tuple[Attempt, bool
     return updated, bool(triggers) or result["escalate"]
 
 
-def supervise_node(supervise: Supervise, contracts: Contracts, settings: Settings) -> node_types.Node:
+def supervise_node(supervise: Supervise, contracts: Contracts, settings: Settings) -> Node:
     """Returns the node that asks the supervisor."""
 
     async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
-        record = latest_record(state)
+        record = current_records(state)[-1]
         try:
-            hidden = node_types.find_hidden_answer(state, contracts.list_demands(state)[-1].contract)
+            hidden = find_hidden_answer(state, contracts.list_demands(state)[-1].contract)
         except ContractFunctionError as error:
             return fail(state, {**record, "status": "needs_review"}, "contract_error", str(error), error)
         request = _build_request(record, describe_task(state), hidden)
-        return await node_types.call_supervision(
+        return await _call_supervision(
             lambda: supervise(request),
             record,
             state,
@@ -105,7 +155,6 @@ def supervise_node(supervise: Supervise, contracts: Contracts, settings: Setting
 def _build_request(record: Attempt, task: str, hidden: Expectations) -> SuperviseRequest:
     """Returns the request. A supervisor that is told the expected answer would tell it to the executor."""
     supervision = record["supervision"] or human.blank_supervision("llm")
-    findings = findings_of(record["report"], hidden) if record["report"] else []
     return SuperviseRequest(
         objective=record["step"],
         task=task,
@@ -113,7 +162,7 @@ def _build_request(record: Attempt, task: str, hidden: Expectations) -> Supervis
         commitment=supervision["commitment"],
         assessment=supervision["assessment"],
         triggers=[hidden.mask(trigger) for trigger in supervision["triggers"]],
-        findings=findings,
+        findings=findings_of(record["report"], hidden),
     )
 
 
@@ -129,7 +178,7 @@ def _apply_verdict(
     word = verdict["verdict"]
     if word == "continue":
         # A supervisor cannot overrule a failed check; only a person's approval can.
-        return node_types.next_state(state, record, settings)
+        return decide_next(state, record, settings)
     if word == "halt":
         return fail(state, refused, "halted", f"the supervisor halted the run: {verdict['reason']}")
     if word == "ask_human":
@@ -143,7 +192,7 @@ def _apply_verdict(
 
 def _ask_or_fail(state: OrchestratorState, record: Attempt, question: str, settings: Settings) -> StateUpdate:
     if settings.can_ask_human:
-        return ask_person(record, "supervision", question, utc_now())
+        return ask_person(record, "supervision", question)
     unanswered: Attempt = {**record, "status": "needs_review"}
     return fail(state, unanswered, "needs_review", f"nobody is there to be asked: {question}")
 
@@ -156,7 +205,7 @@ def _count_reorients(state: OrchestratorState) -> int:
     return sum(verdict["verdict"] == "reorient" for verdict in verdicts)
 
 
-def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings) -> node_types.Node:
+def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings) -> Node:
     """Returns the node that asks for a commitment; it does nothing if the executor makes none."""
 
     async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:  # noqa: ARG001 - as every node
@@ -174,7 +223,7 @@ def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings)
         called = await call_agent(
             commit, request.instruction, request.context, describe_task(state), run=run, step_index=index
         )
-        totals = node_types.with_totals(state, called.spent)
+        totals = count_calls(state, called.spent)
         # A bound of the run ends it; an error of the executor escalates the step after its execution.
         if isinstance(called, Raised) and called.kind is not None:
             return {**totals, **build_failure(called.kind, called.message, index, called.error)}
@@ -185,28 +234,28 @@ def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings)
         )
         kind = _find_kind(state)
         commitment = build_commitment(reply, index, request.instruction, utc_now(), kind)
-        underway: Underway = {**state["underway"], "commitment": commitment, "committing": called.spent.usage}
-        return node_types.stop_if_over_budget({**totals, "underway": underway}, run, index)
+        underway = {**state["underway"], "commitment": commitment, "committing": called.spent.usage}
+        return stop_if_over_budget({**totals, "underway": underway}, run, index)
 
     return node
 
 
 def _find_kind(state: OrchestratorState) -> CommitKind:
     """Returns which execution the commitment is for."""
-    refused = last_refused_record(state)
-    if refused is None:
+    executions = current_records(state)
+    if not state["attempts"] or not executions:
         return "first"
-    return "reorient" if read_correction(refused) else "retry"
+    return "reorient" if read_correction(executions[-1]) else "retry"
 
 
-def post_node(assess: Assess | None) -> node_types.Node:
+def post_node(assess: Assess | None) -> Node:
     """Returns the node that asks for the self-assessment; without a commitment, or after an end, nothing.
 
     After an error of the executor, the commitment counts as not met.
     """
 
     async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
-        record = latest_record(state)
+        record = current_records(state)[-1]
         supervision = record["supervision"]
         if assess is None or supervision is None or state["status"] != "executing":
             return {}
@@ -219,7 +268,7 @@ def post_node(assess: Assess | None) -> node_types.Node:
             assessment = build_assessment(reply, index, output, tools, utc_now())
             return {"results": [{**assessed, "supervision": {**supervision, "assessment": assessment}}]}
 
-        return await node_types.call_supervision(
+        return await _call_supervision(
             partial(assess, record["step"], commitment, output, tools, describe_task(state)),
             record,
             state,
@@ -255,15 +304,15 @@ async def answer_node(state: OrchestratorState, run: RunContext, write: StreamWr
     taken: StateUpdate = {"underway": {**state["underway"], "answer": None}}
     if isinstance(answer, str):
         return {**taken, "question": {**question, "problem": answer}}
-    update = _apply_answer(state, human.with_answer(latest_record(state), answer), answer)
-    node_types.emit_verdicts(write, run.thread_id, update)
+    update = _apply_answer(state, human.with_answer(current_records(state)[-1], answer), answer)
+    emit_verdicts(write, run.thread_id, update)
     return {**taken, **update}
 
 
 def _apply_answer(state: OrchestratorState, record: Attempt, answer: HumanAnswer) -> StateUpdate:
     person = answer["answered_by"]
     if answer["answer"] == "approve":
-        approved = add_basis(record, Evidence(person=person))
+        approved = Evidence(person=person).complete_attempt(record)
         return accept(state, add_decision(approved, "accept", f"approved by {person}"))
     refused: Attempt = {**record, "status": "failed"}
     if answer["answer"] == "correct":

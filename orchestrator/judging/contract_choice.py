@@ -1,30 +1,33 @@
-"""Chooses the requirements on an execution: the contract of its step, and the contract of the run."""
+"""Chooses the requirements on an execution: of its step and of the run; and the calls that they allow."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from evaluation import ContractError, EvaluationContract
+from pydantic import BaseModel
+
+from evaluation import CheckContext, ContractError, EvaluationContract
+from evaluation.checks.check_model import NOT_RUN_WORDS
 from evaluation.checks.contract_checks import FunctionCheck
 from evaluation.checks.kinds.tools import ToolCalls
+from evaluation.contract.contract import AuditRule
 from evaluation.contract.requirements import Contract
 from orchestrator.errors import ContractFunctionError
-from orchestrator.judging.evidence import OBJECTIVE, find_unknown_check
-from orchestrator.judging.output import OutputRules, refuse_blank
-from orchestrator.state.current_step import (
+from orchestrator.judging.evidence import OBJECTIVE, find_unknown_check, list_outcomes
+from orchestrator.state.graph_state import (
+    OrchestratorState,
+    count_steps,
+    current_place,
     current_step,
     find_derived_output,
-    has_derived_output,
     is_last_step,
-    is_only_step,
-    list_derived,
 )
-from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr, format_text
-from orchestrator.state.records import Attempt, DerivedContract
+from orchestrator.state.records import DerivedContract, Report, ToolCallRecord
 
 if TYPE_CHECKING:
     from orchestrator.judging.executor_tools import ExecutorTools  # LangGraph is slow to import
@@ -39,8 +42,11 @@ OBJECTIVE_ONLY: Final = Contract.read(
 """The contract of a step without one: the monitor alone decides, unless the output has a credential."""
 _OPEN_ONLY: Final = OBJECTIVE_ONLY.join(Contract.read({"judge": {"when": "if_checks_pass"}}, "own"))
 """The judge is asked about what the checks leave open, and not about an output that they refuse."""
+_NOT_BLANK: Final = Contract.read({"checks": [{"check": "word_count", "min": 1}]}, "own")
 _NOTHING: Final = Contract()
 _CALL_FIELDS: Final = frozenset({"must_call", "expected_trajectory", "trajectory_match_mode", "trajectory"})
+_WRITES: Final = "unexpected_writes"
+"""The metric of the calls that write and that the contract does not expect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +69,10 @@ class Contracts:
     Args:
         source: One contract for each step, or a function from the text and the index of a step to a contract,
             or None for steps without one.
-        output: The contract of the run, whose output is the final one.
+        output: The contract of the run, whose output is the final one; None if the caller states none.
         tools: The executor's tools, which the contracts of steps may name.
+        own_checks: The contract of the final output by the caller's own checks and its type.
+        output_type: The pydantic model that the final output is the JSON text of; None for any text.
         is_answer: Whether these are the contracts of the synthesis, whose output is the final one.
         synthesis: When the results of several steps become one answer: always, never, or only if a contract
             of the final output was derived from the task.
@@ -73,19 +81,35 @@ class Contracts:
     """
 
     source: ContractFunction | Contract | None
-    output: OutputRules
+    output: Contract | None
     tools: ExecutorTools
+    own_checks: Contract = _NOTHING
+    output_type: type[BaseModel] | None = None
     is_answer: bool = False
     synthesis: Synthesis = "never"
     has_case: bool = False
     checks: Sequence[FunctionCheck] = ()
 
-    def list_demands(self, state: OrchestratorState) -> list[Demand]:
+    @property
+    def has_rules(self) -> bool:
+        """Whether the caller asks more of the final output than the task does."""
+        return self.output is not None or not self.own_checks.is_empty
+
+    @property
+    def schema(self) -> dict[str, object] | None:
+        """The JSON Schema of the final output; None if it may be any text."""
+        return None if self.output_type is None else self.output_type.model_json_schema()
+
+    def list_demands(self, state: OrchestratorState, *, is_gate: bool = False) -> list[Demand]:
         """Return the requirements on the current execution, in the order of its evaluation.
 
         The last of several steps may have a contract of its own besides the contract of the run, which it is
         evaluated against then. Before an answer is written, which calls no tool, it has to meet what the
         contract of the run says of calls.
+
+        Args:
+            state: The state before the evaluation.
+            is_gate: Whether the demands are read that may forbid a call: those of the run on every step.
 
         Raises:
             ContractFunctionError: The function of the caller raised or returned no contract, the contract
@@ -93,49 +117,30 @@ class Contracts:
                 only step contradicts the contract of the run.
         """
         try:
-            return self._list_demands(state)
+            return self._list_demands(state, is_gate=is_gate)
         except ContractError as error:
             raise ContractFunctionError(f"contract or step_contract: {error}") from None
 
-    def _list_demands(self, state: OrchestratorState) -> list[Demand]:
-        own = self._find_own(state)
-        of_step = [self._read_derived(each) for each in list_derived(state, is_output=False)]
+    def _list_demands(self, state: OrchestratorState, *, is_gate: bool) -> list[Demand]:
+        own, derived = self._find_own(state), state["declared"].get("derived")
+        place = current_place(state)  # the synthesis has no step
+        steps = [] if derived is None else derived["steps"][place : place + 1]
+        of_step = [self._read_derived(each) for each in steps if each is not None]
+        of_task = [self._read_derived(derived["output"])] if derived and derived["output"] else []
+        added = [*of_task, self.own_checks]
         if not self.is_output(state):
-            return [*self._list_call_demands(state), Demand(_add_objective(own, of_step))]
-        stated, added = self.output.contract, self._list_run_additions(state)
-        of_run = reduce(Contract.join, added, stated or _NOTHING)
-        if own is None or self.is_answer or is_only_step(state):
-            both = [each for each in (own, stated) if each is not None]
+            of_run = (
+                [Demand(each, is_run=True) for each in (self.output or _NOTHING, *added)] if is_gate else []
+            )
+            calls = [self.output or _NOTHING, *of_task] if is_last_step(state) else []
+            return [*_select_calls(calls), Demand(_add_objective(own, of_step)), *of_run]
+        whole = reduce(Contract.join, added, self.output or _NOTHING)
+        if own is None or self.is_answer or count_steps(state) == 1:
+            both = [each for each in (own, self.output) if each is not None]
             base = reduce(Contract.join, both) if both else None
-            return [Demand(_add_objective(base, [*added, *of_step]), not of_run.is_empty)]
-        run = [] if of_run.is_empty else [Demand(of_run, is_run=True)]
+            return [Demand(_add_objective(base, [*added, *of_step]), not whole.is_empty)]
+        run = [] if whole.is_empty else [Demand(whole, is_run=True)]
         return [Demand(_add_objective(own, of_step)), *run]
-
-    def _list_call_demands(self, state: OrchestratorState) -> list[Demand]:
-        """Return what the contract of the run says of calls, for the last step before an answer."""
-        of_run = [self.output.contract or _NOTHING, *self._read_task_contracts(state)]
-        run = reduce(Contract.join, of_run) if is_last_step(state) else _NOTHING
-        if not run.asks_for_calls:
-            return []
-        fields = {name: value for name, value in run.plain.items() if name in _CALL_FIELDS}
-        checks = [check for check in run.rules.checks if isinstance(check, ToolCalls)]
-        calls = Contract.read({**fields, "checks": checks})
-        return [Demand(calls, is_run=True)]
-
-    def list_gated(self, state: OrchestratorState) -> list[Demand]:
-        """Return the demands that may forbid a call. Raises the errors of ``list_demands``."""
-        demands = self.list_demands(state)
-        of_run = [self.output.contract or _NOTHING, *self._list_run_additions(state)]
-        return [*demands, *(Demand(each, is_run=True) for each in of_run)]
-
-    def _list_run_additions(self, state: OrchestratorState) -> list[Contract]:
-        """Return the further requirements on the run: of the task, and the caller's checks."""
-        return [*self._read_task_contracts(state), self.output.own_checks]
-
-    def _read_task_contracts(self, state: OrchestratorState) -> list[Contract]:
-        """Return the contract of the task, without those of its steps."""
-        output = find_derived_output(state)
-        return [] if output is None else [self._read_derived(output)]
 
     def _read_derived(self, derived: DerivedContract) -> Contract:
         return Contract.read(derived["contract"], "caller" if self.has_case else "task")
@@ -144,7 +149,8 @@ class Contracts:
         """Return the contract of the step itself, which the caller states."""
         if self.source is None or isinstance(self.source, Contract):
             return self.source
-        contract = call_contract_function(self.source, *reversed(current_step(state)))
+        index, step = current_step(state)
+        contract = call_contract_function(self.source, step, index)
         if contract is None:
             return None
         problem = find_unknown_check(contract, self.checks) or self.tools.find_problem(contract)
@@ -153,41 +159,63 @@ class Contracts:
         return contract
 
     def list_executed(self, state: OrchestratorState, output: str) -> list[Demand]:
-        """Return ``list_demands`` for an output, with our own rule for a final one; raises its errors."""
+        """Return ``list_demands`` for an output, and raise its errors.
+
+        A final output in which a reader sees nothing fails, unless the contract asks for calls of tools: they
+        are the work then.
+        """
         demands = self.list_demands(state)
         # An execution that raised has no output, and its error says why.
-        if not self.is_output(state) or self.output.output_type is not None or state["status"] == "failed":
+        is_typed_or_ended = self.output_type is not None or state["status"] == "failed"
+        if is_typed_or_ended or not self.is_output(state) or not is_blank(output):
             return demands
-        return [replace(demand, contract=refuse_blank(demand.contract, output)) for demand in demands]
-
-    def format_record(self, state: OrchestratorState, record: Attempt) -> Attempt:
-        """Return the record with the text that the run would return, which the checks have to hold for."""
-        if self.output.output_type is None or not self.is_output(state):
-            return record
-        return {**record, "result": self.output.format_output(record["result"])}
-
-    def find_schema(self, state: OrchestratorState) -> dict[str, object] | None:
-        """Return the JSON Schema of the current step's output, if it is the final output and has a type."""
-        return self.output.schema if self.is_output(state) else None
+        return [
+            each if each.contract.asks_for_calls else replace(each, contract=each.contract.join(_NOT_BLANK))
+            for each in demands
+        ]
 
     def find_unchecked(self, state: OrchestratorState) -> list[str]:
         """Return the phrases of the task that demand something of the current output and became no check."""
-        stated = list_derived(state, is_output=self.is_output(state))
-        return [phrase for each in stated for phrase in each["unchecked"]]
+        derived = state["declared"].get("derived")
+        if derived is None:
+            return []
+        place = current_place(state)
+        stated = [derived["output"] if self.is_output(state) else None, *derived["steps"][place : place + 1]]
+        return [phrase for each in stated if each is not None for phrase in each["unchecked"]]
 
     def writes_answer(self, state: OrchestratorState) -> bool:
         """Return whether the results of several steps become one answer."""
-        return self.synthesis == "always" or (self.synthesis == "if_derived" and has_derived_output(state))
+        return self.synthesis == "always" or (self.synthesis == "if_derived" and _has_derived(state))
 
     def has_output_rules(self, state: OrchestratorState) -> bool:
         """Return whether the final output has to meet more than the objective."""
-        return not self.output.is_empty or has_derived_output(state)
+        return self.has_rules or _has_derived(state)
 
     def is_output(self, state: OrchestratorState) -> bool:
         """Return whether the output of the current execution is the final one."""
-        if self.is_answer or is_only_step(state):
+        if self.is_answer or count_steps(state) == 1:
             return True
         return is_last_step(state) and not self.writes_answer(state)
+
+
+def _has_derived(state: OrchestratorState) -> bool:
+    output = find_derived_output(state)
+    return output is not None and bool(output["contract"])
+
+
+def is_blank(text: str) -> bool:
+    """Returns whether a reader sees nothing in a text: no character, or only invisible ones."""
+    return not CheckContext(text).text
+
+
+def _select_calls(contracts: Sequence[Contract]) -> list[Demand]:
+    """Return what the contracts of the run say of calls, for the last step before an answer."""
+    run = reduce(Contract.join, contracts, _NOTHING)
+    if not run.asks_for_calls:
+        return []
+    fields = {name: value for name, value in run.plain.items() if name in _CALL_FIELDS}
+    checks = [check for check in run.rules.checks if isinstance(check, ToolCalls)]
+    return [Demand(Contract.read({**fields, "checks": checks}), is_run=True)]
 
 
 def _add_objective(contract: Contract | None, added: Sequence[Contract]) -> Contract:
@@ -200,16 +228,14 @@ def _add_objective(contract: Contract | None, added: Sequence[Contract]) -> Cont
     return OBJECTIVE_ONLY if merged.is_empty else _OPEN_ONLY.override(merged)
 
 
-def call_contract_function(function: ContractFunction, step: object, index: object) -> Contract | None:
+def call_contract_function(function: ContractFunction, step: str, index: int) -> Contract | None:
     """Return the contract of a step; None if it has none.
 
     Raises:
         ContractFunctionError: The function raised, or returned something else.
     """
     try:
-        contract: object = function(cast("str", step), cast("int", index))
-    except ContractFunctionError:
-        raise
+        contract: object = function(step, index)
     except (Exception, SystemExit) as error:
         # User code may raise anything; the run ends with this as its failure.
         raise ContractFunctionError(
@@ -226,3 +252,96 @@ def call_contract_function(function: ContractFunction, step: object, index: obje
         return Contract.read(contract)
     except ContractError as error:
         raise ContractFunctionError(f"the contract function: {error}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class CallRules:
+    """The rules of a contract for calls.
+
+    Attributes:
+        most: The greatest number of calls of a tool; 0 for one that is forbidden.
+        exactly: The number of calls of a tool without an error.
+        allowed: Names of the only tools that may run; None allows all others.
+    """
+
+    most: Mapping[str, int] = field(default_factory=dict)
+    exactly: Mapping[str, int] = field(default_factory=dict)
+    allowed: frozenset[str] | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the contract says nothing of calls."""
+        return self.allowed is None and not (self.most or self.exactly)
+
+    def find_breach(self, name: str, made: Sequence[ToolCallRecord]) -> str | None:
+        """Returns why a call must not be made after others; None if the rules do not certainly exclude it."""
+        most, ran = self._find_most(name), _select_run(made, name)
+        if most == 0:
+            return f"Tool {name!r} is forbidden in this step."
+        if most is not None and len(ran) >= most:
+            return f"Tool {name!r} was called often enough ({most} at most). Go on without it."
+        if name in self.exactly and sum(call["error"] is None for call in ran) >= self.exactly[name]:
+            return f"Tool {name!r} was called often enough ({self.exactly[name]} exactly). Go on without it."
+        return None
+
+    def find_lasting_breach(self, made: Sequence[ToolCallRecord]) -> str | None:
+        """Returns which call broke the rules for good, in words; None if later calls can still keep them."""
+        for name in dict.fromkeys(call["name"] for call in made):
+            number, most = len(_select_run(made, name)), self._find_most(name)
+            if most is not None and number > most:
+                times = "time" if number == 1 else "times"
+                return f"{name!r} was called {number} {times}, and {most or 'none'} is allowed"
+        return None
+
+    def _find_most(self, name: str) -> int | None:
+        return 0 if self.allowed is not None and name not in self.allowed else self.most.get(name)
+
+
+def read_call_rules(contracts: Sequence[Contract]) -> CallRules:
+    """Reads the rules for calls.
+
+    The trajectory has ``forbidden_tools``; audit rules have ``forbidden_tools`` and ``allowed_tools``, and
+    only report a call if their severity is lower than "critical"; the check ``tool_calls`` has a greatest
+    number.
+    """
+    stated = [each for contract in contracts for each in contract.requirements]
+    demands = [each.check for each in stated if each.severity == "critical"]
+    rules = [each for each in demands if isinstance(each, AuditRule)]
+    checks = [each for each in demands if isinstance(each, ToolCalls)]
+    lists = [*(each.rules.trajectory.forbidden_tools for each in contracts)]
+    lists += [rule.forbidden_tools for rule in rules if rule.forbidden_tools is not None]
+    allowed = [frozenset(rule.allowed_tools) for rule in rules if rule.allowed_tools is not None]
+    exactly = _find_least((check.tool, check.exactly) for check in checks)
+    none = [*chain(*lists), *(name for name, number in exactly.items() if number == 0)]
+    most = _find_least((*((check.tool, check.max) for check in checks), *((name, 0) for name in none)))
+    return CallRules(most, exactly, frozenset.intersection(*allowed) if allowed else None)
+
+
+def _find_least(bounds: Iterable[tuple[str, int | None]]) -> dict[str, int]:
+    """Returns the least bound of each tool that has one."""
+    stated = [(name, bound) for name, bound in bounds if bound is not None]
+    return {name: min(bound for other, bound in stated if other == name) for name, _ in stated}
+
+
+def find_lasting_effect(state: OrchestratorState, report: Report, contract: Contract) -> str | None:
+    """Returns in words which call of a run had an effect that must not be; None if there is none.
+
+    No further attempt can undo it: a call beyond the rules, or a call that writes and that the contract does
+    not expect.
+    """
+    made = [call for record in state["results"] for call in record["tool_calls"]]
+    breach = read_call_rules([contract]).find_lasting_breach(made)
+    if breach is not None and report["status"] not in ("passed", "warning"):
+        return f"the run broke its contract, and no attempt can undo it: {breach}"
+    writes: list[Mapping[str, Any]] = [
+        each for each in list_outcomes(report) if each["metric"] == _WRITES and each["passed"] is False
+    ]
+    failed = next((each for each in writes if each["severity"] == "critical"), None)
+    return None if failed is None else f"no attempt can undo this: {failed['reason']}"
+
+
+def _select_run(made: Sequence[ToolCallRecord], name: str) -> list[ToolCallRecord]:
+    """Selects the calls in which the tool of this name ran, and may have had an effect."""
+    return [
+        call for call in made if call["name"] == name and call.get("gate") not in (*NOT_RUN_WORDS, "reused")
+    ]

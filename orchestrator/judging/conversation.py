@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Final
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from typing_extensions import TypedDict
@@ -15,23 +15,13 @@ from evaluation.contract.requirements import Contract
 from evaluation.contract.run import convert_calls
 from evaluation.findings import EvaluationStatus
 from evaluation.recordings.recorded_run import build_default_contract
-from orchestrator.judging.call_rules import read_call_rules
+from orchestrator.judging.contract_choice import read_call_rules
 from orchestrator.judging.evaluator import add_search
-from orchestrator.judging.evidence import (
-    ACCEPTING,
-    Evidence,
-    add_trust,
-    describe_basis,
-    find_basis,
-    is_enough,
-    read_evidence,
-    record_evidence,
-)
+from orchestrator.judging.evidence import ACCEPTING, Evidence, is_enough, read_evidence
 from orchestrator.judging.executor_tools import describe_repeat
-from orchestrator.judging.feedback import feedback_of, read_expectations, report_score
+from orchestrator.judging.feedback import feedback_of, list_kinds, read_expectations, report_score
 from orchestrator.runtime.call_records import read_tool_calls
-from orchestrator.state.evaluation_report import Report, failed_kinds
-from orchestrator.state.records import Basis, EvidenceRecord, Requirement, ToolCallRecord
+from orchestrator.state.records import Basis, EvidenceRecord, Report, Requirement, ToolCallRecord
 
 _OPEN: Final = frozenset({"unverified"})
 """The kinds of failures that another answer cannot mend: nobody could say whether the last one is good."""
@@ -58,7 +48,7 @@ class ConversationVerdict(TypedDict):
     basis: Basis
     reason: str
     evidence: EvidenceRecord
-    report: dict[str, object]
+    report: Report
     attempts: list[ConversationAttempt]
     warnings: list[str]
 
@@ -151,15 +141,15 @@ def read_verdict(  # noqa: PLR0917
         judge: Who scored it; its ``identity`` names it, by which its figures are kept.
         earlier: The answers before, which were refused.
     """
-    plain = cast("Report", report.model_dump(mode="json"))
-    evidence = add_trust(read_evidence(plain, contract or Contract()), judge)
-    basis = find_basis(evidence)
+    plain: Report = report.model_dump(mode="json")
+    evidence = read_evidence(plain, contract or Contract()).add_trust(judge)
+    basis = evidence.basis
     is_accepted = evidence.accepted and is_enough(basis, require)
     feedback = read_expectations(contract or Contract(), conversation.request).mask(feedback_of(plain))
     attempt = ConversationAttempt(
         output=conversation.output, status=report.status, score=report_score(plain), feedback=feedback
     )
-    reason = describe_basis(evidence)
+    reason = evidence.reason
     if evidence.accepted and not is_accepted:
         reason = f"require is {require!r}, and the answer is only {basis}: {reason}"
     return ConversationVerdict(
@@ -167,8 +157,8 @@ def read_verdict(  # noqa: PLR0917
         status=report.status,
         basis=basis,
         reason=reason if evidence.accepted else feedback or report.summary,
-        evidence=record_evidence(evidence),
-        report=dict(plain),
+        evidence=evidence.record,
+        report=plain,
         attempts=[*earlier, attempt],
         warnings=[describe_repeat(name) for name in conversation.repeated],
     )
@@ -182,9 +172,9 @@ def can_be_mended(
     Not if nobody could judge the last one, if a call broke the contract for good, or if the agent repeats an
     answer that was refused.
     """
-    report = cast("Report", verdict["report"])
+    report = verdict["report"]
     last, *before = reversed(verdict["attempts"])
-    is_open = report["status"] == "invalid" or {*failed_kinds(report)} <= _OPEN
+    is_open = report["status"] == "invalid" or {*list_kinds(report)} <= _OPEN
     is_repeated = any(each["output"] == last["output"] for each in before)
     is_lost = read_call_rules([contract or Contract()]).find_lasting_breach(conversation.calls) is not None
     return not (verdict["status"] in ACCEPTING or is_open or is_repeated or is_lost)
@@ -193,8 +183,7 @@ def can_be_mended(
 def approve(verdict: ConversationVerdict, person: str) -> ConversationVerdict:
     """Returns the verdict after a person approved the answer."""
     evidence = Evidence(person=person)
-    words = {"basis": find_basis(evidence), "reason": describe_basis(evidence)}
-    return cast("ConversationVerdict", {**verdict, **words, "accepted": True})
+    return {**verdict, "basis": evidence.basis, "reason": evidence.reason, "accepted": True}
 
 
 def find_best_output(attempts: Sequence[ConversationAttempt]) -> str:

@@ -29,13 +29,12 @@ from evaluation.plugins import AnyJudge, JudgeFunction, Plugins, check_judge
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.contract_choice import Demand
 from orchestrator.judging.evidence import ACCEPTING
-from orchestrator.judging.judging_calls import Evaluated, Judges, JudgingCalls, list_read_backs
+from orchestrator.judging.judging_calls import Judges, Judging, list_read_backs
+from orchestrator.planning.plan import describe_task
 from orchestrator.runtime.call import RunContext
-from orchestrator.state.current_step import current_records, describe_task, list_corrections
-from orchestrator.state.evaluation_report import Report
-from orchestrator.state.graph_state import OrchestratorState, merge_records
+from orchestrator.state.graph_state import OrchestratorState, current_records, list_corrections, merge_records
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import Attempt, CallOrigin, Grounding, Json
+from orchestrator.state.records import Attempt, CallOrigin, Grounding, Json, Report
 
 MAX_CONTEXT: Final = 4000
 """Most characters of the context in a run: the last ones, which are the newest results."""
@@ -82,7 +81,7 @@ def build_whole_run(state: OrchestratorState, record: Attempt) -> dict[str, obje
     It is the run that ``evaluation.run_from_state`` reads from the end of the run, so that a contract decides
     the same about a live and a recorded run. Raises nothing for a state of the orchestrator.
     """
-    records = merge_records(state["results"], [{**record, "status": "validated"}])
+    records = merge_records(state["results"], [[{**record, "status": "validated"}]])
     status, output = ("success", record["result"]) if record["error"] is None else ("failed", None)
     execution = build_agent_run(record, state["context"])
     run = run_from_state({**state, "results": records, "status": status, "output": output})
@@ -134,85 +133,73 @@ def _forbid_mark(mark: str) -> dict[str, Json]:
     }
 
 
-@dataclass(frozen=True, slots=True)
 class Evaluator:
     """Evaluates executions.
 
-    Attributes:
+    Args:
         judges: Who decides: the monitor or another judge, and the tools that checks ask.
         options: Further inputs of the evaluation.
-        agent: The monitor or the judge itself; its ``identity`` names it, by which its figures are kept.
         grounding: Whether an output is compared with the calls of the run.
+
+    Attributes:
         graph: The evaluation graph, as drawings and listings show it.
+
+    Raises:
+        ContractError: A plug-in is not accepted.
     """
 
-    judges: Judges
-    options: EvaluationOptions
-    agent: object
-    grounding: Grounding
-    graph: EvaluationGraph = field(init=False)
-    _unstored_graph: EvaluationGraph = field(init=False)
-    _plugins: Plugins = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Builds the graph, and the one that runs: it keeps no checkpoints, since it is cheap to start again.
-
-        Raises:
-            ContractError: A plug-in is not accepted.
-        """
-        plugins = Plugins(
-            prices=self.options.prices,
-            recognizers=self.options.recognizers,
-            named_checks=self.options.named_checks,
+    def __init__(self, judges: Judges, options: EvaluationOptions, grounding: Grounding) -> None:
+        self.judges = judges
+        self.graph: EvaluationGraph = build_evaluation_graph()
+        self._grounding = grounding
+        self._plugins = Plugins(
+            prices=options.prices, recognizers=options.recognizers, named_checks=options.named_checks
         )
-        object.__setattr__(self, "_plugins", plugins)
-        object.__setattr__(self, "graph", build_evaluation_graph())
-        # LangGraph does not list a graph that is compiled without checkpoints, hence the two.
-        object.__setattr__(self, "_unstored_graph", self.graph.copy({"checkpointer": False}))
+        # LangGraph does not list a graph that is compiled without checkpoints; the one that runs keeps none,
+        # since it is cheap to start again.
+        self._unstored_graph = self.graph.copy({"checkpointer": False})
 
-    async def evaluate_all(
+    async def evaluate(
         self, state: OrchestratorState, record: Attempt, demands: Sequence[Demand], run: RunContext
-    ) -> tuple[Demand, Evaluated]:
+    ) -> tuple[Demand, Judging]:
         """Evaluate the latest execution of the current step; after a refusal, no further demand is evaluated.
 
         If the run has failed, no judge is asked: deterministic checks alone decide.
 
         Returns:
-            The demand that was evaluated last, and its evaluation with the calls of all.
+            The demand that was evaluated last, and the judging with the calls for all and the last report.
 
         Raises:
             GraphInterrupt: The judge raised an interrupt that can be answered later.
         """
-        demand, evaluated = demands[0], await self._evaluate(state, record, demands[0], run)
-        for demand in demands[1:]:
-            if evaluated.report["status"] not in ACCEPTING:
+        judging = Judging(self.judges, record, run, describe_task(state), state["failure"])
+        judging.probes += list_read_backs(record)
+        for demand in demands:
+            judging.verdict = None
+            judging.report = await self._evaluate(state, record, demand, judging)
+            if judging.report["status"] not in ACCEPTING:
                 break
-            last = await self._evaluate(state, record, demand, run)
-            evaluated = last.add_calls(evaluated)
-        return demand, evaluated
+        return demand, judging
 
     async def _evaluate(
-        self, state: OrchestratorState, record: Attempt, demand: Demand, run: RunContext
-    ) -> Evaluated:
-        judging = JudgingCalls(self.judges, record, run, describe_task(state), state["failure"])
+        self, state: OrchestratorState, record: Attempt, demand: Demand, judging: Judging
+    ) -> Report:
         own = add_own_checks(demand.contract, state, record)
-        checked = add_grounding(own, record, self.grounding)
-        built = build_whole_run(state, record) if demand.is_run else build_agent_run(record, state["context"])
+        checked = add_grounding(own, record, self._grounding)
+        run = build_whole_run(state, record) if demand.is_run else build_agent_run(record, state["context"])
         stated = [each.check for each in checked.requirements]
         is_compared = checked.rules.audit.defects != "off"
-        is_sourced = is_compared or any(isinstance(each, SourcedFacts) for each in stated)
-        given = list_evidence(state, record, is_run=demand.is_run) if is_sourced else {}
-        asked = [await judging.probe(each) for each in stated if isinstance(each, ProbeCheck)]
-        if probes := [*list_read_backs(record), *asked]:
-            given = {**given, "probes": probes}
-        case = {"contract": checked, "agent_run": {**built, **given}}
-        final = await self._run(judging, case)
+        if is_compared or any(isinstance(each, SourcedFacts) for each in stated):
+            run |= list_evidence(state, record, is_run=demand.is_run)
+        judging.probes += [await judging.probe(each) for each in stated if isinstance(each, ProbeCheck)]
+        if judging.probes:
+            run |= {"probes": [*judging.probes]}
+        final = await self._run(judging, {"contract": checked, "agent_run": run})
         if judging.interrupt is not None:
             raise judging.interrupt
-        report = cast("Report", final["evaluation_report"])
-        return replace(judging.result, report=report, probes=tuple(probes))
+        return cast("Report", final["evaluation_report"])
 
-    async def _run(self, judging: JudgingCalls, case: Mapping[str, object]) -> Mapping[str, object]:
+    async def _run(self, judging: Judging, case: Mapping[str, object]) -> Mapping[str, object]:
         record = judging.record
         place = {"step_index": record["step_index"], "attempt": record["attempt"]}
         named = RunnableConfig(run_name=f"evaluate step {record['step_index'] + 1}", metadata=place)

@@ -5,10 +5,10 @@ From it follows the basis of an acceptance: checks, a trusted judge, a person, o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 from evaluation import JudgeTrust, find_trust
 from evaluation.checks.contract_checks import FunctionCheck, NamedCheck, find_check
@@ -18,12 +18,12 @@ from evaluation.contract.requirements import Contract
 from evaluation.findings import Covers
 from evaluation.measures.response_scores import LENGTHS
 from evaluation.sensitive.scanner import quote_text, shorten
-from orchestrator.state import evaluation_report as reports
 from orchestrator.state.records import (
     Attempt,
     Basis,
     EvidencePart,
     EvidenceRecord,
+    Report,
     Requirement,
 )
 
@@ -85,12 +85,66 @@ class Evidence:
         is_trusted = self.judge is True and self.trust is not None and self.trust.trusted
         return self.accepted and not self.failed and is_trusted
 
+    @property
+    def basis(self) -> Basis:
+        """The basis of an acceptance: the first row that holds.
 
-def read_evidence(
-    report: reports.Report,
-    contract: Contract,
-    unchecked: Sequence[str] = (),
-) -> Evidence:
+        Open is what failed, is undecided, or was recognised as a requirement and became no check.
+
+        | evidence | basis |
+        |---|---|
+        | a person approved the output, whatever the checks say | approved |
+        | the evaluation refused it | unverified |
+        | stated content passed (or any check, if the contract is `complete`), and nothing is open | checked |
+        | a judge that is trusted accepted the output, and no check failed | judged |
+        | anything else, also if only the form or the calls of tools were checked | unverified |
+        """
+        if self.person is not None:
+            return "approved"
+        if self.is_checked:
+            return "checked"
+        return "judged" if self.is_judged else "unverified"
+
+    @property
+    def record(self) -> EvidenceRecord:
+        """How the form, the content and the actions of the output are known."""
+        content = _record_checks(() if self.unsourced else self.content)
+        if self.person is not None:
+            content = EvidencePart(by="person", checks=[])
+        elif self.is_judged and not self.content:
+            content = EvidencePart(by="judge", checks=[])
+        return EvidenceRecord(
+            form=_record_checks(self.form), content=content, actions=_record_checks(self.actions)
+        )
+
+    @property
+    def reason(self) -> str:
+        """The basis in words: "Form: 2 checks passed. Answer: not verified (the model's own word)."."""
+        answers: dict[Basis, str] = {
+            "approved": f"approved by {self.person}",
+            "checked": _count_passed(self.content) or "the contract asks for no more",
+            "judged": "accepted by a judge that is trusted",
+        }
+        answer = answers.get(self.basis) or f"not verified ({_describe_gap(self)})"
+        parts = {"Form": _count_passed(self.form), "Actions": _count_passed(self.actions), "Answer": answer}
+        return " ".join(f"{name}: {words}." for name, words in parts.items() if words)
+
+    def add_trust(self, judge: object) -> Evidence:
+        """Returns the evidence with the figures of a judge, which are read from files, if its word decides.
+
+        Args:
+            judge: The judge; its ``identity`` names it, by which its figures are kept.
+        """
+        is_needed = self.judge is True and not self.is_checked
+        name: object = getattr(judge, "identity", None) if is_needed else None
+        return replace(self, trust=find_trust(name)) if isinstance(name, str) else self
+
+    def complete_attempt(self, attempt: Attempt) -> Attempt:
+        """Returns the record of an execution with its evidence, and what its acceptance rests on."""
+        return {**attempt, "evidence": self.record, "basis": self.basis, "basis_reason": self.reason}
+
+
+def read_evidence(report: Report, contract: Contract, unchecked: Sequence[str] = ()) -> Evidence:
     """Reads the evidence from an evaluation report. Bounds on time and cost say nothing about the output.
 
     Args:
@@ -98,70 +152,56 @@ def read_evidence(
         contract: The contract that it was evaluated against.
         unchecked: Requirements that no check covers, besides the criteria of the contract.
     """
-    outcomes = [outcome["passed"] for outcome in reports.outcomes_of(report, OUTPUT_METRICS)]
+    checks, outcomes = report.get("checks", ()), list_outcomes(report, OUTPUT_METRICS)
+    passed = [each["passed"] for each in outcomes]
     parts: dict[Covers, list[str]] = {"form": [], "content": [], "actions": []}
-    for name, covers in (*_list_checks(report), *_list_metrics(report, contract)):
+    for each in checks:
+        if each["passed"]:
+            parts[each["covers"]].append(each["check"])
+    for name, covers in _list_metrics(report, outcomes, contract):
         parts[covers].append(name)
-    verdict = reports.judge_result(report).get("passed")
     return Evidence(
         accepted=report.get("status") in ACCEPTING,
         form=tuple(parts["form"]),
         content=tuple(parts["content"]),
         actions=tuple(parts["actions"]),
-        failed=outcomes.count(False),
-        undecided=outcomes.count(None),
-        unsourced=any(
-            each["check"] == _FACTS and each["passed"] is False for each in reports.checks_of(report)
-        ),
+        failed=passed.count(False),
+        undecided=passed.count(None),
+        unsourced=any(each["check"] == _FACTS and each["passed"] is False for each in checks),
         # What only a judge can score is open, whoever wrote the record.
         unchecked=(*unchecked, *list_criteria(contract)),
         complete=contract.rules.complete,
-        judge=verdict if isinstance(verdict, bool) else None,
+        judge=read_judgement(report).get("passed"),
     )
 
 
-def _list_checks(report: reports.Report) -> Iterator[tuple[str, Covers]]:
-    """Yields the checks that passed."""
-    yield from ((each["check"], each["covers"]) for each in reports.checks_of(report) if each["passed"])
+def read_judgement(report: Report) -> Mapping[str, Any]:
+    """Returns the checked answer of the judge; an empty object without one."""
+    return (report.get("judge") or {}).get("result") or {}
 
 
-def _list_metrics(report: reports.Report, contract: Contract) -> Iterator[tuple[str, Covers]]:
+def list_outcomes(report: Report, groups: Collection[str] | None = None) -> list[Mapping[str, Any]]:
+    """Returns the outcomes of the metric groups with these names; of all groups by default."""
+    metrics: Mapping[str, Mapping[str, Any]] = report.get("metrics") or {}
+    chosen = [group for name, group in metrics.items() if groups is None or name in groups]
+    return [outcome for group in chosen for outcome in group.get("checks", ())]
+
+
+def _list_metrics(
+    report: Report, outcomes: Sequence[Mapping[str, Any]], contract: Contract
+) -> Iterator[tuple[str, Covers]]:
     """Yields what else passed: metrics of a reference, expected actions, required content of audits."""
     covers = {each.name: each.covers for each in contract.requirements}
-    told = {check["sentence"] for check in reports.checks_of(report)}
-    for outcome in reports.outcomes_of(report, OUTPUT_METRICS):
+    told = {check["sentence"] for check in report.get("checks", ())}
+    for outcome in outcomes:
         metric = outcome["metric"]
         # A check has an outcome, too, with its sentence as the reason.
         if outcome["passed"] and outcome["reason"] not in told and outcome["kind"] in _COVERS:
             part = covers.get(_FIELDS[outcome["kind"]]) or _COVERS[outcome["kind"]]
             yield metric, "form" if metric in _PROVING_NOTHING else part
-    is_broken = any(alert["kind"] == "policy" for alert in reports.alerts_of(report))
-    required = (each for each in contract.requirements if isinstance(each.check, AuditRule) and each.covers)
-    yield from (("audit", each.covers) for each in required if each.covers and not is_broken)
-
-
-def add_trust(evidence: Evidence, judge: object) -> Evidence:
-    """Returns the evidence with the figures of a judge, which are read from files, if its word decides.
-
-    Args:
-        evidence: The evidence.
-        judge: The judge; its ``identity`` names it, by which its figures are kept.
-    """
-    is_needed = evidence.judge is True and not evidence.is_checked
-    name: object = getattr(judge, "identity", None) if is_needed else None
-    return replace(evidence, trust=find_trust(name)) if isinstance(name, str) else evidence
-
-
-def record_evidence(evidence: Evidence) -> EvidenceRecord:
-    """Returns how the form, the content and the actions of an output are known."""
-    content = _record_checks(() if evidence.unsourced else evidence.content)
-    if evidence.person is not None:
-        content = EvidencePart(by="person", checks=[])
-    elif evidence.is_judged and not evidence.content:
-        content = EvidencePart(by="judge", checks=[])
-    return EvidenceRecord(
-        form=_record_checks(evidence.form), content=content, actions=_record_checks(evidence.actions)
-    )
+    if not any(alert["kind"] == "policy" for alert in report.get("alerts", ())):
+        required = (each.covers for each in contract.requirements if isinstance(each.check, AuditRule))
+        yield from (("audit", each) for each in required if each)
 
 
 def _record_checks(names: Sequence[str]) -> EvidencePart:
@@ -179,60 +219,8 @@ _SHOWN: Final = 2
 """Most requirements that are quoted."""
 
 
-def find_basis(evidence: Evidence) -> Basis:
-    """Returns the basis of an acceptance: the first row that holds.
-
-    Open is what failed, is undecided, or was recognised as a requirement and became no check.
-
-    | evidence | basis |
-    |---|---|
-    | a person approved the output, whatever the checks say | approved |
-    | the evaluation refused it | unverified |
-    | stated content passed (or any check, if the contract is `complete`), and nothing is open | checked |
-    | a judge that is trusted accepted the output, and no check failed | judged |
-    | anything else, also if only the form or the calls of tools were checked | unverified |
-    """
-    if evidence.person is not None:
-        return "approved"
-    if evidence.is_checked:
-        return "checked"
-    return "judged" if evidence.is_judged else "unverified"
-
-
-def add_basis(record: Attempt, evidence: Evidence) -> Attempt:
-    """Returns the record of an execution with its evidence, and what its acceptance rests on."""
-    return {
-        **record,
-        "evidence": record_evidence(evidence),
-        "basis": find_basis(evidence),
-        "basis_reason": describe_basis(evidence),
-    }
-
-
-def describe_basis(evidence: Evidence) -> str:
-    """Returns the basis in words: "Form: 2 checks passed. Answer: not verified (the model's own word)."."""
-    parts = {
-        "Form": _count_passed(evidence.form),
-        "Actions": _count_passed(evidence.actions),
-        "Answer": _describe_answer(evidence),
-    }
-    return " ".join(f"{name}: {words}." for name, words in parts.items() if words)
-
-
 def _count_passed(names: Sequence[str]) -> str:
     return f"{_count(len(names), 'check')} passed" if names else ""
-
-
-def _describe_answer(evidence: Evidence) -> str:
-    match find_basis(evidence):
-        case "approved":
-            return f"approved by {evidence.person}"
-        case "checked":
-            return _count_passed(evidence.content) or "the contract asks for no more"
-        case "judged":
-            return "accepted by a judge that is trusted"
-        case "unverified":
-            return f"not verified ({_describe_gap(evidence)})"
 
 
 def is_enough(basis: Basis, required: Requirement | None) -> bool:
@@ -259,8 +247,7 @@ def _describe_judge(evidence: Evidence) -> str:
         return "nothing checked it"
     if trust is None:
         return "the model's own word"
-    rate = trust.false_accepts.value
-    if rate is not None and rate >= _NEARLY_ALL:
+    if (trust.false_accepts.value or 0) >= _NEARLY_ALL:
         return "the model's own word, which approves nearly everything"
     return f"the model's own word, which is not trusted: {trust.distrust}"
 

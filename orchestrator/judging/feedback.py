@@ -1,4 +1,4 @@
-"""The words of the feedback; selects and orders the alerts of a report for it, and scores the report.
+"""Reads the alerts of a report: as feedback, problems and findings in words, as kinds, and as a score.
 
 The feedback to an executor is limited to what its task says: the answer that a contract expects is masked.
 An executor that is told the expected answer repeats it, and a retry then proves nothing.
@@ -11,15 +11,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from types import MappingProxyType
-from typing import Final, cast
+from typing import Final, Literal
 
 from evaluation.contract.requirements import Contract
-from evaluation.findings import STATUS, STRICTNESS, TRUNCATED, EvaluationStatus
+from evaluation.findings import STATUS, STRICTNESS, TRUNCATED, EvaluationStatus, FindingKind
 from evaluation.report.report_model import Alert, CheckRecord, end_sentence
-from evaluation.values import Severity
-from orchestrator.state import evaluation_report as reports
-from orchestrator.state.evaluation_report import mapping
-from orchestrator.state.records import Json, PlainContract, ProblemRecord
+from evaluation.values import Severity, as_list, as_object
+from orchestrator.judging.evidence import list_outcomes, read_judgement
+from orchestrator.state.records import ProblemRecord, Report
 
 HIDDEN: Final = "[not shown]"
 _TOKEN: Final = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d]\w*")
@@ -73,10 +72,9 @@ def read_expectations(contract: Contract, shown: str) -> Expectations:
             checks whose ``quote`` stands in the task or the step.
         shown: The task and the step.
     """
-    plain = cast("PlainContract", contract.plain)
-    checks = cast("list[Json]", plain.get("checks", []))
-    hidden = [check for check in checks if not _is_stated(mapping(check), shown)]
-    parts: dict[str, Json] = {**plain, "checks": hidden}
+    plain = contract.plain
+    hidden = [check for check in as_list(plain.get("checks")) if not _is_stated(as_object(check), shown)]
+    parts: dict[str, object] = {**plain, "checks": hidden}
     texts = [text for name in _PARTS for text in _list_expected(name, parts.get(name))]
     tokens = {token for text in texts for token in _TOKEN.findall(text)}
     called = contract.rules.must_call
@@ -87,7 +85,7 @@ def read_expectations(contract: Contract, shown: str) -> Expectations:
     )
 
 
-def _list_expected(name: str, value: Json, *, is_value: bool = False) -> Iterator[str]:
+def _list_expected(name: str, value: object, *, is_value: bool = False) -> Iterator[str]:
     """Yields the texts and numbers that a part of a contract expects; counts and forms are no secret."""
     is_value = is_value or name in _VALUES
     if isinstance(value, Mapping):
@@ -101,13 +99,13 @@ def _list_expected(name: str, value: Json, *, is_value: bool = False) -> Iterato
         yield from (str(value), str(value).replace("\\.", "."))
 
 
-def _is_stated(check: Mapping[str, Json], shown: str) -> bool:
+def _is_stated(check: Mapping[str, object], shown: str) -> bool:
     """Returns whether a check is no secret: it forbids, is a function, or quotes the task or the step."""
     quote, text = (" ".join(each.split()).casefold() for each in (str(check.get("quote") or ""), shown))
     return check.get("check") in ("excludes", "function") or (quote != "" and quote in text)
 
 
-def _find_bounds(value: Mapping[str, Json]) -> dict[str, Json]:
+def _find_bounds(value: Mapping[str, object]) -> dict[str, object]:
     """Returns the number of an object with the bounds of its tolerance, which a sentence may name."""
     number, tolerance = value.get("number"), value.get("tolerance", 0)
     if not isinstance(number, int | float) or not isinstance(tolerance, int | float):
@@ -133,6 +131,8 @@ _MAX_ITEM: Final = 700
 _MAX_EVIDENCE: Final = 1000
 """Most characters of what a command printed: the last ones, where test runners say what failed."""
 _MAX_LINE: Final = 300
+FAILURES: Final[tuple[EvaluationStatus, ...]] = ("invalid", "failed", "needs_review")
+"""The statuses that keep a run from passing."""
 _WARNING: Final[tuple[EvaluationStatus, ...]] = ("warning",)
 _EXECUTOR_KINDS: Final = frozenset({
     "policy", "response", "trajectory", "operational", "collaboration", "judge", "defect"
@@ -155,20 +155,83 @@ _SHORTEN: Final = "The last output was cut off at its limit of tokens; write a s
 _INVALID: Final = "Your output was not judged, since its check is not set up correctly"
 
 
-def findings_of(report: reports.Report, expected: Expectations | None = None) -> list[str]:
+RefusalKind = Literal["format", "content", "length", "language", "tool", "judge", "unverified", "other"]
+"""The kind of a failure: of a failed check, of a judge's refusal ("judge"), of a missing verdict
+("unverified"), or of anything else, such as a bound on time."""
+
+_KINDS: Final[Mapping[FindingKind, RefusalKind]] = {
+    "response": "content",
+    "policy": "content",
+    "lost_fact": "content",
+    "trajectory": "tool",
+    "collaboration": "tool",
+    "judge": "judge",
+    **dict.fromkeys(
+        ("judge_error", "metric_error", "missing_data", "inconclusive", "undecided", "check_error"),
+        "unverified",
+    ),
+}
+
+
+def list_kinds(report: Report | None) -> list[RefusalKind]:
+    """Lists the kinds of everything that keeps a run from passing, each once; none without a report."""
+    if report is None:
+        return []
+    failed = [
+        each
+        for each in report.get("checks", ())
+        if each["passed"] is False and each["severity"] == "critical"
+    ]
+    # The alert of a check says less than the check itself.
+    alerts = [
+        alert
+        for alert in _select_alerts(FAILURES, report)
+        if not failed or alert["kind"] != "response" or alert["metric"] == TRUNCATED
+    ]
+    return [*dict.fromkeys([*(each["kind"] for each in failed), *map(_find_kind, alerts)])]
+
+
+def _find_kind(alert: Alert) -> RefusalKind:
+    return "length" if alert["metric"] == TRUNCATED else _KINDS.get(alert["kind"], "other")
+
+
+def is_refused_outright(report: Report) -> bool:
+    """Checks whether the output was cut off or blocked, exposes a credential, or breaks a critical rule."""
+    return any(
+        (alert["kind"] == "policy" and alert["severity"] == "critical")
+        or (alert["kind"] == "record" and alert["severity"] != "info")
+        or alert["kind"] == "execution"
+        or alert["metric"] == TRUNCATED
+        for alert in report.get("alerts", ())
+    )
+
+
+def findings_of(
+    report: Report | None,
+    expected: Expectations | None = None,
+) -> list[str]:
     """List what kept a run from passing, the strictest first.
 
     Each item is one line of at most 300 characters: the severity and the alert's sentence. It does not quote
-    the ``expected`` answer, if one is given.
+    the ``expected`` answer, if one is given. Without a report, there is nothing to list.
     """
-    lines = [_format_line(alert) for alert in _select_alerts(reports.FAILURES, report)]
+    lines = [_format_line(alert) for alert in _select_alerts(FAILURES, report)] if report else []
     return lines if expected is None else [expected.mask(line) for line in lines]
 
 
-def explain_derived(report: reports.Report) -> list[str]:
+def warnings_of(report: Report) -> list[str]:
+    """List the warnings that a run passes with, as in ``findings_of``."""
+    return [_format_line(alert) for alert in _select_alerts(_WARNING, report)]
+
+
+def _format_line(alert: Alert) -> str:
+    return _cut_line(f"{alert['severity']}: {alert['reason']}", _MAX_LINE)
+
+
+def explain_derived(report: Report) -> list[str]:
     """Say which words of the task the failed checks rest on, and how to change such a check."""
     failed = [
-        check for check in reports.checks_of(report) if check["source"] == "task" and check["passed"] is False
+        check for check in report.get("checks", ()) if check["source"] == "task" and check["passed"] is False
     ]
     return [
         _cut_line(
@@ -180,30 +243,30 @@ def explain_derived(report: reports.Report) -> list[str]:
     ]
 
 
-def warnings_of(report: reports.Report) -> list[str]:
-    """List the warnings that a run passes with, as in ``findings_of``."""
-    return [_format_line(alert) for alert in _select_alerts(_WARNING, report)]
-
-
-def feedback_of(report: reports.Report) -> str:
+def feedback_of(report: Report) -> str:
     """Tell the executor what to change, the most important first.
 
     Returns:
         At most ``MAX_FEEDBACK`` characters, with the number of alerts left out. If no check failed, it says
         what could not be decided. Empty if there is nothing to say.
     """
-    alerts = [_address(alert) for alert in _select_alerts((*reports.FAILURES, *_WARNING), report)]
+    alerts = [_address(alert) for alert in _select_alerts((*FAILURES, *_WARNING), report)]
     own = [alert for alert in alerts if _is_own(alert)]
     if own:
         head = _ACCEPTED if report.get("status") == "warning" else _REFUSED
-        return _format_feedback(head, own, _read_evidence(report))
+        printed = {
+            f"checks.{each['check']}": each["evidence"]
+            for each in report.get("checks", ())
+            if each.get("evidence")
+        }
+        return _format_feedback(head, own, printed)
     return _format_feedback(_INVALID if report.get("status") == "invalid" else _OPEN, alerts)
 
 
-def problems_of(report: reports.Report, expected: Expectations) -> list[ProblemRecord]:
+def problems_of(report: Report, expected: Expectations) -> list[ProblemRecord]:
     """List the requirements that were not met, the most severe first, without the expected answer."""
-    selected = [_address(alert) for alert in _select_alerts(reports.FAILURES, report) if _is_own(alert)]
-    checks = {end_sentence(check["sentence"]): check for check in reports.checks_of(report)}
+    selected = [_address(alert) for alert in _select_alerts(FAILURES, report) if _is_own(alert)]
+    checks = {end_sentence(check["sentence"]): check for check in report.get("checks", ())}
     return [_build_problem(alert, checks.get(alert["reason"]), expected) for alert in selected]
 
 
@@ -213,7 +276,7 @@ def _build_problem(alert: Alert, check: CheckRecord | None, expected: Expectatio
     shown = expected.mask(sentence)
     is_stated = alert["metric"] == TRUNCATED if check is None else _says_all(check)
     return ProblemRecord(
-        kind=reports.kind_of(alert) if check is None else check["kind"],
+        kind=_find_kind(alert) if check is None else check["kind"],
         wanted=_cut_line(shown, _MAX_ITEM),
         text=_cut_line(expected.mask(alert["reason"]), _MAX_ITEM),
         is_stated=is_stated and shown == sentence,
@@ -233,7 +296,7 @@ def _is_own(alert: Alert) -> bool:
     return alert["kind"] in _EXECUTOR_KINDS or alert["metric"] == _REPEATED
 
 
-def report_score(report: reports.Report) -> float | None:
+def report_score(report: Report) -> float | None:
     """Score a run from 0 to 1: weighted points over weighted questions; None if no question was answered.
 
     The questions are the answered outcomes of the report (1 point if passed, else 0), the breaches of audit
@@ -242,14 +305,14 @@ def report_score(report: reports.Report) -> float | None:
     question of severity ``critical``, and the judge's, weighs 3, ``warning`` 1, and ``info`` nothing, unless
     all only inform.
     """
-    answered = [outcome for outcome in reports.outcomes_of(report) if outcome["passed"] is not None]
+    answered = [outcome for outcome in list_outcomes(report) if outcome["passed"] is not None]
     points = [
         (WEIGHTS.get(outcome.get("severity", "critical"), 0), float(outcome["passed"] is True))
         for outcome in answered
     ]
     alerts = [
         alert
-        for alert in reports.alerts_of(report)
+        for alert in report.get("alerts", ())
         if alert["kind"] == "policy" or alert["metric"] == TRUNCATED
     ]
     points += [(WEIGHTS[alert["severity"]], 0.0) for alert in alerts if alert["severity"] != "info"]
@@ -260,29 +323,20 @@ def report_score(report: reports.Report) -> float | None:
     return sum(weight * share for weight, share in points) / total
 
 
-def _judge_points(report: reports.Report) -> list[float]:
-    result = reports.judge_result(report)
+def _judge_points(report: Report) -> list[float]:
+    result = read_judgement(report)
     if result.get("status") != "scored":
         return []
-    scale, score = cast("Mapping[str, float]", result["scale"]), cast("float", result["score"])
-    return [(score - scale["min"]) / (scale["max"] - scale["min"])]
+    least, most = result["scale"]["min"], result["scale"]["max"]
+    return [(result["score"] - least) / (most - least)]
 
 
-def _select_alerts(statuses: Collection[EvaluationStatus], report: reports.Report) -> list[Alert]:
+def _select_alerts(statuses: Collection[EvaluationStatus], report: Report) -> list[Alert]:
     """Select the alerts that lead to one of these statuses, the strictest first, else in their order."""
-    ranked = [(STATUS[alert["kind"]][alert["severity"]], alert) for alert in reports.alerts_of(report)]
-    selected = [(status, alert) for status, alert in ranked if status in statuses]
+    alerts: Sequence[Alert] = report.get("alerts", ())
+    ranked = [(STATUS[alert["kind"]][alert["severity"]], alert) for alert in alerts]
+    selected = [each for each in ranked if each[0] in statuses]
     return [alert for _, alert in sorted(selected, key=lambda item: -STRICTNESS.index(item[0]))]
-
-
-def _format_line(alert: Alert) -> str:
-    return _cut_line(f"{alert['severity']}: {alert['reason']}", _MAX_LINE)
-
-
-def _read_evidence(report: reports.Report) -> dict[str, str]:
-    """Reads the further text of each check, by the metric of its alert."""
-    records = map(reports.mapping, cast("list[Json]", report.get("checks", [])))
-    return {f"checks.{each['check']}": str(each["evidence"]) for each in records if each.get("evidence")}
 
 
 def _quote_end(text: str) -> list[str]:

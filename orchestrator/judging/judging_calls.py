@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, cast
 
@@ -23,19 +23,18 @@ from evaluation.judges.model_judge import describe_evidence
 from evaluation.plugins import AnyJudge
 from orchestrator.judging.evidence import is_plain
 from orchestrator.runtime.agent_methods import AgentMethod
-from orchestrator.runtime.call import Raised, Returned, RunContext, Spent, call_agent
+from orchestrator.runtime.call import Raised, Returned, RunContext, call_agent
 from orchestrator.runtime.call_records import read_tool_output
-from orchestrator.state.evaluation_report import Report
-from orchestrator.state.graph_state import Failure
+from orchestrator.state.graph_state import Failure, add_usage
 from orchestrator.state.plain_values import format_repr, read_text
 from orchestrator.state.records import (
     NO_USAGE,
     Attempt,
     Json,
     ProbeRecord,
+    Report,
     Usage,
     VerdictRecord,
-    add_usage,
 )
 
 MAX_EVIDENCE: Final = 4000
@@ -43,10 +42,35 @@ MAX_EVIDENCE: Final = 4000
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluated:
-    """The report of one execution, and the judging behind it.
+class Judges:
+    """Who decides about executions.
 
     Attributes:
+        agent: The monitor, or the judge in its place; its figures are kept by its ``identity``.
+        monitor: Judges an output against an objective; also takes ``task``.
+        judge: Judges in place of the monitor; None for the monitor.
+        attempts: Most calls of the monitor while its answers cannot be read.
+        probed: The executor's tools that do not write, by name, which checks may ask.
+    """
+
+    agent: object
+    monitor: AgentMethod[object]
+    judge: AnyJudge | None
+    attempts: int
+    probed: Mapping[str, BaseTool] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Judging:
+    """The judging of one execution: calls the judge, the user's checks and tools, and notes the results.
+
+    Attributes:
+        judges: Who decides.
+        record: The execution.
+        run: The run.
+        task: The task and the outline of the plan.
+        failure: The failure of the run, after which no judge is asked; None before.
+        place: The config of the node.
         report: The evaluation report as plain JSON; empty until the evaluation ends.
         verdict: The monitor's own verdict, if it gave one.
         unjudged: Why the judge gave no verdict.
@@ -55,53 +79,8 @@ class Evaluated:
         asked: Whether a judge was called.
         transport_retries: Retries of the judge after transient errors.
         probes: The answers of tools that were asked for checks.
+        interrupt: The question of the judge that waits for a person.
     """
-
-    report: Report = field(default_factory=dict)
-    verdict: VerdictRecord | None = None
-    unjudged: str | None = None
-    error: Raised | None = None
-    usage: Usage = field(default_factory=lambda: NO_USAGE)
-    asked: bool = False
-    transport_retries: int = 0
-    probes: tuple[ProbeRecord, ...] = ()
-
-    def add_spent(self, spent: Spent) -> Evaluated:
-        """Return this evaluation with the usage of one more call."""
-        retries = self.transport_retries + spent.transport_retries
-        return replace(self, usage=add_usage(self.usage, spent.usage), transport_retries=retries)
-
-    def add_calls(self, other: Evaluated) -> Evaluated:
-        """Return this evaluation with the calls of another one."""
-        return replace(
-            self,
-            usage=add_usage(other.usage, self.usage),
-            asked=self.asked or other.asked,
-            transport_retries=other.transport_retries + self.transport_retries,
-            probes=(*other.probes, *self.probes),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Judges:
-    """Who decides about executions.
-
-    Attributes:
-        monitor: Judges an output against an objective; also takes ``task``.
-        judge: Judges in place of the monitor; None for the monitor.
-        attempts: Most calls of the monitor while its answers cannot be read.
-        probed: The executor's tools that do not write, by name, which checks may ask.
-    """
-
-    monitor: AgentMethod[object]
-    judge: AnyJudge | None
-    attempts: int
-    probed: Mapping[str, BaseTool] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class JudgingCalls:
-    """The calls of the judge and of the user's checks for one execution. After a failure, only checks run."""
 
     judges: Judges
     record: Attempt
@@ -109,7 +88,14 @@ class JudgingCalls:
     task: str
     failure: Failure | None = None
     place: RunnableConfig = field(default_factory=read_config)
-    result: Evaluated = field(default_factory=Evaluated)
+    report: Report = field(default_factory=dict)
+    verdict: VerdictRecord | None = None
+    unjudged: str | None = None
+    error: Raised | None = None
+    usage: Usage = field(default_factory=lambda: NO_USAGE)
+    asked: bool = False
+    transport_retries: int = 0
+    probes: list[ProbeRecord] = field(default_factory=list)
     interrupt: GraphInterrupt | None = None
 
     async def ajudge(self, request: JudgeRequest) -> object:
@@ -121,7 +107,7 @@ class JudgingCalls:
         """
         if self.failure is not None:
             raise JudgeError(f"the judge was not asked: {self.failure['message']}")
-        self.result = replace(self.result, asked=True)
+        self.asked = True
         try:
             if self.judges.judge is not None:
                 return await self._ask_judge(self.judges.judge, request)
@@ -137,7 +123,7 @@ class JudgingCalls:
         if isinstance(called, Returned):
             return cast("CheckOutcome", called.value)
         # The run ends by this error: it was cancelled, or its time or budget is over.
-        self.result = replace(self.result, error=called)
+        self.error = called
         return check.fail_with_error(called.message)
 
     async def probe(self, asked: ProbeCheck) -> ProbeRecord:
@@ -149,8 +135,7 @@ class JudgingCalls:
         if isinstance(called, Returned):
             return ProbeRecord(name=asked.tool, args=args, result=str(called.value), error=None)
         if called.kind is not None:
-            # A limit of the run ends it.
-            self.result = replace(self.result, error=called)
+            self.error = called  # a limit of the run ends it
         return ProbeRecord(name=asked.tool, args=args, result=None, error=called.message)
 
     async def _ask_judge(self, judge: AnyJudge, request: JudgeRequest) -> object:
@@ -158,16 +143,14 @@ class JudgingCalls:
         if isinstance(called, Returned):
             return called.value
         if called.kind is None and isinstance(called.error, JudgeError):
-            self.result = replace(self.result, unjudged=str(called.error))
+            self.unjudged = str(called.error)
             raise called.error
         raise self._record_failure(called)
 
     async def _ask_monitor(self, request: JudgeRequest) -> object:
         objective, answer = objective_of(self.record["step"], request), None
-        shown = describe_evidence(request, MAX_EVIDENCE)
-        evidence = "\n".join(
-            [*([shown] if shown else []), *map(_format_read_back, list_read_backs(self.record))]
-        )
+        reads = map(_format_read_back, list_read_backs(self.record))
+        evidence = "\n".join(filter(None, [describe_evidence(request, MAX_EVIDENCE), *reads]))
         judge = partial(self.judges.monitor, task=self.task, evidence=evidence)
         for _ in range(self.judges.attempts):
             with require_clean_approvals():
@@ -178,12 +161,11 @@ class JudgingCalls:
             verdict = read_verdict(answer)
             # A reply that its provider cut off or blocked approves nothing.
             if verdict and not (verdict["success"] and called.spent.cut_off):
-                self.result = replace(self.result, verdict=verdict)
+                self.verdict = verdict
                 return score_verdict(verdict, request)
         last = format_repr(answer, 300)
-        problem = f"{self.judges.attempts} answers could not be read, the last: {last}"
-        self.result = replace(self.result, unjudged=problem)
-        raise JudgeError(problem, "malformed")
+        self.unjudged = f"{self.judges.attempts} answers could not be read, the last: {last}"
+        raise JudgeError(self.unjudged, "malformed")
 
     async def _call(self, method: AgentMethod[object], *args: str) -> Returned[object] | Raised:
         called = await call_agent(
@@ -193,12 +175,12 @@ class JudgingCalls:
             step_index=self.record["step_index"],
             config=build_outer_config(self.place),
         )
-        self.result = self.result.add_spent(called.spent)
+        self.usage = add_usage(self.usage, called.spent.usage)
+        self.transport_retries += called.spent.transport_retries
         return called
 
     def _record_failure(self, called: Raised) -> JudgeError:
-        error = None if called.transient else called
-        self.result = replace(self.result, unjudged=called.message, error=error)
+        self.unjudged, self.error = called.message, None if called.transient else called
         return JudgeError(called.message)
 
 

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, cast
+
+from pydantic import BaseModel
 
 from evaluation import ContractError, EvaluationContract, TaskCase, task_checks
 from evaluation.cases.case_files import FROM_TASK
 from evaluation.checks.check_model import CheckModel
-from evaluation.checks.contract_checks import FunctionCheck
+from evaluation.checks.contract_checks import FunctionCheck, NamedCheck
 from evaluation.contract.requirements import Contract
 from evaluation.measures.metric_table import find_threshold_problems
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.judging.contract_choice import ContractFunction, Contracts
 from orchestrator.judging.evidence import find_unknown_check
 from orchestrator.judging.executor_tools import ExecutorTools
-from orchestrator.judging.output import OutputRules
-from orchestrator.state.current_step import find_derived_output
-from orchestrator.state.graph_state import DerivedContracts, OrchestratorState
+from orchestrator.state.graph_state import DerivedContracts, OrchestratorState, find_derived_output
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import DerivedContract, Json
 
@@ -31,18 +31,18 @@ StepContract: TypeAlias = EvaluationContract | PlainFields | ContractFunction | 
 def read_contracts(
     run: ContractSource,
     options: Mapping[str, object],
-    output: OutputRules,
     tools: ExecutorTools,
     checks: Sequence[FunctionCheck],
+    own_checks: Sequence[FunctionCheck],
 ) -> Contracts:
     """Validates the contracts that the caller states.
 
     Args:
         run: The option ``contract``.
-        options: The other options; ``step_contract`` is read.
-        output: The rules for the final output, without its contract.
+        options: The other options; ``step_contract`` and ``output_type`` are read.
         tools: The executor's tools, which they may name.
         checks: The caller's own checks, which they may name.
+        own_checks: The checks that the final output has to pass.
 
     Raises:
         ConfigurationError: One is of another type; a threshold has a name that is no metric, and no
@@ -53,16 +53,17 @@ def read_contracts(
     stated = run if case is None else case.contract
     is_stated = stated is not None and stated != FROM_TASK
     of_run = _read_contract(stated, "contract", tools, checks) if is_stated else None
-    of_step: ContractFunction | Contract | None = None
-    if callable(step):
-        of_step = step
-    elif step is not None:
-        of_step = _read_contract(step, "step_contract", tools, checks)
+    is_checked = step is not None and not callable(step)
+    named = [NamedCheck(name=check.name) for check in own_checks]
     return Contracts(
-        of_step,
+        _read_contract(step, "step_contract", tools, checks)
+        if is_checked
+        else cast("ContractFunction", step),
         # The state of a run has the contract of a case.
-        replace(output, contract=None if case is not None else of_run),
+        output=of_run if case is None else None,
         tools=tools,
+        own_checks=Contract.of(EvaluationContract(checks=[*named])) if named else Contract(),
+        output_type=cast("type[BaseModel] | None", options.get("output_type")),
         has_case=case is not None and case.contract != FROM_TASK,
         checks=checks,
     )

@@ -12,32 +12,29 @@ from functools import reduce
 from typing import Final, TypeAlias, cast
 
 from agents.prompts import fence_text, find_boundary
-from orchestrator.planning.plan import PlannedSteps, find_ready_steps
-from orchestrator.state.current_step import (
-    build_outline,
-    current_index,
-    current_records,
-    format_entry,
-    list_accepted,
-    select_derived,
-    select_earlier,
-)
+from orchestrator.planning.plan import PlannedSteps, build_outline, find_ready_steps
 from orchestrator.state.graph_state import (
     EXECUTOR,
     JOIN,
     MONITOR,
     NOTHING_UNDERWAY,
     Declared,
+    DerivedContracts,
     FailureKind,
     JudgeCalls,
     OrchestratorState,
     Retries,
     StateUpdate,
+    add_usage,
     append_entries,
     blank_state,
+    current_index,
+    current_records,
+    format_entry,
+    list_accepted,
     merge_records,
 )
-from orchestrator.state.records import Attempt, SupervisionMode, add_usage
+from orchestrator.state.records import Attempt, SupervisionMode
 
 Modes: TypeAlias = list[SupervisionMode | None] | None
 """The supervision mode of each step, None for the orchestrator's; None if no step has one of its own."""
@@ -78,13 +75,13 @@ def _build_branch(state: OrchestratorState, step: int, *, knows_calls: bool) -> 
         "status": "executing",
         "plan": [state["plan"][step]],
         "declared": {
-            **select_derived(declared, [step]),
+            **_select_declared(declared, [step]),
             "modes": None if declared["modes"] is None else [declared["modes"][step]],
             "outline": build_outline(state, step),
             "count": len(state["plan"]),
         },
         "current_step_index": step,
-        "results": merge_records(select_earlier(state["results"]) if knows_calls else [], own),
+        "results": merge_records(_without_reports(state["results"]) if knows_calls else [], [own]),
         "attempts": max(0, len(own) - 1),
         "context": _build_context(state["results"], _collect_needs(declared["needs"] or [], step)),
         # Counters start at zero because the join adds them; "replans" tells apart the records of a re-plan.
@@ -92,6 +89,42 @@ def _build_branch(state: OrchestratorState, step: int, *, knows_calls: bool) -> 
         "usage": state["usage"],
         "underway": {**NOTHING_UNDERWAY, "branch": step},
     }
+
+
+def build_synthesis(state: OrchestratorState) -> OrchestratorState:
+    """Returns the state of the synthesis: a plan whose only step is the task, after all steps of the run.
+
+    If the answer is to be judged again, the state has the attempts at it.
+    """
+    return {
+        **blank_state(state["task"], state["max_retries"]),
+        "status": "executing",
+        "plan": [state["task"]],
+        "declared": _select_declared(state["declared"], []),
+        "current_step_index": len(state["plan"]),
+        "context": state["context"],
+        "results": [*_without_reports(state["results"]), *state["synthesis"]],
+        "attempts": max(0, len(state["synthesis"]) - 1),
+        "retries": state["retries"],
+        "judge_calls": state["judge_calls"],
+        "usage": state["usage"],
+        "underway": {**NOTHING_UNDERWAY, "branch": len(state["plan"])},
+    }
+
+
+def _select_declared(declared: Declared, steps: Sequence[int]) -> Declared:
+    """Returns the declarations of a state whose plan has only these steps, with their contracts alone."""
+    own = Declared(run_id=declared["run_id"], needs=None, modes=None)
+    derived = declared.get("derived")
+    if derived is None:
+        return own
+    contracts = [derived["steps"][step] for step in steps]
+    return {**own, "derived": DerivedContracts(output=derived["output"], steps=contracts)}
+
+
+def _without_reports(records: Sequence[Attempt]) -> list[Attempt]:
+    """Returns executions of other steps, whose calls alone are needed."""
+    return [{**record, "report": None} for record in records]
 
 
 def _collect_needs(needs: Sequence[Sequence[int]], step: int) -> frozenset[int]:
@@ -124,7 +157,7 @@ def join_branches(state: OrchestratorState) -> StateUpdate:
     ends = sorted(cast("list[OrchestratorState]", state["branches"]), key=current_index)
     records = [record for end in ends for record in current_records(end)]
     retries, calls = state["retries"], state["judge_calls"]
-    merged: OrchestratorState = {**state, "results": merge_records(state["results"], records)}
+    merged: OrchestratorState = {**state, "results": merge_records(state["results"], [records])}
     return {
         "results": records,
         "context": _build_context(records),
@@ -161,17 +194,6 @@ def _decide_next(state: OrchestratorState, ends: Sequence[OrchestratorState]) ->
     }
 
 
-def build_plan_update(declared: Declared, steps: PlannedSteps, modes: Modes, run_id: str) -> StateUpdate:
-    """Returns the fields of a first plan; ``declared`` may have the contracts that were derived."""
-    own: Declared = {
-        **declared,
-        "run_id": run_id,
-        "needs": steps.needs,
-        "modes": modes,
-    }
-    return {"plan": steps.texts, "declared": own}
-
-
 def build_replan_update(state: OrchestratorState, steps: PlannedSteps, modes: Modes) -> StateUpdate:
     """Returns the fields after a re-plan: the new steps come after the old ones, the open ones are given up.
 
@@ -180,9 +202,10 @@ def build_replan_update(state: OrchestratorState, steps: PlannedSteps, modes: Mo
         steps: The new steps. Their needs are indices among themselves; each also needs all accepted steps.
         modes: The mode of each new step, None for the orchestrator's; None if no step has one of its own.
     """
-    count, declared = len(state["plan"]), state["declared"]
+    count, declared, retries = len(state["plan"]), state["declared"], state["retries"]
     done = list_done_steps(state)
     return {
+        "retries": {**retries, "replans": retries["replans"] + 1},
         # The old steps keep their indices, by which their records are stored.
         "plan": [*state["plan"], *steps.texts],
         "declared": {
@@ -302,6 +325,6 @@ def _remove_verdict(record: Attempt) -> Attempt:
 
 def apply_update(state: OrchestratorState, update: StateUpdate) -> OrchestratorState:
     """Returns the state after an update with further executions."""
-    results = merge_records(state["results"], update.get("results", []))
-    synthesis = merge_records(state["synthesis"], update.get("synthesis", []))
+    results = merge_records(state["results"], [update.get("results", [])])
+    synthesis = merge_records(state["synthesis"], [update.get("synthesis", [])])
     return cast("OrchestratorState", {**state, **update, "results": results, "synthesis": synthesis})

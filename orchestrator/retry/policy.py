@@ -12,12 +12,10 @@ from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, Vali
 from agents.models.transport_retry import TransportRetry
 from evaluation.cases.case_files import format_yaml
 from orchestrator.errors import ConfigurationError
-from orchestrator.judging.feedback import report_score
-from orchestrator.judging.output import is_blank
+from orchestrator.judging.contract_choice import is_blank
+from orchestrator.judging.feedback import RefusalKind, is_refused_outright, list_kinds, report_score
 from orchestrator.runtime.settings_model import Count, PositiveCount, SettingsModel, read_object
-from orchestrator.state.current_step import read_correction
-from orchestrator.state.evaluation_report import RefusalKind, failed_kinds, is_refused_outright
-from orchestrator.state.graph_state import OrchestratorState
+from orchestrator.state.graph_state import OrchestratorState, read_correction
 from orchestrator.state.records import Attempt
 
 _KINDS: Final = ", ".join(get_args(RefusalKind))
@@ -329,7 +327,7 @@ def _apply_rules(
 def _matches(rule: RetryRule, last: Attempt) -> bool:
     if last["status"] in _UNJUDGED:
         return "unverified" in (rule.after or ())
-    kinds: set[RefusalKind] = {*failed_kinds(last["report"] or {})} or {"other"}
+    kinds: set[RefusalKind] = {*list_kinds(last["report"])} or {"other"}
     return rule.after is None or not kinds.isdisjoint(rule.after)
 
 
@@ -349,4 +347,4 @@ def _give_up(policy: RetryPolicy, history: Sequence[Attempt], reason: str) -> Re
 
 
 def _describe_kinds(record: Attempt) -> str:
-    return ", ".join(failed_kinds(record["report"] or {})) or "other"
+    return ", ".join(list_kinds(record["report"])) or "other"

@@ -1,21 +1,55 @@
-"""State updates after a verdict: accept, retry, replan, keep the best attempt, ask a person, or fail."""
+"""What follows a verdict: the update of the state, and the request for the next execution of the step.
+
+A step is accepted, executed again, planned again or given up, or a person is asked about it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import datetime
-from typing import Final, Literal
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
 
 from agents.credentials.masking import mask_keys
+from agents.prompts import fence_text, find_boundary
 from agents.reply_types import GateDecision
-from orchestrator.judging.feedback import explain_derived, findings_of
-from orchestrator.retry.policy import RetryDecision, RetryPolicy, best_attempt, decide
-from orchestrator.retry.step_request import read_reason
-from orchestrator.state.current_step import current_records, format_entry
-from orchestrator.state.graph_state import Failure, FailureKind, OrchestratorState, StateUpdate
+from orchestrator.judging.feedback import (
+    KEEP_CORRECTIONS,
+    KEEP_REQUIREMENTS,
+    explain_derived,
+    findings_of,
+    list_kinds,
+)
+from orchestrator.judging.judging_calls import Judging
+from orchestrator.retry.policy import FeedbackRule, RetryDecision, RetryPolicy, best_attempt, decide
+from orchestrator.runtime.call import RunContext, Spent
+from orchestrator.state.graph_state import (
+    Failure,
+    FailureKind,
+    OrchestratorState,
+    StateUpdate,
+    add_usage,
+    current_index,
+    current_records,
+    current_step,
+    format_entry,
+    list_corrections,
+    read_correction,
+)
 from orchestrator.state.plain_values import plain_text
-from orchestrator.state.records import Attempt, DecisionRecord, Json, RecordStatus
+from orchestrator.state.records import Attempt, DecisionRecord, Json, RecordStatus, SamplingRecord
 from orchestrator.supervision.human import build_question, describe_problems
+
+_FORM: Final = frozenset({"format", "length", "language"})
+"""The kinds of failures that are about the form of an output."""
+_LARGEST_SEED: Final = 2**31 - 1
+_AFTER_CORRECTION: Final = FeedbackRule().model_dump()
+"""The values of the rule for an execution after a correction, which no rule of the policy decides about."""
+_REFUSED: Final[Mapping[GateDecision, str]] = {
+    "forbidden": "the contract forbids these calls, which did not run",
+    "unknown": "it is not known whether these calls had their effect",
+}
 
 
 def read_outcome(record: Attempt) -> Literal["validated", "failed", "needs_review"]:
@@ -27,40 +61,48 @@ def read_outcome(record: Attempt) -> Literal["validated", "failed", "needs_revie
     return "failed" if status == "failed" else "needs_review"
 
 
-def decide_next(state: OrchestratorState, record: Attempt, policy: RetryPolicy) -> RetryDecision:
-    """Chooses the next action after a judged execution, within the bounds that the run has left.
+def next_state(
+    state: OrchestratorState, record: Attempt, policy: RetryPolicy, *, is_auto: bool
+) -> StateUpdate:
+    """Returns the update after the evaluation of an execution, as the policy decides.
 
     Args:
         state: The state before the update.
         record: The execution, with its report.
         policy: The policy of the orchestrator. The run's own ``max_retries`` replaces the one in it, so
             that a resumed run keeps its bound.
+        is_auto: Whether a task is only planned after it failed as a whole. One whose form alone fails is not:
+            no part of it has that form.
     """
-    replans = max(0, policy.max_replans - state["retries"]["replans"])
+    judged: Attempt = {**record, "status": read_outcome(record)}
+    kinds = list_kinds(record["report"]) if is_auto else []
+    is_form = bool(kinds) and _FORM.issuperset(kinds)
+    replans = 0 if is_form else max(0, policy.max_replans - state["retries"]["replans"])
     bounded = policy.model_copy(update={"max_retries": state["max_retries"], "max_replans": replans})
-    return decide(bounded, _list_executions(state, _judge(record)))
-
-
-def apply_decision(state: OrchestratorState, record: Attempt, decision: RetryDecision) -> StateUpdate:
-    """Returns the update after a decision; asking a person is ``ask_person``.
-
-    Args:
-        state: The state before the update.
-        record: The execution, with its report.
-        decision: What ``decide_next`` returned for it.
-    """
+    decision = decide(bounded, _list_executions(state, judged))
     if decision.use == "accept":
         return accept(state, add_decision(record, "accept", record.get("basis_reason") or decision.reason))
-    judged = with_decision(_judge(record), decision)
+    if decision.use == "ask_human":
+        text = record["verdict"]["feedback"] if record["verdict"] else "There is no verdict."
+        return ask_person(with_decision(record, decision), "review", text)
+    return _apply_refusal(state, with_decision(judged, decision), decision)
+
+
+def _apply_refusal(state: OrchestratorState, judged: Attempt, decision: RetryDecision) -> StateUpdate:
+    reason = decision.reason
     if decision.is_retry:
         return retry(state, judged, semantic=True)
     if decision.use == "replan":
-        return _plan_again(state, judged, decision.reason)
+        # The planner's new steps are given to the executor, so the answer is masked for it, too.
+        why = f"step {judged['step_index'] + 1}: {reason}: {read_reason(judged)}"
+        underway = {**state["underway"], "replan": why}
+        return {"results": [judged], "attempts": state["attempts"] + 1, "underway": underway}
     if decision.use == "accept_best":
-        return _accept_best(state, judged, decision.reason)
-    is_undecided = judged["status"] == "needs_review"
-    kind: FailureKind = "needs_review" if is_undecided else "attempts_exhausted"
-    return fail(state, judged, kind, _build_message(decision.reason, judged))
+        return _accept_best(state, judged, reason)
+    kind: FailureKind = "needs_review" if judged["status"] == "needs_review" else "attempts_exhausted"
+    feedback = judged["verdict"]["feedback"] if judged["verdict"] else ""
+    derived = explain_derived(judged["report"]) if judged["report"] else []
+    return fail(state, judged, kind, "; ".join([f"{reason}: {feedback}", *derived]))
 
 
 def with_decision(record: Attempt, decision: RetryDecision) -> Attempt:
@@ -77,7 +119,7 @@ def add_decision(
     options: Mapping[str, Json] | None = None,
 ) -> Attempt:
     """Returns the execution with a decision; ``rule`` is the place of the rule that asked for it."""
-    decision = DecisionRecord(use=use, reason=plain_text(reason), rule=rule, options={**(options or {})})
+    decision = DecisionRecord(use=use, reason=reason, rule=rule, options={**(options or {})})
     return {**record, "decision": decision}
 
 
@@ -100,10 +142,12 @@ def accept(state: OrchestratorState, record: Attempt, status: RecordStatus = "va
     }
 
 
-_REFUSED: Final[Mapping[GateDecision, str]] = {
-    "forbidden": "the contract forbids these calls, which did not run",
-    "unknown": "it is not known whether these calls had their effect",
-}
+def _accept_best(state: OrchestratorState, record: Attempt, reason: str) -> StateUpdate:
+    best = best_attempt(_list_executions(state, record)) or record
+    warning = f"kept as the best attempt: {reason}"
+    update = accept(state, {**best, "warnings": [*best["warnings"], warning]}, "warning")
+    others = [] if best["attempt"] == record["attempt"] else [record]
+    return {**update, "results": [*others, *update["results"]]}
 
 
 def warn_of_refused_calls(state: OrchestratorState, record: Attempt) -> list[str]:
@@ -172,19 +216,26 @@ def build_failure(
     }
 
 
-def ask_person(
-    record: Attempt, kind: Literal["supervision", "review"], text: str, now: datetime
-) -> StateUpdate:
+def count_calls(state: OrchestratorState, spent: Spent | Judging) -> StateUpdate:
+    """Returns the run's totals after the calls of an agent, or of an evaluation."""
+    retries = {**state["retries"], "transport": state["retries"]["transport"] + spent.transport_retries}
+    return {"usage": add_usage(state["usage"], spent.usage), "retries": retries}
+
+
+def stop_if_over_budget(update: StateUpdate, run: RunContext, step_index: int | None = None) -> StateUpdate:
+    """Returns the update, as a failure if the run would go on and has exceeded its budget."""
+    reason = run.budget.find_excess(update["usage"])
+    # A run that has ended keeps its own result: the budget only prevents further calls.
+    if reason is None or update.get("status", "executing") != "executing":
+        return update
+    return {**update, "question": None, **build_failure("budget_exceeded", reason, step_index)}
+
+
+def ask_person(record: Attempt, kind: Literal["supervision", "review"], text: str) -> StateUpdate:
     """Returns the update that asks a person about an execution."""
-    findings = findings_of(record["report"]) if record["report"] else []
     triggers = record["supervision"]["triggers"] if record["supervision"] else []
-    problems = describe_problems(triggers, findings)
-    question = build_question(record, kind, text, problems, now)
-    return {"results": [record], "question": question}
-
-
-def _judge(record: Attempt) -> Attempt:
-    return {**record, "status": read_outcome(record)}
+    problems = describe_problems(triggers, findings_of(record["report"]))
+    return {"results": [record], "question": build_question(record, kind, text, problems)}
 
 
 def _list_executions(state: OrchestratorState, judged: Attempt) -> list[Attempt]:
@@ -192,25 +243,94 @@ def _list_executions(state: OrchestratorState, judged: Attempt) -> list[Attempt]
     return [*(other for other in current_records(state) if other["attempt"] != judged["attempt"]), judged]
 
 
-def _build_message(reason: str, record: Attempt) -> str:
-    feedback = record["verdict"]["feedback"] if record["verdict"] else ""
-    derived = explain_derived(record["report"]) if record["report"] else []
-    return "; ".join([f"{reason}: {feedback}", *derived])
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRequest:
+    """One execution of a step.
+
+    Attributes:
+        instruction: The step, with additions.
+        context: Results of earlier steps.
+        sampling: How the model is asked to write the output.
+        refused: The output to correct and the reason, which the executor gets apart; None if it gets none.
+    """
+
+    instruction: str
+    context: str
+    sampling: SamplingRecord
+    refused: tuple[str, str] | None = None
 
 
-def _plan_again(state: OrchestratorState, record: Attempt, reason: str) -> StateUpdate:
-    # The planner's new steps are given to the executor, so the answer is masked for it, too.
-    why = f"step {record['step_index'] + 1}: {reason}: {read_reason(record)}"
-    return {
-        "results": [record],
-        "attempts": state["attempts"] + 1,
-        "underway": {**state["underway"], "replan": why},
-    }
+def build_request(state: OrchestratorState, policy: RetryPolicy) -> StepRequest:
+    """Returns the next execution of the current step, as the decision about the last one says."""
+    executions, instruction = current_records(state), build_instruction(state)
+    sampling = SamplingRecord(temperature=None, seed=None, model=None)
+    request = StepRequest(instruction=instruction, context=state["context"], sampling=sampling)
+    if not state["attempts"] or not executions:
+        return request
+    refused = executions[-1]
+    rule, correction = _read_rule(refused), read_correction(refused)
+    seed = derive_seed(policy.seed, current_index(state), refused["attempt"] + 1)
+    sampling = SamplingRecord(temperature=rule["temperature"], seed=seed, model=rule.get("model"))
+    request = replace(request, sampling=sampling)
+    if rule["use"] == "resample":
+        return request
+    if correction is not None or not _hides_output(rule["last_output"], executions):
+        return replace(request, refused=(refused["result"], read_reason(refused)))
+    wanted = [each["wanted"] for each in refused.get("problems", ())]
+    wanted = wanted or [" ".join(read_reason(refused).split())]
+    return replace(request, instruction=_add_list(instruction, KEEP_REQUIREMENTS, wanted))
 
 
-def _accept_best(state: OrchestratorState, record: Attempt, reason: str) -> StateUpdate:
-    best = best_attempt(_list_executions(state, record)) or record
-    warning = f"kept as the best attempt: {reason}"
-    update = accept(state, {**best, "warnings": [*best["warnings"], warning]}, "warning")
-    others = [] if best["attempt"] == record["attempt"] else [record]
-    return {**update, "results": [*others, *update["results"]]}
+def build_instruction(state: OrchestratorState) -> str:
+    """Returns the text of the current step with all corrections by supervisors and people."""
+    _, step = current_step(state)
+    corrections = list_corrections(current_records(state))
+    return _add_list(step, KEEP_CORRECTIONS, corrections) if corrections else step
+
+
+def join_refusal(request: StepRequest) -> StepRequest:
+    """Returns the request with the refused output in its context, for an executor that takes it there."""
+    if request.refused is None:
+        return request
+    # A boundary that occurs in none of the texts, so that an output cannot pass for instructions.
+    output, reason = request.refused
+    mark = find_boundary(request.context, output, reason)
+    parts = [
+        request.context,
+        fence_text("your last output", output, mark),
+        fence_text("why it was refused; correct that", reason, mark),
+    ]
+    return replace(request, context="\n\n".join(filter(None, parts)), refused=None)
+
+
+def derive_seed(seed: int, step_index: int, attempt: int) -> int:
+    """Derives the seed of an execution: the same after a crash, and another one for each execution."""
+    text = json.dumps([seed, step_index, attempt])
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") & _LARGEST_SEED
+
+
+def read_reason(refused: Attempt) -> str:
+    """Returns the reason of a refusal for an agent: the correction that came with it, else the feedback."""
+    verdict = refused["verdict"]
+    return read_correction(refused) or refused.get("feedback") or (verdict["feedback"] if verdict else "")
+
+
+def _read_rule(refused: Attempt) -> Mapping[str, Any]:
+    """Returns the values of the rule that decided; those of feedback after a correction."""
+    options = refused["decision"]["options"] if "decision" in refused else {}
+    is_ruled = "temperature" in options and read_correction(refused) is None
+    return options if is_ruled else _AFTER_CORRECTION
+
+
+def _hides_output(last_output: str, executions: Sequence[Attempt]) -> bool:
+    """Returns whether the executor gets the requirements alone, and not the refused output."""
+    if last_output != "auto":
+        return last_output == "none"
+    problems = executions[-1].get("problems", ())
+    is_stated = bool(problems) and all(problem.get("is_stated") for problem in problems)
+    # An executor that does not see the output would call its tools again.
+    return is_stated and not any(record["tool_calls"] for record in executions)
+
+
+def _add_list(text: str, head: str, items: Sequence[str]) -> str:
+    return "\n".join([text, "", f"{head}:", *(f"- {item}" for item in items)])

@@ -23,19 +23,14 @@ from orchestrator.runs.run_saver import (
     COMMAND,
     RunSaver,
     checkpoint_config,
+    convert_read_errors,
     describe_unknown_thread,
     lock_for_delete,
+    schema_problem,
 )
 from orchestrator.runtime.settings_model import SettingsModel
 from orchestrator.settings import check_thread_id
-from orchestrator.state.graph_state import (
-    ENDED,
-    STATUSES,
-    UNDERWAY,
-    StoredStatus,
-    convert_read_errors,
-    schema_problem,
-)
+from orchestrator.state.graph_state import ENDED, STATUSES, UNDERWAY, StoredStatus
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Basis
 

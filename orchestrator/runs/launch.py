@@ -15,6 +15,7 @@ from langgraph.types import Command, StateSnapshot
 
 from agents.loop.effects import LASTING, utc_now
 from evaluation import TaskCase
+from evaluation.values import as_object
 from orchestrator.errors import ConfigurationError, ResumeError
 from orchestrator.events import Event, RunResumed, RunStarted
 from orchestrator.judging.executor_tools import ExecutorTools, find_unasked
@@ -27,19 +28,10 @@ from orchestrator.runs.resume import (
     list_changed,
     state_from_values,
 )
-from orchestrator.runs.run_saver import format_resume_call
+from orchestrator.runs.run_saver import convert_read_errors, format_resume_call
 from orchestrator.runtime.call import Reporter
 from orchestrator.settings import Settings, check_config, check_task, check_thread_id
-from orchestrator.state.evaluation_report import mapping
-from orchestrator.state.graph_state import (
-    ENDED,
-    STARTED,
-    SYNTHESIS,
-    OrchestratorState,
-    RunInput,
-    blank_state,
-    convert_read_errors,
-)
+from orchestrator.state.graph_state import ENDED, STARTED, SYNTHESIS, OrchestratorState, RunInput, blank_state
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Json
 
@@ -304,7 +296,7 @@ def _refuse_lost_effects(thread_id: str, effects: object) -> None:
     Raises:
         ConfigurationError: A tool that the caller named as acting, or that says so itself, may have acted.
     """
-    listed = [mapping(each) for each in effects] if isinstance(effects, list) else []
+    listed = [as_object(each) for each in effects] if isinstance(effects, list) else []
     made = [each for each in listed if each.get("outcome") in LASTING and each.get("is_guessed") is False]
     if made:
         raise ConfigurationError(

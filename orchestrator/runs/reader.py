@@ -21,14 +21,19 @@ from pydantic import AwareDatetime
 from agents.loop.call_marks import is_under_way
 from agents.loop.effects import LASTING
 from agents.loop.langgraph_internals import INTERRUPT_CHANNEL
+from evaluation.values import as_object
 from orchestrator.errors import ResumeError
 from orchestrator.planning.parallel import find_rejudging
 from orchestrator.runs import resume
 from orchestrator.runs.resume import PLANNER, state_from_values
-from orchestrator.runs.run_saver import checkpoint_config, describe_unknown_thread
+from orchestrator.runs.run_saver import (
+    checkpoint_config,
+    convert_read_errors,
+    describe_unknown_thread,
+    parse_time,
+    schema_problem,
+)
 from orchestrator.runtime.call import RunContext
-from orchestrator.state.current_step import current_records, is_answer_due
-from orchestrator.state.evaluation_report import mapping
 from orchestrator.state.graph_state import (
     ANSWER_MONITOR,
     BRANCH,
@@ -46,10 +51,9 @@ from orchestrator.state.graph_state import (
     RunInput,
     StateUpdate,
     StoredStatus,
-    convert_read_errors,
+    current_records,
+    is_answer_due,
     merge_records,
-    parse_time,
-    schema_problem,
 )
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Basis, Question, Usage
@@ -203,7 +207,7 @@ def _add_nested(snapshot: StateSnapshot, state: OrchestratorState) -> Orchestrat
     for task in snapshot.tasks:
         if (nested := resume.read_nested_state(task)) is not None:
             name = "results" if task.name == BRANCH else "synthesis"
-            records[name] = merge_records(records[name], current_records(nested))
+            records[name] = merge_records(records[name], [current_records(nested)])
     return cast("OrchestratorState", {**state, **records})
 
 
@@ -320,7 +324,7 @@ async def copy_before(  # noqa: PLR0917
 
 def _warn_of_effects(effects: object, step: int) -> list[str]:
     """Returns a warning for each call of the copied run that the new run may make again."""
-    listed = [mapping(each) for each in effects] if isinstance(effects, list) else []
+    listed = [as_object(each) for each in effects] if isinstance(effects, list) else []
     return [
         f"the run that was copied called {each.get('name')} in step {index + 1} ({each.get('outcome')}); "
         "this run may call it again"

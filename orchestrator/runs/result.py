@@ -10,8 +10,13 @@ from pydantic import BaseModel
 from evaluation.sensitive.scanner import shorten
 from orchestrator.errors import RunFailedError
 from orchestrator.judging.output import parse_output
-from orchestrator.state.current_step import list_accepted, read_basis_reason
-from orchestrator.state.graph_state import UNDERWAY, Failure, OrchestratorState
+from orchestrator.state.graph_state import (
+    UNDERWAY,
+    Failure,
+    OrchestratorState,
+    list_accepted,
+    read_basis_reason,
+)
 from orchestrator.state.records import Attempt, Basis, EvidenceSummary, Question
 
 T_co = TypeVar("T_co", covariant=True)

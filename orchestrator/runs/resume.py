@@ -23,9 +23,8 @@ from evaluation.contract.requirements import Contract
 from orchestrator.errors import ResumeError
 from orchestrator.planning.parallel import Rejudging, apply_update, find_rejudging
 from orchestrator.retry.verdict_updates import build_failure
-from orchestrator.runs.run_saver import describe_unknown_thread
+from orchestrator.runs.run_saver import convert_read_errors, describe_unknown_thread, schema_problem
 from orchestrator.settings import Settings
-from orchestrator.state.current_step import current_records, current_step
 from orchestrator.state.graph_state import (
     BRANCH,
     NOTHING_UNDERWAY,
@@ -34,8 +33,8 @@ from orchestrator.state.graph_state import (
     OrchestratorState,
     StateUpdate,
     blank_state,
-    convert_read_errors,
-    schema_problem,
+    current_records,
+    current_step,
 )
 from orchestrator.state.plain_values import format_repr, format_text, plain_json
 from orchestrator.state.records import Json, Question

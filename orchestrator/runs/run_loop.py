@@ -34,8 +34,14 @@ from orchestrator.runs.launch import GraphInput, Launch, Launcher, Start
 from orchestrator.runs.resume import PLANNER, find_open_question, join_cancelled, list_cancelled
 from orchestrator.runs.run_saver import lock_thread, mark_thread
 from orchestrator.runtime.call import RunContext
-from orchestrator.state.current_step import read_basis_reason
-from orchestrator.state.graph_state import BRANCH, GROWING, STARTED, UNDERWAY, OrchestratorState
+from orchestrator.state.graph_state import (
+    BRANCH,
+    GROWING,
+    STARTED,
+    UNDERWAY,
+    OrchestratorState,
+    read_basis_reason,
+)
 from orchestrator.state.plain_values import format_repr
 from orchestrator.supervision.human import read_outage
 

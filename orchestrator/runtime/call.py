@@ -14,6 +14,7 @@ from uuid import uuid4
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphInterrupt
+from langgraph.types import StreamWriter
 
 from agents.errors import AgentError, CallHaltedError, PromptTooLongError
 from agents.loop.langgraph_internals import copy_context_with, read_config, without_durability
@@ -24,9 +25,9 @@ from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call_recorder import CallObserver, UsageRecorder, use_recorder
 from orchestrator.runtime.call_records import find_cut_off_reply, find_cut_prompt
 from orchestrator.runtime.settings_model import Budget
-from orchestrator.state.graph_state import Failure, FailureKind, OrchestratorState
+from orchestrator.state.graph_state import Failure, FailureKind, OrchestratorState, StateUpdate, add_usage
 from orchestrator.state.plain_values import format_text, read_text
-from orchestrator.state.records import NO_USAGE, ToolCallRecord, Usage, add_usage
+from orchestrator.state.records import NO_USAGE, ToolCallRecord, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,3 +358,5 @@ async def _call_with_retries(
 
 Reporter: TypeAlias = Callable[[OrchestratorState, RunContext], Awaitable[OrchestratorState]]
 """Takes the last state of a run that has ended; returns it with a report of its latest execution."""
+Node: TypeAlias = Callable[[OrchestratorState, RunContext, StreamWriter], Awaitable[StateUpdate]]
+"""A node of the graph: takes the state, the run and what emits an event; returns the fields that change."""

@@ -18,8 +18,9 @@ from agents.models.server_errors import ADVICE
 from agents.parsing.end_reasons import find_cut_off
 from agents.parsing.thoughts import remove_thoughts
 from orchestrator.runtime.settings_model import ModelPrice
+from orchestrator.state.graph_state import add_usage
 from orchestrator.state.plain_values import format_text, plain_json, plain_text
-from orchestrator.state.records import NO_USAGE, ToolCallRecord, Usage, add_usage
+from orchestrator.state.records import NO_USAGE, ToolCallRecord, Usage
 
 _BYTES_PER_TOKEN: Final = 4
 _LEAST_SHARE: Final = 0.6

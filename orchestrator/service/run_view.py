@@ -8,12 +8,11 @@ from typing import Final, Literal
 
 from evaluation.report.report_model import CheckRecord
 from orchestrator.errors import StoreError
+from orchestrator.judging.evidence import read_judgement
 from orchestrator.persistence import History, RunSummary, StoredRun
 from orchestrator.service.executions import RunBuilder
-from orchestrator.state.current_step import ACCEPTED, read_basis_reason
-from orchestrator.state.evaluation_report import Report, checks_of, judge_result
-from orchestrator.state.graph_state import ENDED, OrchestratorState
-from orchestrator.state.records import NO_USAGE, Attempt, HumanAnswer, Question, Usage, add_usage
+from orchestrator.state.graph_state import ACCEPTED, ENDED, OrchestratorState, add_usage, read_basis_reason
+from orchestrator.state.records import NO_USAGE, Attempt, HumanAnswer, Question, Report, Usage
 
 MOST_QUESTIONS: Final = 100
 
@@ -177,10 +176,10 @@ def _is_accepted(record: Attempt) -> bool:
 def _view_attempt(record: Attempt) -> AttemptView:
     supervision = record["supervision"]
     report: Report = record["report"] or {}
-    result = judge_result(report)
+    result = read_judgement(report)
     return AttemptView(
         record=record,
-        checks=checks_of(report),
+        checks=report.get("checks", ()),
         judge=next((str(result[name]) for name in _REASONS if result.get(name)), ""),
         answer=None if supervision is None else supervision["answer"],
         usage=add_usage(record["usage"], record["judge_usage"] or NO_USAGE),
@@ -225,7 +224,7 @@ def list_events(run: StoredRun) -> Iterator[StoredEvent]:
 
 def _list_of_attempt(record: Attempt) -> Iterator[StoredEvent]:
     place, report = f"{record['step_index']}.{record['attempt']}", record["report"] or {}
-    fields: Mapping[str, object] = {**record, "report": None, "checks": checks_of(report)}
+    fields: Mapping[str, object] = {**record, "report": None, "checks": report.get("checks", ())}
     yield StoredEvent("StepExecuted", f"StepExecuted:{place}", {"record": fields})
     if record["verdict"] is not None and record["status"] != "pending_validation":
         judged = {"record": fields, "verdict": record["verdict"]}

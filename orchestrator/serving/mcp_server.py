@@ -29,8 +29,7 @@ from orchestrator.persistence import History, Store
 from orchestrator.service.executions import Execution, Name, NewRun, RunBuilder
 from orchestrator.service.run_service import check_unused, evaluate_by_contract
 from orchestrator.settings import check_task
-from orchestrator.state.current_step import read_basis_reason
-from orchestrator.state.graph_state import ENDED, OrchestratorState
+from orchestrator.state.graph_state import ENDED, OrchestratorState, read_basis_reason
 from orchestrator.state.plain_values import format_repr, format_text, plain_json
 from orchestrator.state.records import Basis, Question
 

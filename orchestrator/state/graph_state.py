@@ -1,17 +1,12 @@
 """The state of a run: plain JSON values only, so that any store can hold it, and how updates change it."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from datetime import UTC, datetime
+from collections.abc import Sequence
 from operator import add
-from typing import Annotated, Any, Final, Literal, NotRequired, TypeVar, cast, get_args
+from typing import Annotated, Any, Final, Literal, NotRequired, TypeAlias, TypeVar, get_args
 
 from langgraph.channels import DeltaChannel
 from typing_extensions import TypedDict
 
-from evaluation.sensitive.scanner import shorten
-from orchestrator.errors import BrokenRunError, OrchestratorError
-from orchestrator.state.plain_values import format_one_line, format_repr
 from orchestrator.state.records import (
     NO_USAGE,
     Attempt,
@@ -27,20 +22,17 @@ from orchestrator.state.records import (
 )
 
 T = TypeVar("T")
+N = TypeVar("N", int, float)
 
 
-def merge_records(current: Sequence[Attempt], new: Sequence[Attempt]) -> list[Attempt]:
+def merge_records(current: Sequence[Attempt], writes: Sequence[Sequence[Attempt]]) -> list[Attempt]:
     """Reducer of ``results``: inserts records, and replaces records of the same step and attempt.
 
     The records are in the order of the plan; the records of a step are in the order of its executions.
     """
+    new = (record for write in writes for record in write)
     records = {(record["step_index"], record["attempt"]): record for record in (*current, *new)}
     return [records[key] for key in sorted(records)]
-
-
-def merge_record_lists(current: Sequence[Attempt], writes: Sequence[Sequence[Attempt]]) -> list[Attempt]:
-    """``merge_records`` for several updates in their order."""
-    return merge_records(current, [record for write in writes for record in write])
 
 
 def append_entries(context: str, entries: Sequence[str]) -> str:
@@ -194,8 +186,8 @@ class OrchestratorState(TypedDict):
     replaced: list[int]
     current_step_index: int
     context: Annotated[str, DeltaChannel(append_entries, str, snapshot_frequency=_MAX_DELTA)]
-    results: Annotated[list[Attempt], DeltaChannel(merge_record_lists, list, snapshot_frequency=_MAX_DELTA)]
-    synthesis: Annotated[list[Attempt], DeltaChannel(merge_record_lists, list, snapshot_frequency=_MAX_DELTA)]
+    results: Annotated[list[Attempt], DeltaChannel(merge_records, list, snapshot_frequency=_MAX_DELTA)]
+    synthesis: Annotated[list[Attempt], DeltaChannel(merge_records, list, snapshot_frequency=_MAX_DELTA)]
     effects: list[EffectRecord]
     output: str | None
     basis: Basis | None
@@ -224,33 +216,8 @@ class RunInput(TypedDict):
     status: NotRequired[RunStatus]
 
 
-class StateUpdate(TypedDict, total=False):
-    """The fields that a node changes; for context, results and warnings, only the new items."""
-
-    task: str
-    plan: list[str]
-    declared: Declared
-    replaced: list[int]
-    current_step_index: int
-    context: str
-    results: list[Attempt]
-    synthesis: list[Attempt]
-    effects: list[EffectRecord]
-    output: str | None
-    basis: Basis | None
-    evidence: EvidenceSummary | None
-    attempts: int
-    max_retries: int
-    retries: Retries
-    judge_calls: JudgeCalls
-    warnings: list[str]
-    question: Question | None
-    underway: Underway
-    branches: list[dict[str, Any]]
-    status: RunStatus
-    failure: Failure | None
-    usage: Usage
-
+StateUpdate: TypeAlias = dict[str, Any]
+"""The fields of ``OrchestratorState`` that a node changes; of those in ``GROWING``, only the new items."""
 
 NOTHING_UNDERWAY: Final = Underway(commitment=None, committing=None, answer=None, replan=None, branch=None)
 
@@ -290,47 +257,117 @@ SCHEMA_VERSION: Final = 2
 SCHEMA: Final = "orchestrator_schema"
 STARTED: Final = "orchestrator_started"
 
+ACCEPTED: Final = ("validated", "warning")
+"""The statuses of an execution that the run goes on with."""
 
-def schema_problem(thread_id: str, metadata: object) -> str | None:
-    """Returns why this version cannot read a stored run, or None if it can."""
-    version = cast("Mapping[str, object]", metadata or {}).get(SCHEMA)
-    if version == SCHEMA_VERSION:
-        return None
-    return (
-        f"thread {format_repr(thread_id, 80)} was stored by another version of this program (form "
-        f"{format_repr(version, 40)}, this one reads {SCHEMA_VERSION}); use the version that began the run"
+
+def add_usage(first: Usage, second: Usage) -> Usage:
+    """Adds two usages. If one of them lacks a number, the sum lacks it, too."""
+    # A usage without any reply has no tokens to report, so that its None says nothing about the sum.
+    known = [usage for usage in (first, second) if usage["model_calls"] > usage["failed_model_calls"]]
+    total = _sum_known([usage["total_tokens"] for usage in known])
+    return Usage(
+        model_calls=first["model_calls"] + second["model_calls"],
+        failed_model_calls=first["failed_model_calls"] + second["failed_model_calls"],
+        input_tokens=_sum_known([usage["input_tokens"] for usage in known]),
+        output_tokens=_sum_known([usage["output_tokens"] for usage in known]),
+        total_tokens=total,
+        token_source="missing" if total is None else "measured",
+        cost_usd=_sum_known([usage["cost_usd"] for usage in known]),
+        latency_ms=first["latency_ms"] + second["latency_ms"],
     )
 
 
-def parse_time(value: object) -> datetime | None:
-    """Parses an ISO 8601 time to UTC. Returns None if it is not a time, or has no time zone."""
-    try:
-        time = datetime.fromisoformat(str(value))
-        return None if time.tzinfo is None else time.astimezone(UTC)
-    except (ValueError, OverflowError):
+def _sum_known(values: list[N | None]) -> N | None:
+    """Adds the values, or returns None if one of them is missing or there are none."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known and len(known) == len(values) else None
+
+
+def current_step(state: OrchestratorState) -> tuple[int, str]:
+    """Returns the index of the current step in the whole plan, and its text."""
+    return current_index(state), state["plan"][current_place(state)]
+
+
+def current_index(state: OrchestratorState) -> int:
+    """Returns the index of the current step in the whole plan."""
+    branch = state["underway"]["branch"]
+    return state["current_step_index"] if branch is None else branch
+
+
+def current_place(state: OrchestratorState) -> int:
+    """Returns the place of the current step in the plan of the state: a branch has its own step alone."""
+    return 0 if state["underway"]["branch"] is not None else state["current_step_index"]
+
+
+def current_records(state: OrchestratorState) -> list[Attempt]:
+    """Returns the executions of the current step, in their order."""
+    index = current_index(state)
+    return [record for record in state["results"] if record["step_index"] == index]
+
+
+def list_accepted(records: Sequence[Attempt]) -> list[Attempt]:
+    """Returns the accepted execution of each step, in the order of the plan."""
+    return [record for record in records if record["status"] in ACCEPTED]
+
+
+def read_basis_reason(state: OrchestratorState) -> str:
+    """Returns the basis of the output of a run in words; empty without an output."""
+    accepted = list_accepted([*state["results"], *state["synthesis"]])
+    has_output = state["status"] == "success" or state["basis"] is not None
+    return accepted[-1].get("basis_reason", "") if accepted and has_output else ""
+
+
+def is_answer_due(state: OrchestratorState) -> bool:
+    """Returns whether all steps are done, and only the final answer is missing."""
+    return state["underway"]["branch"] is None and state["current_step_index"] >= len(state["plan"])
+
+
+def lacks_report(state: OrchestratorState) -> bool:
+    """Returns whether the latest execution of the current step has no report yet."""
+    records = current_records(state)
+    return bool(records) and records[-1]["report"] is None
+
+
+def supervision_mode(state: OrchestratorState, default: SupervisionMode) -> SupervisionMode:
+    """Returns the supervision mode of the current step."""
+    modes = state["declared"]["modes"]
+    return (modes[current_place(state)] if modes is not None else None) or default
+
+
+def list_corrections(records: Sequence[Attempt]) -> list[str]:
+    """Returns the corrections by supervisors and people, over all executions of a step."""
+    return [text for record in records if (text := read_correction(record))]
+
+
+def read_correction(record: Attempt) -> str | None:
+    """Returns the correction that an execution was sent back with, or None if it was not sent back."""
+    supervision = record["supervision"]
+    if supervision is None:
         return None
+    answer, verdict = supervision["answer"], supervision["verdict"]
+    # A person decides after the supervisor, so the answer replaces the verdict.
+    if answer is not None:
+        return answer["text"] if answer["answer"] == "correct" else None
+    return verdict["correction"] if verdict is not None and verdict["verdict"] == "reorient" else None
 
 
-@contextmanager
-def convert_read_errors(thread_id: str) -> Iterator[None]:
-    """Reports a thread as broken if code in the block fails on stored values.
-
-    LangGraph and the reducers rely on the form of what they read, and a store can hold anything.
-
-    Raises:
-        BrokenRunError: In place of the errors that malformed values cause.
-    """
-    try:
-        yield
-    except OrchestratorError:
-        raise
-    except (AttributeError, LookupError, TypeError, ValueError) as error:
-        raise broken_run(thread_id, f"{type(error).__name__}: {format_one_line(error)}") from error
+def format_entry(record: Attempt) -> str:
+    """Formats an accepted step for the context of the next ones."""
+    return f"Step {record['step_index'] + 1}: {record['step']}\nResult: {record['result']}"
 
 
-def broken_run(thread_id: str, problem: str) -> BrokenRunError:
-    """Builds the error of a run that cannot be read."""
-    return BrokenRunError(
-        f"thread {format_repr(thread_id, 80)} holds a state that is broken ({shorten(problem, 200)}); "
-        "restore it, or delete the run"
-    )
+def find_derived_output(state: OrchestratorState) -> DerivedContract | None:
+    """Returns the contract that was derived from the task for the final output; None if nothing was."""
+    derived = state["declared"].get("derived")
+    return None if derived is None else derived["output"]
+
+
+def is_last_step(state: OrchestratorState) -> bool:
+    """Returns whether the current step is the last one of the plan."""
+    return current_index(state) + 1 == count_steps(state)
+
+
+def count_steps(state: OrchestratorState) -> int:
+    """Returns the number of steps in the whole plan."""
+    return state["declared"].get("count", len(state["plan"]))

@@ -1,7 +1,7 @@
 """The records of executions and of their supervision in the state, and the questions for people."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, Literal, NotRequired, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
@@ -13,9 +13,6 @@ if TYPE_CHECKING:
 else:
     # Pydantic and LangGraph read these types at run time, where a recursive alias has no name.
     Json = object
-
-
-N = TypeVar("N", int, float)
 
 
 class Usage(TypedDict):
@@ -45,29 +42,6 @@ NO_USAGE: Final = Usage(
     cost_usd=None,
     latency_ms=0.0,
 )
-
-
-def add_usage(first: Usage, second: Usage) -> Usage:
-    """Adds two usages. If one of them lacks a number, the sum lacks it, too."""
-    # A usage without any reply has no tokens to report, so that its None says nothing about the sum.
-    known = [usage for usage in (first, second) if usage["model_calls"] > usage["failed_model_calls"]]
-    total = _sum_known([usage["total_tokens"] for usage in known])
-    return Usage(
-        model_calls=first["model_calls"] + second["model_calls"],
-        failed_model_calls=first["failed_model_calls"] + second["failed_model_calls"],
-        input_tokens=_sum_known([usage["input_tokens"] for usage in known]),
-        output_tokens=_sum_known([usage["output_tokens"] for usage in known]),
-        total_tokens=total,
-        token_source="missing" if total is None else "measured",
-        cost_usd=_sum_known([usage["cost_usd"] for usage in known]),
-        latency_ms=first["latency_ms"] + second["latency_ms"],
-    )
-
-
-def _sum_known(values: list[N | None]) -> N | None:
-    """Adds the values, or returns None if one of them is missing or there are none."""
-    known = [value for value in values if value is not None]
-    return sum(known) if known and len(known) == len(values) else None
 
 
 SupervisionMode = Literal["none", "llm", "human"]

@@ -21,9 +21,8 @@ from evaluation.recordings.run_files import ReadRun
 from evaluation.sensitive.scanner import shorten
 from evaluation.validation import limit_problems
 from evaluation.values import JsonObject, as_object
-from orchestrator.judging.evidence import add_trust, find_basis, find_unknown_check, is_enough, read_evidence
-from orchestrator.state.evaluation_report import Report
-from orchestrator.state.records import Basis, Requirement
+from orchestrator.judging.evidence import find_unknown_check, is_enough, read_evidence
+from orchestrator.state.records import Basis, Report, Requirement
 
 if TYPE_CHECKING:
     from evaluation.judges.model_judge import RubricJudge  # LangChain is slow to import
@@ -192,7 +191,7 @@ class RecordedEvaluation:
         # The contract of an invalid case may be what is wrong.
         contract = Contract() if report["status"] == "invalid" else read_contract(run.case, origin)
         evidence = read_evidence(cast("Report", report), contract, unchecked)
-        return find_basis(add_trust(evidence, self.judge))
+        return evidence.add_trust(self.judge).basis
 
 
 def read_contract(case: JsonObject, origin: Origin) -> Contract:

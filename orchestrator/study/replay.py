@@ -12,9 +12,9 @@ from typing import Final, TypeAlias
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.policy import BaseRule, RetryPolicy, decide
 from orchestrator.retry.verdict_updates import with_decision
-from orchestrator.state.graph_state import OrchestratorState
+from orchestrator.state.graph_state import OrchestratorState, add_usage
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import NO_USAGE, Attempt, add_usage
+from orchestrator.state.records import NO_USAGE, Attempt
 
 _CONDITIONS: Final = {"after", "times"}
 """Fields of a rule that say when it decides, and not how the step is executed."""

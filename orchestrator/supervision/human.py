@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, TypeAlias
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
+from agents.loop.effects import utc_now
 from agents.reply_types import AnswerWord, HumanAnswer
 from evaluation.sensitive.scanner import quote_text, shorten
 from orchestrator.runtime.call_recorder import plan_record
@@ -51,7 +52,6 @@ def build_question(
     kind: Literal["supervision", "review"],
     text: str,
     findings: list[str],
-    now: datetime,
 ) -> Question:
     """Builds the question about an execution.
 
@@ -60,7 +60,6 @@ def build_question(
         kind: "supervision" if the supervision asks, "review" if the evaluation has no verdict.
         text: Text of the question.
         findings: Problems of the execution, in words.
-        now: Current time in UTC.
     """
     question = Question(
         # A corrected step asks again: with the attempt in the id, an old answer does not count for it.
@@ -73,7 +72,7 @@ def build_question(
         output=record["result"],
         findings=findings,
         accepts=["approve", "correct", "deny"],
-        asked_at=now.isoformat(),
+        asked_at=utc_now().isoformat(),
         problem=None,
     )
     calls = [_shorten_answer(call) for call in record["tool_calls"]]

@@ -12,8 +12,7 @@ from typing import Final, TypeAlias
 
 from orchestrator import events
 from orchestrator.errors import ConfigurationError
-from orchestrator.state.current_step import ACCEPTED
-from orchestrator.state.evaluation_report import checks_of
+from orchestrator.state.graph_state import ACCEPTED
 from orchestrator.state.records import Attempt, VerdictRecord
 
 try:
@@ -96,7 +95,7 @@ class RunTracer:
         # A run that is judged again after a crash has no span of the attempt yet.
         span = spans.attempts.pop(place, None) or self._start_attempt(spans, thread_id, place)
         _add_result(span, "monitor", record["status"])
-        for check in checks_of(record["report"] or {}):
+        for check in (record["report"] or {}).get("checks", ()):
             _add_result(span, check["check"], _LABELS[check["passed"]])
         is_accepted = record["status"] in ACCEPTED
         _end_span(

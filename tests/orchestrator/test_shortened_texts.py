@@ -16,8 +16,8 @@ from orchestrator.cli.run_drawings import draw_question
 from orchestrator.events import check_hooks
 from orchestrator.judging.output import find_type_problem
 from orchestrator.planning.plan import read_steps
+from orchestrator.runs.run_saver import broken_run
 from orchestrator.runtime.call import Raised, Spent
-from orchestrator.state.graph_state import broken_run
 from orchestrator.state.plain_values import format_one_line, format_repr
 from orchestrator.state.records import NO_USAGE
 from orchestrator.supervision.modes import list_facts, reconcile

@@ -11,10 +11,7 @@ from evaluation.judges.figures import VerdictCounts
 from orchestrator import LangGraphOrchestrator, Result
 from orchestrator.judging.evidence import (
     Evidence,
-    describe_basis,
-    find_basis,
     read_evidence,
-    record_evidence,
 )
 from tests.fakes.executor import FakeExecutor, SynthesizingExecutor
 from tests.fakes.hook import RecordingHook
@@ -88,7 +85,7 @@ PAYING = {"trajectory": {"acting_tools": ["pay", "refund"]}}
 def test_the_table(subtests):
     for evidence, basis, words in TABLE:
         with subtests.test(evidence=evidence, basis=basis, words=words):
-            assert (find_basis(evidence), describe_basis(evidence)) == (basis, words)
+            assert (evidence.basis, evidence.reason) == (basis, words)
 
 
 NAMES = st.sampled_from([(), ("a",), ("a", "b")])
@@ -109,7 +106,7 @@ EVIDENCE = st.builds(
 
 @given(EVIDENCE)
 def test_nothing_but_evidence_makes_a_claim(evidence):
-    basis, record = find_basis(evidence), record_evidence(evidence)
+    basis, record = evidence.basis, evidence.record
 
     if basis == "checked":
         assert evidence.accepted
@@ -118,7 +115,7 @@ def test_nothing_but_evidence_makes_a_claim(evidence):
     if basis == "judged":
         assert evidence.accepted
         assert (evidence.judge, evidence.trust, evidence.failed) == (True, TRUSTED, 0)
-    assert ("not verified" in describe_basis(evidence)) == (basis == "unverified")
+    assert ("not verified" in evidence.reason) == (basis == "unverified")
     assert (record["content"]["by"] == "code") == bool(evidence.content)
 
 

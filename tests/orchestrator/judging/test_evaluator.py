@@ -11,7 +11,7 @@ from agents import ExecutionAgent, MonitoringAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
 from orchestrator import ConfigurationError, RetryPolicy
-from orchestrator.state.evaluation_report import failed_kinds
+from orchestrator.judging.feedback import list_kinds
 from tests.fakes.executor import CorrectingExecutor, FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.runs import build, run
@@ -231,7 +231,7 @@ def test_an_output_with_a_credential_is_refused_although_the_monitor_approves(su
             executor = FakeExecutor("password=hunter2hunter2")
             state = run(executor, plan=["one"], retry_policy=RetryPolicy(max_retries=0, exhausted=exhausted))
 
-            assert (state["status"], failed_kinds(state["results"][0]["report"])) == ("failed", ("content",))
+            assert (state["status"], list_kinds(state["results"][0]["report"])) == ("failed", ["content"])
 
 
 def test_without_contracts_a_credential_in_a_tool_call_is_only_noted():

@@ -14,7 +14,7 @@ from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, evaluate, run_from_state
 from evaluation.contract.requirements import Contract
 from orchestrator import LangGraphOrchestrator
-from orchestrator.judging.call_rules import CallBounds, CallRules, read_call_rules
+from orchestrator.judging.contract_choice import read_call_rules
 from orchestrator.judging.executor_tools import read_executor_tools
 from orchestrator.state.graph_state import OrchestratorState
 from tests.fakes.executor import FakeExecutor
@@ -74,7 +74,7 @@ def made(name="book", result="booked", error=None, **args):
 
 
 def test_a_call_without_an_effect_does_not_count(subtests):
-    for note in [{"gate": "denied"}, {"gate": "reused"}, {"effect": "none"}]:
+    for note in [{"gate": "denied"}, {"gate": "reused"}]:
         for bound in ["max", "exactly"]:
             with subtests.test(note=note, bound=bound):
                 contract = {"checks": [{"check": "tool_calls", "tool": "book", bound: 1}]}
@@ -83,14 +83,6 @@ def test_a_call_without_an_effect_does_not_count(subtests):
                 assert rules.find_breach("book", [made(**note)]) is None
                 assert rules.find_breach("book", [made()]) is not None
                 assert rules.find_lasting_breach([made(), made(**note)]) is None
-
-
-def test_a_step_and_a_run_have_rules_of_their_own():
-    of_run = read_call_rules([Contract.read({"checks": [{"check": "tool_calls", "tool": "book", "max": 2}]})])
-    bounds = CallBounds(of_run, CallRules(), [made(seats=1)])
-
-    assert bounds.find_breach("book", []) is None
-    assert bounds.find_breach("book", [made(seats=2)]) is not None
 
 
 # --------------------------------------------------------------------------------------------- in a run

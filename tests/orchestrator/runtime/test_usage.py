@@ -12,7 +12,8 @@ from langchain_core.messages import AIMessage
 from agents import ExecutionAgent, MonitoringAgent, PlanningAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import Budget, LangGraphOrchestrator, ModelPrice
-from orchestrator.state.records import NO_USAGE, Usage, add_usage
+from orchestrator.state.graph_state import add_usage
+from orchestrator.state.records import NO_USAGE, Usage
 from tests.fakes.executor import AsyncModelExecutor, ModelExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner, steps
