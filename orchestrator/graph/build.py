@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables import Runnable
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -48,7 +48,6 @@ from orchestrator.judging.executor_tools import ExecutorTools, check_approvals
 from orchestrator.judging.judging_calls import Judges
 from orchestrator.judging.task_contracts import TaskContracts
 from orchestrator.runtime import agent_methods
-from orchestrator.runtime.agent_methods import find_agent_graph
 from orchestrator.runtime.call import Node, Reporter, RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import (
@@ -68,7 +67,7 @@ from orchestrator.supervision.phases import Phases, choose_phases
 
 V = TypeVar("V", int, float, str)
 _PLAIN_METHODS: Final = ("get_tuple", "put", "put_writes", "delete_thread")
-"""The methods that a ``ThreadedSaver`` calls in a thread, by the prefix ``a``."""
+"""The methods that a ``ThreadedSaver`` also calls in a thread, by the prefix ``a``."""
 
 
 def with_async_methods(saver: BaseCheckpointSaver[V]) -> BaseCheckpointSaver[V]:
@@ -91,34 +90,21 @@ class ThreadedSaver(BaseCheckpointSaver[V]):
     def __init__(self, saver: BaseCheckpointSaver[V]) -> None:
         super().__init__(serde=saver.serde)
         self._saver: BaseCheckpointSaver[V] = saver
-        for name in (*_PLAIN_METHODS, "get_next_version", "list"):
+        for name in _PLAIN_METHODS:
             setattr(self, name, getattr(saver, name))
+            setattr(self, f"a{name}", partial(asyncio.to_thread, getattr(saver, name)))
+        self.get_next_version = saver.get_next_version  # type: ignore[method-assign]
+        self.list = saver.list  # type: ignore[method-assign]
 
     def with_allowlist(self, extra_allowlist: Collection[tuple[str, ...]]) -> BaseCheckpointSaver[V]:
         """Wraps the saver with another allowlist."""
         return ThreadedSaver(self._saver.with_allowlist(extra_allowlist))
-
-    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """Reads a checkpoint."""
-        return await asyncio.to_thread(self._saver.get_tuple, config)
 
     async def alist(self, *args: Any, **named: Any) -> AsyncIterator[CheckpointTuple]:  # noqa: ANN401
         """Reads checkpoints, the newest first."""
         # All at once: a database cursor may be bound to the thread that opened it.
         for stored in await asyncio.to_thread(lambda: [*self._saver.list(*args, **named)]):
             yield stored
-
-    async def aput(self, *args: Any) -> RunnableConfig:  # noqa: ANN401
-        """Stores a checkpoint."""
-        return await asyncio.to_thread(self._saver.put, *args)
-
-    async def aput_writes(self, *args: Any) -> None:  # noqa: ANN401
-        """Stores the writes of a task."""
-        await asyncio.to_thread(self._saver.put_writes, *args)
-
-    async def adelete_thread(self, thread_id: str) -> None:
-        """Deletes a thread with all its checkpoints."""
-        await asyncio.to_thread(self._saver.delete_thread, thread_id)
 
 
 Graph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, RunInput, OrchestratorState]
@@ -161,15 +147,13 @@ def compile_graph(
     _check_people(agents.executor, agents.tools, settings)
     synthesis = _choose_synthesis(agents.executor, contracts, settings, derived is not None)
     contracts = replace(contracts, synthesis=synthesis)
-    phases = choose_phases(
-        agents.executor, agents.monitor, agents.supervisor, settings.options["supervision_policy"]
-    )
-    modes = Modes(settings.options["supervision"], _find_modes(phases, settings, agents.supervisor))
+    options, supervisor = settings.options, agents.supervisor
+    phases = choose_phases(agents.executor, agents.monitor, supervisor, options["supervision_policy"])
+    modes = Modes(options["supervision"], _find_modes(phases, settings, supervisor))
     step, answer = _build_steps(agents, contracts, phases, modes, settings)
     plan = agent_methods.bind_method(agents.planner, "generate_plan")
-    planner = planner_node(plan, modes, settings, derived)
     graph: Builder = StateGraph(OrchestratorState, input_schema=RunInput)
-    graph.add_node("planner_node", build_runnable(planner, settings))
+    graph.add_node("planner_node", build_runnable(planner_node(plan, modes, settings, derived), settings))
     graph.add_edge(START, "planner_node")
     # A subclass of our planner may write its own plans, with parallel steps.
     has_branches = type(agents.planner) is not PlanningAgent
@@ -244,29 +228,31 @@ def _build_steps(
     agents: Agents, contracts: Contracts, phases: Phases, modes: Modes, settings: Settings
 ) -> tuple[StepNodes, StepNodes | None]:
     """Returns the nodes of a step and of the final answer; None if none is ever written."""
-    tools = agents.tools
-    probed = {name: tool for name, tool in tools.tools.items() if tools.describe(name).kind != "acting"}
-    attempts = settings.options["retry_policy"].judge_attempts
-    judging = agents.monitor if agents.judge is None else agents.judge
-    evaluate = agent_methods.bind_method(agents.monitor, "evaluate")
-    judges = Judges(judging, evaluate, agents.judge, attempts, probed)
-    evaluator = Evaluator(judges, agents.evaluation, settings.options["grounding"])
-    models = agent_methods.load_models(
-        settings.options["retry_policy"].escalations, agents.models, agents.executor
+    executor, tools, policy = agents.executor, agents.tools, settings.options["retry_policy"]
+    judges = Judges(
+        agent=agents.monitor if agents.judge is None else agents.judge,
+        monitor=agent_methods.bind_method(agents.monitor, "evaluate"),
+        judge=agents.judge,
+        attempts=policy.judge_attempts,
+        probed={name: tool for name, tool in tools.tools.items() if tools.describe(name).kind != "acting"},
     )
-    compress = agent_methods.bind_compressor(agents.compressor)
-    execute = agent_methods.bind_method(agents.executor, "execute_step")
-    correct = agent_methods.bind_correction(agents.executor)
-    graph = find_agent_graph(agents.executor)
-    methods = ExecutorMethods(execute, correct, compress, models, tools, graph)
-    answer = settings.for_answer
+    evaluator = Evaluator(judges, agents.evaluation, settings.options["grounding"])
+    methods = ExecutorMethods(
+        execute=agent_methods.bind_method(executor, "execute_step"),
+        correct=agent_methods.bind_correction(executor),
+        compress=agent_methods.bind_compressor(agents.compressor),
+        models=agent_methods.load_models(policy.escalations, agents.models, executor),
+        tools=tools,
+        graph=agent_methods.find_agent_graph(executor),
+    )
     step = _build_step(methods, evaluator, contracts, settings, phases, modes.possible)
-    step = replace(step, last_waits=contracts.has_rules)
-    if contracts.synthesis == "never":
+    step = replace(step, last_waits=contracts.has_rules, answered=contracts.synthesis != "never")
+    if not step.answered:
         return step, None
+    write = agent_methods.bind_synthesis(executor)
+    writer = replace(methods, execute=write, correct=None, tools=ExecutorTools(), graph=None)
     of_answer = replace(contracts, source=None, is_answer=True)
-    writer = ExecutorMethods(agent_methods.bind_synthesis(agents.executor), None, compress, models)
-    return replace(step, answered=True), _build_step(writer, evaluator, of_answer, answer, phases)
+    return step, _build_step(writer, evaluator, of_answer, settings.for_answer, phases)
 
 
 def _build_step(  # noqa: PLR0917
@@ -277,7 +263,6 @@ def _build_step(  # noqa: PLR0917
     phases: Phases,
     modes: frozenset[SupervisionMode] = frozenset({"none"}),
 ) -> StepNodes:
-    is_reviewed = settings.options["retry_policy"].asks_human
     nodes = {
         EXECUTOR: executor_node(methods, contracts, settings),
         MONITOR: monitor_node(evaluator, contracts, settings),
@@ -288,15 +273,13 @@ def _build_step(  # noqa: PLR0917
         nodes["reconcile_node"] = reconcile_node(phases.reconcile, settings)
     if phases.supervise is not None and "llm" in modes:
         nodes["supervise_node"] = supervise_node(phases.supervise, contracts, settings)
-    if settings.can_ask_human and (is_reviewed or modes != {"none"}):
+    if settings.can_ask_human and (settings.options["retry_policy"].asks_human or modes != {"none"}):
         nodes |= {"approval_node": approval_node, "answer_node": answer_node}
-    graphs = {MONITOR: evaluator.graph, EXECUTOR: methods.graph}
-    return StepNodes(
-        nodes,
-        {name: graph for name, graph in graphs.items() if graph is not None},
-        settings.default_mode,
-        one_by_one=_need_order(methods.tools, contracts),
-    )
+    subgraphs: dict[str, Runnable[Any, Any]] = {MONITOR: evaluator.graph}
+    if methods.graph is not None:
+        subgraphs[EXECUTOR] = methods.graph
+    one_by_one = _need_order(methods.tools, contracts)
+    return StepNodes(nodes, subgraphs, settings.default_mode, one_by_one=one_by_one)
 
 
 def _need_order(tools: ExecutorTools, contracts: Contracts) -> bool:
