@@ -1,18 +1,15 @@
-"""The events of a run: what ``stream`` yields and hooks get; and the call of the hooks."""
+"""The events of a run, which ``stream`` yields and hooks get."""
 
 from __future__ import annotations
 
-import copy
-import inspect
-import logging
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from orchestrator.errors import ConfigurationError
 from orchestrator.state import records
 from orchestrator.state.graph_state import DerivedContracts, OrchestratorState, RunStatus
-from orchestrator.state.plain_values import format_repr, format_traceback
+from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Usage
 
 __all__ = [
@@ -32,7 +29,6 @@ __all__ = [
     "ToolEnded",
     "ToolStarted",
 ]
-_log: Final = logging.getLogger(__name__)
 
 StreamingAgent = Literal["planner", "executor"]
 
@@ -218,20 +214,3 @@ def check_hooks(hooks: object) -> None:
         raise ConfigurationError(
             f"hooks is {format_repr(hooks, 80)}; give a sequence of callables, such as (print,)"
         )
-
-
-async def notify_hooks(hooks: Iterable[Hook], event: Event) -> None:
-    """Calls each hook with a copy of the event, and logs its errors.
-
-    Raises:
-        asyncio.CancelledError: The task that calls the hooks was cancelled, or a hook raised it.
-    """
-    for hook in hooks:
-        try:
-            # A copy, so that a hook cannot change the records of the run.
-            result = hook(copy.deepcopy(event))
-            if inspect.isawaitable(result):
-                await result
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a hook is user code, and its errors must not end a run
-            shown = format_traceback(error)
-            _log.error("a hook failed on %s; the run continues\n%s", type(event).__name__, shown)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Annotated, Final, TypeAlias, TypedDict, Unpack
@@ -34,6 +34,18 @@ from orchestrator.state.graph_state import ENDED, STATUSES, UNDERWAY, StoredStat
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Basis
 
+_PAGE: Final = 500
+"""Rows that are read at once."""
+_MARKED: Final = "SELECT thread_id, mark FROM orchestrator_runs WHERE mark <> '' ORDER BY thread_id"
+"""In one order, so that two readers do not wait for each other."""
+_MARK_OF: Final = "SELECT thread_id, mark FROM orchestrator_runs WHERE thread_id = ?"
+_WAITING: Final = "SELECT count(*) FROM orchestrator_runs WHERE status = 'waiting' AND mark = ''"
+_STORE: Final = """
+    UPDATE orchestrator_runs SET mark = ?, checkpoint_id = ?, status = ?, type = ?, summary = ?
+    WHERE thread_id = ? AND mark = ?
+"""
+_REMOVE: Final = "DELETE FROM orchestrator_runs WHERE thread_id = ? AND mark = ?"
+
 
 class History:
     """The runs in a store."""
@@ -42,7 +54,6 @@ class History:
         """Takes the saver of the store, and the name of the store for messages."""
         self._saver = saver
         self._name = name
-        self._index = RunIndex(saver)
 
     def runs(self, **selection: Unpack[SelectedRuns]) -> RunList:
         """Lists runs, the latest stored first.
@@ -68,18 +79,19 @@ class History:
         """
         chosen = RunSelection(**selection)
         most = None if chosen.limit is None else chosen.limit + 1
-        found = [*islice(self._index.list_runs(chosen), most)]
-        page = RunList(run.summary for run in found[: chosen.limit])
-        page.next = found[-2].checkpoint_id if 1 < len(found) == most else None
+        found = [*islice(self._list_runs(chosen), most)]
+        page = RunList(run for _, run in found[: chosen.limit])
+        page.next = found[-2][0] if 1 < len(found) == most else None
         return page
 
     def count_waiting(self) -> int:
-        """Returns the number of runs that wait for an answer, without reading any of them.
+        """Counts the runs that wait for an answer, by their rows; the row of a run that goes on is marked.
 
         Raises:
             StoreError: The store cannot be read.
         """
-        return self._index.count_waiting()
+        ((number,),) = self._saver.select(_WAITING, ())
+        return int(number)
 
     def find(self, thread_id: str) -> RunSummary | None:
         """Returns the summary of a run, or None if there is no such run.
@@ -89,8 +101,8 @@ class History:
             StoreError: The store cannot be read.
         """
         check_thread_id(thread_id)
-        run = self._index.read_run(thread_id)
-        return None if run is None else self._index.mark_interrupted(run.summary)
+        run = self._read_run(thread_id)
+        return None if run is None else self._find_interrupted(run[1])
 
     def show(self, thread_id: str) -> StoredRun:
         """Returns a run with its whole state.
@@ -103,7 +115,7 @@ class History:
             if problem := schema_problem(thread_id, checkpoint.metadata):
                 raise StoreError(problem)
             summary, state = read_run(self._saver, thread_id, checkpoint)
-            summary = self._index.mark_interrupted(summary)
+            summary = self._find_interrupted(summary)
         question = summary.question or state["question"]
         return StoredRun(summary, {**state, "task": summary.task, "question": question})
 
@@ -131,7 +143,7 @@ class History:
                     "stop it or wait for its end"
                 )
             self._saver.delete_thread(thread_id)
-        index_run(self._saver, thread_id)
+        self.store_summary(thread_id)
 
     def prune(self, older_than: timedelta) -> list[str]:
         """Deletes runs that have ended. Runs that wait, are under way or were cut off are kept.
@@ -152,9 +164,9 @@ class History:
             )
         now = datetime.now(UTC)
         old = [
-            (run.summary.thread_id, run.checkpoint_id)
-            for run in self._index.list_runs(RunSelection())
-            if run.summary.status in ENDED and now - run.summary.updated > older_than
+            (run.thread_id, checkpoint_id)
+            for checkpoint_id, run in self._list_runs(RunSelection())
+            if run.status in ENDED and now - run.updated > older_than
         ]
         return [thread_id for thread_id, latest in old if self._delete_unchanged(thread_id, latest)]
 
@@ -175,37 +187,18 @@ class History:
                 return checkpoint
         raise StoreError(describe_unknown_thread(thread_id, self._name))
 
+    def store_summary(self, thread_id: str) -> None:
+        """Stores the summary of a run that has stopped. Without it, the next list reads the run."""
+        with suppress(StoreError):  # the run has ended, and its end is stored
+            marked = self._saver.select(_MARK_OF, (thread_id,))
+            self._update_rows([(name, mark) for name, mark in marked if mark])
 
-_PAGE: Final = 500
-"""Rows that are read at once."""
-_MARKED: Final = "SELECT thread_id, mark FROM orchestrator_runs WHERE mark <> '' ORDER BY thread_id"
-"""In one order, so that two readers do not wait for each other."""
-_WAITING: Final = "SELECT count(*) FROM orchestrator_runs WHERE status = 'waiting' AND mark = ''"
-_STORE: Final = """
-    UPDATE orchestrator_runs SET mark = ?, checkpoint_id = ?, status = ?, type = ?, summary = ?
-    WHERE thread_id = ? AND mark = ?
-"""
-_REMOVE: Final = "DELETE FROM orchestrator_runs WHERE thread_id = ? AND mark = ?"
-
-
-class RunIndex:
-    """Lists the runs of a store by its index."""
-
-    def __init__(self, saver: RunSaver) -> None:
-        """Takes the saver of the store."""
-        self._saver = saver
-
-    def count_waiting(self) -> int:
-        """Counts the runs that wait by their rows; the row of a run that goes on is marked."""
-        ((number,),) = self._saver.select(_WAITING, ())
-        return int(number)
-
-    def list_runs(self, selection: RunSelection) -> Iterator[IndexedRun]:
+    def _list_runs(self, selection: RunSelection) -> Iterator[IndexedRun]:
         """Yields the selected runs. Those whose rows are marked are read anew."""
         cursor, statuses = selection.cursor, selection.list_statuses()
         # Without a status, an index has the order; a list of all statuses would sort the rows.
         where = f"status IN ({', '.join('?' * len(statuses))})" if statuses else "status <> ''"
-        self.update_rows(self._saver.select(_MARKED, ()))
+        self._update_rows(self._saver.select(_MARKED, ()))
         while True:
             after = "" if cursor is None else "AND checkpoint_id < ?"
             rows = self._saver.select(
@@ -214,21 +207,21 @@ class RunIndex:
                 [*statuses, *(() if cursor is None else [cursor])],
             )
             for checkpoint_id, kind, data in rows:
-                run = self.mark_interrupted(self._decode(kind, data))
+                run = self._find_interrupted(RunSummary(**self._saver.serde.loads_typed((kind, data))))
                 if selection.matches(run):
-                    yield IndexedRun(checkpoint_id, run)
+                    yield checkpoint_id, run
             if len(rows) < _PAGE:
                 return
             cursor = rows[-1][0]
 
-    def mark_interrupted(self, run: RunSummary) -> RunSummary:
+    def _find_interrupted(self, run: RunSummary) -> RunSummary:
         """Returns the summary as "interrupted" if the run is unfinished and no process runs it."""
         is_open = run.status in UNDERWAY
         if not is_open or self._saver.locks.is_locked(run.thread_id):
             return run
         return replace(run, status="interrupted")
 
-    def update_rows(self, marked: Sequence[tuple[str, str]]) -> None:
+    def _update_rows(self, marked: Sequence[tuple[str, str]]) -> None:
         """Reads the runs of marked rows, and stores their summaries.
 
         Args:
@@ -236,7 +229,7 @@ class RunIndex:
         """
         # Locks first: a run that ends after this is read again with the next list.
         running = {thread_id for thread_id, _ in marked if self._saver.locks.is_locked(thread_id)}
-        runs = [(self.read_run(thread_id), thread_id, mark) for thread_id, mark in marked]
+        runs = [(self._read_run(thread_id), thread_id, mark) for thread_id, mark in marked]
         rows = [
             (*self._encode(run, is_running=thread_id in running, mark=mark), thread_id, mark)
             for run, thread_id, mark in runs
@@ -247,7 +240,7 @@ class RunIndex:
             removed = [(name, mark) for run, name, mark in runs if run is None and name not in running]
             self._saver.change(_REMOVE, removed)
 
-    def read_run(self, thread_id: str) -> IndexedRun | None:
+    def _read_run(self, thread_id: str) -> IndexedRun | None:
         """Reads a run without the index; None if the thread is not a run."""
         try:
             with convert_read_errors(thread_id):
@@ -255,28 +248,16 @@ class RunIndex:
                 summary = None if checkpoint is None else read_summary(self._saver, thread_id, checkpoint)
                 if checkpoint is None or summary is None:
                     return None
-                return IndexedRun(checkpoint.checkpoint["id"], summary)
+                return checkpoint.checkpoint["id"], summary
         except BrokenRunError:
-            return IndexedRun("", unreadable_summary(thread_id, None))
+            return "", unreadable_summary(thread_id, None)
 
     def _encode(self, run: IndexedRun, *, is_running: bool, mark: str) -> tuple[object, ...]:
         """Returns the values of a row. A later version may read an unreadable run: its row stays marked."""
-        is_final = not is_running and run.summary.status != "unreadable"
-        kind, data = self._saver.serde.dumps_typed(asdict(run.summary))
-        return ("" if is_final else mark, run.checkpoint_id, run.summary.status, kind, data)
-
-    def _decode(self, kind: str, data: bytes) -> RunSummary:
-        return RunSummary(**self._saver.serde.loads_typed((kind, data)))
-
-
-def index_run(saver: object, thread_id: str) -> None:
-    """Stores the summary of a run that has stopped. Without it, the next list reads the run."""
-    if isinstance(saver, RunSaver):
-        with suppress(StoreError):  # the run has ended, and its end is stored
-            rows = saver.select(
-                "SELECT thread_id, mark FROM orchestrator_runs WHERE thread_id = ?", (thread_id,)
-            )
-            RunIndex(saver).update_rows([(name, mark) for name, mark in rows if mark])
+        checkpoint_id, summary = run
+        is_final = not is_running and summary.status != "unreadable"
+        kind, data = self._saver.serde.dumps_typed(asdict(summary))
+        return ("" if is_final else mark, checkpoint_id, summary.status, kind, data)
 
 
 class RunList(list[RunSummary]):
@@ -289,15 +270,9 @@ class RunList(list[RunSummary]):
     next: str | None = None
 
 
+IndexedRun: TypeAlias = tuple[str, RunSummary]
+"""A run in a list, behind the latest checkpoint, which its summary was read from."""
 _Text: TypeAlias = Annotated[str | None, Field(description="a part of the text, or None")]
-
-
-@dataclass(frozen=True, slots=True)
-class IndexedRun:
-    """A run in a list, with the latest checkpoint, which its summary was read from."""
-
-    checkpoint_id: str
-    summary: RunSummary
 
 
 class SelectedRuns(TypedDict, total=False):

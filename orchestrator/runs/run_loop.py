@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import AsyncGenerator, Iterator, Sequence
-from contextlib import aclosing
+import inspect
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TypeAlias, cast
+from typing import Final, TypeAlias, cast
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import RunnableConfig
@@ -26,13 +28,12 @@ from orchestrator.events import (
     RunInterrupted,
     RunPaused,
     TextStreamed,
-    notify_hooks,
 )
 from orchestrator.retry.verdict_updates import build_failure
-from orchestrator.runs.history import index_run
+from orchestrator.runs.history import History
 from orchestrator.runs.launch import GraphInput, Launch, Launcher, Start
 from orchestrator.runs.resume import PLANNER, find_open_question, join_cancelled, list_cancelled
-from orchestrator.runs.run_saver import lock_thread, mark_thread
+from orchestrator.runs.run_saver import RunSaver
 from orchestrator.runtime.call import RunContext
 from orchestrator.state.graph_state import (
     BRANCH,
@@ -42,9 +43,10 @@ from orchestrator.state.graph_state import (
     OrchestratorState,
     read_basis_reason,
 )
-from orchestrator.state.plain_values import format_repr
+from orchestrator.state.plain_values import format_repr, format_traceback
 from orchestrator.supervision.human import read_outage
 
+_log: Final = logging.getLogger(__name__)
 Modes: TypeAlias = tuple[StreamMode, ...]
 
 
@@ -107,10 +109,8 @@ class Runner:
 
     async def cancel_stored(self, thread_id: str, reason: str) -> None:
         """Ends a stored run that waits for a person or was interrupted; does nothing if there is none."""
-        async with lock_thread(self.saver, thread_id, wait=False):
-            await mark_thread(self.saver, thread_id)
+        async with self._own_thread(thread_id, wait=False):
             await self._end_run(thread_id, reason)
-        await asyncio.to_thread(index_run, self.saver, thread_id)
 
     async def _end_run(self, thread_id: str, reason: str) -> OrchestratorState | None:
         """Ends a stored run that has not ended as cancelled, and withdraws its questions.
@@ -161,19 +161,60 @@ class Runner:
                 "wait for its end, or give another"
             )
         try:
-            async with lock_thread(self.saver, run.thread_id, wait=launch.wait_for_lock):
+            async with self._own_thread(run.thread_id, wait=launch.wait_for_lock):
                 start = await launch.prepare()
-                await mark_thread(self.saver, run.thread_id)
                 run.restore_usage(start.state, start.branches)
                 run.changed = start.changed
                 run.began = start.began or utc_now().isoformat()
                 async with aclosing(self._follow_graph(start, run, launch.config, modes)) as events:
                     async for event in events:
-                        await notify_hooks(self.hooks, event)
+                        await self._notify_hooks(event)
                         yield event
-            await asyncio.to_thread(index_run, self.saver, run.thread_id)
         finally:
             self._running.pop(run.thread_id, None)
+
+    @asynccontextmanager
+    async def _own_thread(self, thread_id: str, *, wait: bool) -> AsyncIterator[None]:
+        """Holds the lock of a thread; its row in the index is out of date meanwhile, and then right.
+
+        Raises:
+            ThreadBusyError: Another process or orchestrator holds the lock.
+            StoreError: The store cannot be reached.
+        """
+        if not isinstance(self.saver, RunSaver):  # a saver of LangGraph has neither
+            yield
+            return
+        locks = self.saver.locks
+        acquiring = asyncio.create_task(asyncio.to_thread(locks.acquire, thread_id, wait=wait))
+        try:
+            if not await asyncio.shield(acquiring):
+                raise ThreadBusyError(
+                    f"thread {format_repr(thread_id, 80)} is being run elsewhere, by another process or "
+                    "orchestrator; wait for its end, or give another"
+                )
+            await asyncio.to_thread(self.saver.mark_thread, thread_id)
+            yield
+        finally:
+            # Also if it was cancelled meanwhile: nothing stops the Python thread that acquires the lock.
+            if await acquiring:
+                await asyncio.to_thread(locks.release, thread_id)
+                await asyncio.to_thread(History(self.saver, "").store_summary, thread_id)
+
+    async def _notify_hooks(self, event: Event) -> None:
+        """Calls each hook with a copy of the event, and logs its errors.
+
+        Raises:
+            asyncio.CancelledError: The task that calls the hooks was cancelled, or a hook raised it.
+        """
+        for hook in self.hooks:
+            try:
+                # A copy, so that a hook cannot change the records of the run.
+                result = hook(copy.deepcopy(event))
+                if inspect.isawaitable(result):
+                    await result
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - a hook is user code, and its errors must not end a run
+                shown = format_traceback(error)
+                _log.error("a hook failed on %s; the run continues\n%s", type(event).__name__, shown)
 
     async def _follow_graph(
         self, start: Start, run: RunContext, config: RunnableConfig, modes: Modes
@@ -199,7 +240,7 @@ class Runner:
             state = await self._report(BRANCH, {**state, **failure})
         except (asyncio.CancelledError, GeneratorExit):
             # A generator that is being closed cannot yield, so the hooks alone learn of this.
-            await notify_hooks(self.hooks, RunInterrupted(thread_id=run.thread_id, state=state))
+            await self._notify_hooks(RunInterrupted(thread_id=run.thread_id, state=state))
             raise
         except NodeCancelledError:
             if not run.interrupted:

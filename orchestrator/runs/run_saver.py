@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import random
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol, cast
@@ -17,7 +16,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, ChannelVersions, Checkpoint, CheckpointMetadata
 
 from evaluation.sensitive.scanner import shorten
-from orchestrator.errors import BrokenRunError, OrchestratorError, StoreLostError, ThreadBusyError
+from orchestrator.errors import BrokenRunError, OrchestratorError, StoreLostError
 from orchestrator.state.graph_state import SCHEMA, SCHEMA_VERSION
 from orchestrator.state.plain_values import format_one_line, format_repr
 from orchestrator.state.records import Question
@@ -208,38 +207,6 @@ class ThreadLocks(Protocol):
     def is_held(self, thread_id: str) -> bool:
         """Checks whether this process holds the lock."""
         ...
-
-
-@asynccontextmanager
-async def lock_thread(saver: object, thread_id: str, *, wait: bool) -> AsyncIterator[None]:
-    """Holds the lock of a thread. Does nothing if the saver has no locks.
-
-    Raises:
-        ThreadBusyError: Another process or orchestrator holds the lock.
-        StoreError: The store cannot be reached.
-    """
-    locks: ThreadLocks | None = getattr(saver, "locks", None)
-    if locks is None:
-        yield
-        return
-    acquiring = asyncio.create_task(asyncio.to_thread(locks.acquire, thread_id, wait=wait))
-    try:
-        if not await asyncio.shield(acquiring):
-            raise ThreadBusyError(
-                f"thread {format_repr(thread_id, 80)} is being run elsewhere, by another process or "
-                "orchestrator; wait for its end, or give another"
-            )
-        yield
-    finally:
-        # Also if it was cancelled meanwhile: nothing stops the Python thread in which the lock is acquired.
-        if await acquiring:
-            await asyncio.to_thread(locks.release, thread_id)
-
-
-async def mark_thread(saver: object, thread_id: str) -> None:
-    """Marks the row of a thread that a run is about to write to. Does nothing if the saver has no index."""
-    if isinstance(saver, RunSaver):
-        await asyncio.to_thread(saver.mark_thread, thread_id)
 
 
 @contextmanager

@@ -7,7 +7,6 @@ import stat
 import threading
 
 import pytest
-from langgraph.checkpoint.memory import InMemorySaver
 
 from orchestrator import ConfigurationError, LangGraphOrchestrator, StoreError
 from orchestrator.persistence import open_store
@@ -144,9 +143,14 @@ class SlowLocks:
     def release(self, thread_id):
         self.held.discard(thread_id)
 
+    def is_locked(self, thread_id):
+        return thread_id in self.held
 
-async def test_a_run_that_is_cancelled_while_it_waits_for_its_thread_leaves_it():
-    saver = InMemorySaver()
+    is_held = is_locked
+
+
+async def test_a_run_that_is_cancelled_while_it_waits_for_its_thread_leaves_it(ours):
+    saver = ours.saver
     saver.locks = SlowLocks()
     run = asyncio.ensure_future(orchestrator_over(saver).arun("x", "thread"))
     await asyncio.to_thread(saver.locks.asked.wait)
