@@ -60,7 +60,7 @@ from evaluation.contract.run import MatchMode
 from evaluation.measures.trajectory_matching import match_trajectory
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import Plugins
-from evaluation.report.state import read_demands
+from evaluation.report.report_model import read_demands
 from evaluation.statistics import paired_difference
 from examples.tau_bench import make_case as make_airline_case
 

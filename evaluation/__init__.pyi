@@ -28,7 +28,7 @@ from .plugins import Price as Price
 from .recordings.run_files import read_cases as read_cases
 from .report.report_model import Alert as Alert
 from .report.report_model import EvaluationReport as EvaluationReport
-from .report.state import EvaluationState as EvaluationState
+from .report.report_model import EvaluationState as EvaluationState
 from .reporting.case_page import write_html as write_html
 from .runner import aevaluate as aevaluate
 from .runner import evaluate as evaluate

@@ -18,7 +18,7 @@ from evaluation.contract.intake import select_fields
 from evaluation.contract.requirements import Contract
 from evaluation.findings import Finding
 from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, Plugins, check_judge
-from evaluation.report.state import EvaluationState, PreparedState
+from evaluation.report.report_model import EvaluationState, PreparedState
 from evaluation.runner import FIRST, NODES, Node
 
 _FIELDS: Final = tuple(each.name for each in fields(Finding))

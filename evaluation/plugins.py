@@ -10,7 +10,7 @@ from agents.credentials.detector import Recognizer
 from evaluation.checks.contract_checks import CheckCaller, FunctionCheck, call_check, require_checks
 from evaluation.contract.contract import Rubric
 from evaluation.errors import ContractError
-from evaluation.report.state import Action
+from evaluation.report.report_model import Action
 from evaluation.validation import InputModel
 from evaluation.values import Quantity
 

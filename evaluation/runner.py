@@ -15,22 +15,20 @@ from agents.sync import Call, Conversation, awaited, blocking
 from evaluation.contract.intake import with_baseline, with_contract
 from evaluation.errors import ContractError
 from evaluation.findings import EvaluationStatus
-from evaluation.nodes.finalize_report import (
+from evaluation.nodes.audit_requirements import audit_requirements
+from evaluation.nodes.evaluate_trajectory import evaluate_trajectory
+from evaluation.nodes.prepare_evaluation import prepare_evaluation
+from evaluation.nodes.rubric_judging import run_rubric_judge, validate_judge_result
+from evaluation.nodes.score_operational_metrics import score_operational_metrics
+from evaluation.nodes.score_response_quality import score_response_quality
+from evaluation.nodes.verdict import (
     decide_evaluation_status,
+    decide_judge_need,
     detect_regressions_and_anomalies,
     finalize_report,
 )
-from evaluation.nodes.metric_scoring import audit_requirements, evaluate_trajectory, score_operational_metrics
-from evaluation.nodes.prepare_evaluation import prepare_evaluation
-from evaluation.nodes.rubric_judging import (
-    decide_judge_need,
-    run_rubric_judge,
-    validate_judge_result,
-)
-from evaluation.nodes.score_response_quality import score_response_quality
 from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, Plugins, check_judge
-from evaluation.report.report_model import EvaluationReport
-from evaluation.report.state import EvaluationState, PreparedState
+from evaluation.report.report_model import EvaluationReport, EvaluationState, PreparedState
 from evaluation.values import JsonObject, as_object
 
 

@@ -24,7 +24,7 @@ from evaluation.findings import Finding
 from evaluation.importers.imported_message import content_texts
 from evaluation.patterns import find_schema_problem
 from evaluation.plugins import AnyJudge, AsyncJudge, Judge, JudgeRequest, Price, Turn
-from evaluation.report.state import EvaluationState, read_demands
+from evaluation.report.report_model import EvaluationState, read_demands
 from evaluation.sensitive.scanner import shorten
 from evaluation.validation import copy_json
 from evaluation.values import JsonObject, as_list, as_object, format_numbers

@@ -37,7 +37,7 @@ from evaluation.judges.judge_call import (
     sum_usage,
 )
 from evaluation.plugins import AnyJudge, JudgeFunction, JudgeRequest, Turn, require_judge
-from evaluation.report.state import Action
+from evaluation.report.report_model import Action
 from evaluation.values import JsonObject, as_object, format_numbers
 
 MAX_CHARACTERS: Final = 200_000

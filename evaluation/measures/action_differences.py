@@ -10,9 +10,9 @@ from rapidfuzz.distance import OSA
 
 from evaluation.checks.check_model import NOT_RUN_WORDS
 from evaluation.contract.run import ArgumentRule, ExpectedAction, TrajectoryRules
-from evaluation.report.metric_groups import join_names
+from evaluation.findings import join_names
 from evaluation.report.redaction import build_excerpt
-from evaluation.report.state import Action
+from evaluation.report.report_model import Action
 from evaluation.texts.normal import fold_tool_name, is_same_tool
 from evaluation.values import JsonObject
 

@@ -8,8 +8,7 @@ from statistics import fmean
 from typing import Final, Literal
 
 from evaluation.contract.contract import DriftRules, Tolerance
-from evaluation.findings import Finding, FindingKind
-from evaluation.report.metric_groups import OUTCOME_STATUSES, missing_data
+from evaluation.findings import OUTCOME_STATUSES, Finding, FindingKind, missing_data
 from evaluation.statistics import Interval, change_rate, is_constant, prediction_bounds
 from evaluation.values import JsonObject, Severity, as_list, as_object, format_numbers
 

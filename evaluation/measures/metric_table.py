@@ -7,13 +7,61 @@ from math import inf
 from typing import Final, Literal
 
 from evaluation.contract.contract import AUDIT_METRICS, EvaluationContract, Threshold
-from evaluation.measures.operational import OPERATIONAL_METRICS
-from evaluation.measures.response_scores import RESPONSE_METRICS
-from evaluation.measures.trajectory_scores import COLLABORATION_METRICS, TRAJECTORY_METRICS
 from evaluation.validation import OTHER_NAMES, describe_idle_bound, find_similar, format_path
 from evaluation.values import JsonObject
 
 Direction = Literal["higher", "lower"]
+
+WORD_METRICS: Final = ("token_jaccard", "rouge_1")
+REFERENCE_METRICS: Final = (
+    "exact_match",
+    "normalized_exact_match",
+    "levenshtein_similarity",
+    *WORD_METRICS,
+)
+"""Metrics that compare an output with a reference and need no other input."""
+QUALITY_METRICS: Final = frozenset({*REFERENCE_METRICS, "keyword_coverage"})
+"""Metrics of quality: a threshold on one of them replaces the default check."""
+LENGTHS: Final = ("characters", "words")
+
+RESPONSE_METRICS: Final[Mapping[str, Direction | None]] = {
+    **dict.fromkeys(REFERENCE_METRICS, "higher"),
+    "keyword_coverage": "higher",
+    "required_content": "higher",
+    "forbidden_content": "lower",
+    **dict.fromkeys(LENGTHS, None),
+}
+"""Every metric of a response, with the direction that is better; None for lengths, which have none."""
+
+QUANTITIES: Final = (
+    "latency_ms",
+    "input_tokens",
+    "output_tokens",
+    "total_tokens",
+    "cost_usd",
+    "model_calls",
+    "tool_calls",
+    "tool_errors",
+    "retries",
+)
+"""The values that every report lists, as a number or as missing."""
+OPERATIONAL_METRICS: Final[Mapping[str, Direction]] = dict.fromkeys(
+    (*QUANTITIES, "call_latency_max_ms", "tool_latency_max_ms"), "lower"
+)
+
+
+SHARES: Final = ("score", "precision", "recall", "f1")
+"""The metrics of a trajectory, as its group names them."""
+TRAJECTORY_METRICS: Final[Mapping[str, Direction]] = dict.fromkeys(
+    [f"trajectory_{name}" for name in SHARES], "higher"
+)
+"""The names under which they may have a threshold."""
+COLLABORATION_METRICS: Final[Mapping[str, Direction]] = {
+    "agent_accuracy": "higher",
+    "plan_adherence": "higher",
+    "collaboration_confidence": "higher",
+    "stuck_runs": "lower",
+}
 LEAST_LENGTHS: Final = {"characters": 1, "words": 0}
 """The length of every output that is not empty."""
 JUDGE_METRICS: Final[Mapping[str, Direction]] = {"judge_score": "higher"}

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
-from typing import Final, Literal
+from typing import Final
 
 from rapidfuzz.distance import Levenshtein
 
 from evaluation.checks.segmentation import has_phrase
-from evaluation.report.metric_groups import Score, not_applicable, unscored_error
+from evaluation.findings import Score, not_applicable, unscored_error
+from evaluation.measures.metric_table import WORD_METRICS
 from evaluation.texts.fact_reading import KINDS, Fact, Facts, Kind, Value, read_facts
 from evaluation.texts.normal import fold_case, read_disguised, split_words, unify_signs
 from evaluation.texts.numbers import agree_units
@@ -65,27 +66,6 @@ def find_missing_keywords(output: str, keywords: Sequence[str]) -> list[str]:
     """List the keywords that do not occur in ``output`` as whole words, in any case."""
     return [each for each in keywords if not has_phrase(output, each, ignore_case=True, whole_words=True)]
 
-
-WORD_METRICS: Final = ("token_jaccard", "rouge_1")
-REFERENCE_METRICS: Final = (
-    "exact_match",
-    "normalized_exact_match",
-    "levenshtein_similarity",
-    *WORD_METRICS,
-)
-"""Metrics that compare an output with a reference and need no other input."""
-QUALITY_METRICS: Final = frozenset({*REFERENCE_METRICS, "keyword_coverage"})
-"""Metrics of quality: a threshold on one of them replaces the default check."""
-LENGTHS: Final = ("characters", "words")
-
-RESPONSE_METRICS: Final[Mapping[str, Literal["higher", "lower"] | None]] = {
-    **dict.fromkeys(REFERENCE_METRICS, "higher"),
-    "keyword_coverage": "higher",
-    "required_content": "higher",
-    "forbidden_content": "lower",
-    **dict.fromkeys(LENGTHS, None),
-}
-"""Every metric of a response, with the direction that is better; None for lengths, which have none."""
 
 _TOO_LONG: Final = "the texts are too long for it"
 _NO_WORDS: Final = "the reference has no words"

@@ -12,6 +12,7 @@ from rapidfuzz.distance import LCSseq
 
 from evaluation.checks.kinds.tools import describe_unknown
 from evaluation.contract.run import MATCH_MODES, ExpectedAction, TrajectoryRules
+from evaluation.findings import join_names
 from evaluation.measures.action_differences import (
     Difference,
     explain_difference,
@@ -19,8 +20,7 @@ from evaluation.measures.action_differences import (
     fits_step,
     pair_closest,
 )
-from evaluation.report.metric_groups import join_names
-from evaluation.report.state import Action
+from evaluation.report.report_model import Action
 from evaluation.sensitive.scanner import shorten
 
 DEFAULT_RULES: Final = TrajectoryRules()

@@ -24,8 +24,7 @@ from evaluation.findings import TRUNCATED, Finding
 from evaluation.measures.metric_table import find_threshold_problems, metric_direction
 from evaluation.plugins import Plugins
 from evaluation.report.redaction import Redactor
-from evaluation.report.report_model import raise_alert
-from evaluation.report.state import Action, EvaluationState, PreparedState
+from evaluation.report.report_model import Action, EvaluationState, PreparedState, raise_alert
 from evaluation.sensitive.scanner import may_contain_sensitive, shorten
 from evaluation.texts.json_texts import parse_json
 from evaluation.values import JsonObject, as_list, as_object

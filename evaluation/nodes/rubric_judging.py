@@ -11,7 +11,7 @@ from typing import Any, cast
 from agents.sync import Call, Conversation
 from evaluation.contract.contract import Rubric
 from evaluation.errors import JudgeError
-from evaluation.findings import Finding
+from evaluation.findings import Finding, compare_with_bound, describe_comparison
 from evaluation.judges.judge_call import (
     JudgeScore,
     aask_judge,
@@ -24,76 +24,13 @@ from evaluation.judges.judge_call import (
     read_judge_result,
 )
 from evaluation.plugins import Plugins
-from evaluation.report.metric_groups import compare_with_bound, describe_comparison
-from evaluation.report.report_model import end_sentence
-from evaluation.report.state import (
-    NOTHING_ASKED,
-    NOTHING_DECIDES,
+from evaluation.report.report_model import (
     EvaluationState,
-    breaks_audit,
-    has_any_demand,
-    has_ended_early,
-    only_informs,
+    end_sentence,
     read_demands,
-    select_findings,
 )
 from evaluation.sensitive.scanner import describe_error
 from evaluation.values import JsonObject, Severity, format_numbers
-
-
-def decide_judge_need(state: EvaluationState, plugins: Plugins) -> EvaluationState:
-    """Ask for a judge if a rubric or a subjective criterion is given, or if a check is inconclusive."""
-    if has_ended_early(state):
-        return _decision(needed=False, reason="the run has no whole output")
-    request = _find_request(state)
-    if request is not None and not _is_spared(state):
-        return _decision(needed=True, reason=request)
-    # A run that fails anyway needs no judge, whose call costs time and money.
-    question = None if breaks_audit(state) else _find_open_question(state)
-    if question is None:
-        return _decision(needed=False, reason="the deterministic checks are conclusive")
-    if plugins.judge is None and state["fake_judge_response"] is None:
-        return _decision(needed=False, reason=f"{question}, and no judge is configured")
-    return _decision(needed=True, reason=question)
-
-
-def _decision(*, needed: bool, reason: str) -> EvaluationState:
-    return {"judge_decision": {"needed": needed, "called": False, "reason": reason}}
-
-
-def _find_request(state: EvaluationState) -> str | None:
-    if state["rubric"] is not None:
-        return "a rubric is configured"
-    if read_demands(state).rules.subjective_criteria:
-        return "subjective criteria are configured"
-    return "a threshold on judge_score is configured" if "judge_score" in state["thresholds"] else None
-
-
-def _is_spared(state: EvaluationState) -> bool:
-    """Return whether the judge is asked only about runs that pass the checks, and this one does not."""
-    policy = read_demands(state).rules.judge
-    return policy.when == "if_checks_pass" and (_fails_check(_select_measured(state)) or breaks_audit(state))
-
-
-def _select_measured(state: EvaluationState) -> list[Finding]:
-    return select_findings(state, "response", "operational", "trajectory")
-
-
-def _fails_check(findings: Iterable[Finding]) -> bool:
-    return any(finding.passed is False and finding.severity == "critical" for finding in findings)
-
-
-def _find_open_question(state: EvaluationState) -> str | None:
-    """Return why a check is inconclusive; None if all are conclusive or one already fails the run."""
-    findings = _select_measured(state)
-    if _fails_check(findings):
-        return None
-    if not has_any_demand(state):
-        return NOTHING_ASKED
-    # A baseline may decide: it is compared after the judge.
-    if only_informs(state, findings) and not state["baseline_metrics"]:
-        return NOTHING_DECIDES
-    return next((finding.reason for finding in findings if finding.kind == "inconclusive"), None)
 
 
 def run_rubric_judge(state: EvaluationState, plugins: Plugins) -> Conversation[EvaluationState]:

@@ -14,18 +14,10 @@ from evaluation.contract.contract import EvaluationContract, Threshold
 from evaluation.contract.intake import assistant_parts, list_given_texts
 from evaluation.contract.requirements import Requirement, evaluate_requirement, is_demanding
 from evaluation.contract.run import ToolCall
-from evaluation.findings import CheckSource, Finding, FindingKind
-from evaluation.measures.response_scores import (
-    LENGTHS,
-    QUALITY_METRICS,
-    REFERENCE_METRICS,
-    RESPONSE_METRICS,
-    find_lost_facts,
-    find_missing_keywords,
-    score_against_reference,
-)
-from evaluation.plugins import Plugins
-from evaluation.report.metric_groups import (
+from evaluation.findings import (
+    CheckSource,
+    Finding,
+    FindingKind,
     Score,
     build_group,
     compare_with_bound,
@@ -35,7 +27,14 @@ from evaluation.report.metric_groups import (
     missing_data,
     not_applicable,
 )
-from evaluation.report.state import Action, EvaluationState, read_demands
+from evaluation.measures.metric_table import LENGTHS, QUALITY_METRICS, REFERENCE_METRICS, RESPONSE_METRICS
+from evaluation.measures.response_scores import (
+    find_lost_facts,
+    find_missing_keywords,
+    score_against_reference,
+)
+from evaluation.plugins import Plugins
+from evaluation.report.report_model import Action, EvaluationState, read_demands, select_bounds
 from evaluation.texts.normal import split_words
 from evaluation.values import JsonObject, Severity, as_list, format_numbers
 
@@ -139,13 +138,9 @@ def _list_checks(state: EvaluationState) -> list[Requirement]:
     return [each for each in demands if isinstance(each.check, BaseCheck | NamedCheck)]
 
 
-def _select_thresholds(state: EvaluationState) -> dict[str, JsonObject]:
-    return {name: bound for name, bound in state["thresholds"].items() if name in RESPONSE_METRICS}
-
-
 def _score_response(state: EvaluationState, findings: list[Finding]) -> EvaluationState:
     contract = read_demands(state).rules
-    thresholds, reference = _select_thresholds(state), contract.reference_output
+    thresholds, reference = select_bounds(state, RESPONSE_METRICS), contract.reference_output
     if reference is None and not any((contract.keywords, thresholds, findings)):
         return _score_nothing()
     output = read_output(state)

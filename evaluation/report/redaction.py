@@ -15,10 +15,15 @@ from typing import Final, Self, TypeAlias, TypeVar, cast, get_args
 from agents.credentials.detector import Recognizer
 from evaluation.checks.contract_checks import CHECKS
 from evaluation.contract.run import MATCH_MODES
-from evaluation.findings import STRICTNESS, CheckKind, CheckSource, Covers, FindingKind
-from evaluation.report.metric_groups import OUTCOME_STATUSES
-from evaluation.report.report_model import Alert, CheckRecord, EvaluationReport, JudgeReport, Metrics
-from evaluation.report.state import EvaluationState
+from evaluation.findings import OUTCOME_STATUSES, STRICTNESS, CheckKind, CheckSource, Covers, FindingKind
+from evaluation.report.report_model import (
+    Alert,
+    CheckRecord,
+    EvaluationReport,
+    EvaluationState,
+    JudgeReport,
+    Metrics,
+)
 from evaluation.sensitive.scanner import (
     Search,
     SensitiveValue,

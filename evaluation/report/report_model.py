@@ -1,13 +1,16 @@
-"""The models of an evaluation report."""
+"""The state of an evaluation, and the models of the report that it ends with."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final, Literal, NotRequired, Self, TypeAlias
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Literal, NotRequired, Self, TypeAlias, cast
 
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypedDict
 
+from evaluation.checks.check_model import NotRun
+from evaluation.contract.requirements import Contract
+from evaluation.contract.run import CallOutcome
 from evaluation.findings import (
     ACTIONS,
     CheckKind,
@@ -16,8 +19,9 @@ from evaluation.findings import (
     EvaluationStatus,
     Finding,
     FindingKind,
+    Group,
 )
-from evaluation.values import Severity, as_object
+from evaluation.values import JsonObject, Severity, as_object
 
 
 class CheckRecord(TypedDict):
@@ -207,3 +211,97 @@ class EvaluationReport(ReportModel):
         if name not in type(self).model_fields:
             raise KeyError(name)
         return self.model_dump(mode="json", include={name})[name]
+
+
+class Action(TypedDict):
+    """One observed action; every key is present."""
+
+    kind: str
+    name: str
+    args: JsonObject | None
+    args_error: str | None
+    """Why the recorded text of the arguments is not a JSON object; ``args`` is None then."""
+    args_text: str | None
+    """The recorded text of such arguments."""
+    result: object
+    error: str | None
+    """The text of an error; None if the call succeeded."""
+    not_run: NotRun | None
+    """Why the tool did not run; None if it did."""
+    outcome: CallOutcome | None
+    """What the call did, if the tool is stated to act and the record tells; None for any other call."""
+    agent: str | None
+    target: str | None
+    latency_ms: float | None
+    message: int | None
+    """The number of the message that made the call."""
+
+
+class EvaluationState(TypedDict, total=False):
+    """Every field that a node reads or writes; all are present after the last node."""
+
+    input: str
+    case_id: str | None
+    agent_run: JsonObject
+    actual_output: str
+    findings: list[Finding]
+    """All findings so far, in the order of the nodes; a graph stores them as plain JSON."""
+    reference_output: str | None
+    actual_trajectory: list[Action]
+    expected_trajectory: list[JsonObject]
+    trajectory_match_mode: str
+    run_metadata: JsonObject
+    thresholds: dict[str, JsonObject]
+    """Normalised: min, max, severity, owner by metric."""
+    rubric: JsonObject | None
+    baseline_metrics: JsonObject | None
+    fake_judge_response: JsonObject | str | None
+    """Stands for the answer of a judge if no judge is given."""
+    contract: JsonObject
+    """The contract as JSON."""
+    may_be_sensitive: bool
+    """Whether the case may contain a credential or personal data; False: certainly not."""
+    response_metrics: JsonObject
+    operational_metrics: JsonObject
+    trajectory_metrics: JsonObject
+    judge_decision: JsonObject
+    """Whether a judge was needed, why, and what it cost."""
+    judge_result: JsonObject | None
+    audit_findings: list[JsonObject]
+    drift_signals: JsonObject
+    alerts: list[Alert]
+    evaluation_status: EvaluationStatus
+    errors: list[str]
+    evaluation_report: JsonObject | None
+
+
+class PreparedState(EvaluationState, total=False):
+    """The state between the nodes, with what is not stored."""
+
+    demands: Contract
+    """The contract, validated once."""
+
+
+def read_demands(state: EvaluationState) -> Contract:
+    """Return the contract of a state; one that comes from a store is read from its JSON."""
+    demands = cast("PreparedState", state).get("demands")
+    return Contract.read(state["contract"]) if demands is None else demands
+
+
+def metric_groups(state: EvaluationState) -> dict[str, JsonObject]:
+    """Return the metric groups by name, in the order of the report."""
+    return {
+        "response": state["response_metrics"],
+        "operational": state["operational_metrics"],
+        "trajectory": state["trajectory_metrics"],
+    }
+
+
+def select_findings(state: EvaluationState, *groups: Group) -> list[Finding]:
+    """List the findings of groups, in the order of the nodes."""
+    return [finding for finding in state["findings"] if finding.group in groups]
+
+
+def select_bounds(state: EvaluationState, metrics: Iterable[str]) -> dict[str, JsonObject]:
+    """Return the normalised thresholds on some metrics."""
+    return {name: state["thresholds"][name] for name in metrics if name in state["thresholds"]}

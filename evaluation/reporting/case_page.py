@@ -21,7 +21,7 @@ from evaluation.measures.action_differences import pair_closest
 from evaluation.measures.trajectory_matching import MODES_WITHOUT_EXTRAS, StepPairs, select_compared
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import Plugins
-from evaluation.report.state import Action, read_demands
+from evaluation.report.report_model import Action, read_demands
 from evaluation.reporting.summaries import rank_problems, summarize_arms
 from evaluation.texts.normal import show_hidden
 from evaluation.values import JsonObject

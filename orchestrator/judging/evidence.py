@@ -16,7 +16,7 @@ from evaluation.checks.kinds.tools import SourcedFacts
 from evaluation.contract.contract import AuditRule
 from evaluation.contract.requirements import Contract
 from evaluation.findings import Covers
-from evaluation.measures.response_scores import LENGTHS
+from evaluation.measures.metric_table import LENGTHS
 from evaluation.sensitive.scanner import quote_text, shorten
 from orchestrator.state.records import (
     Attempt,

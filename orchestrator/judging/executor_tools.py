@@ -29,8 +29,8 @@ from agents.reply_types import EffectOutcome
 from evaluation.checks.kinds.tools import ProbeCheck, ToolCalls
 from evaluation.contract.contract import AuditRule
 from evaluation.contract.requirements import Contract
+from evaluation.findings import join_names
 from evaluation.measures.action_differences import is_other_spelling
-from evaluation.report.metric_groups import join_names
 from evaluation.sensitive.scanner import quote_text
 from orchestrator.errors import ConfigurationError
 from orchestrator.state.plain_values import plain_json

@@ -3,7 +3,7 @@
 import json
 
 from evaluation import build_evaluation_graph, evaluate
-from evaluation.report.state import EvaluationState
+from evaluation.report.report_model import EvaluationState
 from evaluation.testing import FailingJudge, ScriptedJudge
 
 ORDER = {

@@ -3,7 +3,7 @@ import re
 from evaluation.checks import CheckContext
 from evaluation.contract.contract import AuditRule
 from evaluation.contract.intake import assistant_parts
-from evaluation.measures.audit_rules import AuditedRun, exposure_findings, rule_findings
+from evaluation.nodes.audit_requirements import check_rules, find_exposures
 from evaluation.report.report_model import describe_audit_finding
 from tests.evaluation.actions import observed
 
@@ -11,7 +11,7 @@ REACTIONS = {"credential": "critical", "personal": "info"}
 
 
 def found(run, reactions):
-    return [*exposure_findings(run, reactions)]
+    return [*find_exposures(run, reactions)]
 
 
 def action(name="search", args=None, kind="tool"):
@@ -21,8 +21,7 @@ def action(name="search", args=None, kind="tool"):
 def findings(rule, output="Order 12345 is in transit.", actions=(), messages=None):
     parts = tuple(map(tuple, assistant_parts(messages)))
     context = CheckContext(output or "", has_output=output is not None, messages=parts)
-    audited = AuditedRun(context, [*actions])
-    return rule_findings([AuditRule.model_validate({"id": "rule", **rule})], audited)
+    return check_rules([AuditRule.model_validate({"id": "rule", **rule})], context, [*actions])
 
 
 def test_content_is_required_or_forbidden(subtests):

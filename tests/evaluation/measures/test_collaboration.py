@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation.contract.run import ExpectedAction, TrajectoryRules
-from evaluation.measures.trajectory_scores import find_stuck_actions, score_collaboration
+from evaluation.nodes.evaluate_trajectory import find_stuck_actions, score_collaboration
 from tests.evaluation.actions import observed
 
 RULES = TrajectoryRules()

@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation import ContractError
-from evaluation.measures.operational import QUANTITIES, collect_quantities, score_operational
+from evaluation.nodes.score_operational_metrics import QUANTITIES, collect_quantities, score_operational
 from evaluation.plugins import Price
 from tests.evaluation.actions import observed
 

@@ -1,6 +1,6 @@
 from agents.credentials.detector import Span
 from evaluation import evaluate
-from evaluation.nodes.metric_scoring import audit_requirements
+from evaluation.nodes.audit_requirements import audit_requirements
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import Plugins
 

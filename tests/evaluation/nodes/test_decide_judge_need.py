@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evaluation.findings import Finding
-from evaluation.nodes.rubric_judging import decide_judge_need
+from evaluation.nodes.verdict import decide_judge_need
 from evaluation.plugins import Plugins
 from evaluation.testing import DeterministicJudge
 from tests.evaluation.judges.asking import state

@@ -1,7 +1,7 @@
 """The node ``evaluate_trajectory``: from a state to its metric group."""
 
 from evaluation import evaluate
-from evaluation.nodes.metric_scoring import evaluate_trajectory
+from evaluation.nodes.evaluate_trajectory import evaluate_trajectory
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import Plugins
 

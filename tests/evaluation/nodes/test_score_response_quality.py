@@ -1,7 +1,7 @@
 """Node: the metrics of the response, and what a contract demands of them."""
 
 from agents.sync import run_conversation
-from evaluation.measures.response_scores import REFERENCE_METRICS, RESPONSE_METRICS
+from evaluation.measures.metric_table import REFERENCE_METRICS, RESPONSE_METRICS
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.nodes.score_response_quality import score_response_quality
 from evaluation.plugins import Plugins

@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation.contract.run import TrajectoryRules
-from evaluation.measures.trajectory_scores import score_trajectory
+from evaluation.nodes.evaluate_trajectory import score_trajectory
 from tests.evaluation.measures.trajectory.builders import seen, step
 
 NO_F1 = "precision or recall has no value"

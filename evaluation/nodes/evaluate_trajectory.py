@@ -1,35 +1,47 @@
-"""Scores one trajectory, and how several agents work on it: metrics, facts and checks for the report."""
+"""Node: compares the actions of a run with the expected ones, and scores how several agents work on it."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
 from evaluation.checks.kinds.tools import describe_unknown
 from evaluation.contract.run import MATCH_MODES, ExpectedAction, TrajectoryRules
-from evaluation.findings import Finding
-from evaluation.measures.action_differences import find_misspelt_tool, fits_step
-from evaluation.measures.trajectory_matching import TrajectoryMatch, match_trajectory
-from evaluation.report.metric_groups import (
+from evaluation.findings import (
+    Finding,
     Score,
     Unscored,
+    build_group,
     check_bounds,
+    group_status,
     join_names,
     missing_data,
     not_applicable,
     unscored_error,
 )
-from evaluation.report.state import Action
+from evaluation.measures.action_differences import find_misspelt_tool, fits_step
+from evaluation.measures.metric_table import COLLABORATION_METRICS, SHARES, TRAJECTORY_METRICS
+from evaluation.measures.trajectory_matching import TrajectoryMatch, match_trajectory
+from evaluation.plugins import Plugins
+from evaluation.report.report_model import (
+    Action,
+    EvaluationState,
+    read_demands,
+    select_bounds,
+    select_findings,
+)
 from evaluation.sensitive.scanner import shorten
 from evaluation.texts.normal import is_same_tool
-from evaluation.values import JsonObject, Severity
+from evaluation.values import JsonObject, Severity, as_list
 
 _PREFIX: Final = "trajectory_"
+"""Of the names of metrics; the group drops it."""
 _NO_F1: Final = "precision or recall has no value"
 _NO_SHARE: Final = {
     "score": _NO_F1,
@@ -37,10 +49,6 @@ _NO_SHARE: Final = {
     "recall": "no action is expected",
     "f1": _NO_F1,
 }
-TRAJECTORY_METRICS: Final[Mapping[str, Literal["higher", "lower"]]] = dict.fromkeys(
-    [f"{_PREFIX}{name}" for name in _NO_SHARE], "higher"
-)
-"""The metrics that may have a threshold, with the direction that is better; the group drops the prefix."""
 _DIFFERENCES: Final = ("missing_actions", "extra_actions", "order_violations")
 _PROHIBITED: Final[Mapping[str, tuple[Severity, str]]] = {
     "forbidden_actions": ("critical", "Forbidden tools were called: {}; do not call them"),
@@ -59,6 +67,44 @@ _MAX_CHARACTERS: Final = 200
 """Most characters of a name in the report: a model may call a tool by a whole text."""
 _VERDICT_METRICS: Final = frozenset({"trajectory_precision", "trajectory_recall", "trajectory_f1"})
 """Minima above 0 on these, of severity critical, replace the verdict of mode ``precision_recall``."""
+
+
+def evaluate_trajectory(state: EvaluationState, plugins: Plugins) -> EvaluationState:  # noqa: ARG001
+    """Compare the trajectory with the expected one by the configured mode, and score the collaboration."""
+    rules, run, actions = read_demands(state).rules, state["agent_run"], state["actual_trajectory"]
+    scores = score_trajectory(
+        actions,
+        rules.expected_trajectory,
+        state["trajectory_match_mode"],
+        rules.trajectory,
+        select_bounds(state, TRAJECTORY_METRICS),
+        [*map(str, as_list(run.get("acting_tools")))],
+    )
+    shared, shared_findings = score_collaboration(
+        actions,
+        rules.expected_trajectory or (),
+        [*map(str, as_list(run.get("plan")))],
+        rules.trajectory,
+        select_bounds(state, COLLABORATION_METRICS),
+    )
+    # An unrecorded action proves nothing.
+    checks = scores.checks if "tool_calls" in run else [*map(_withdraw_pass, scores.checks)]
+    findings = [*checks, *shared_findings]
+    called = select_findings(state, "trajectory")
+    metrics = build_group({**scores.scores, **shared}, [*called, *findings], scores.facts)
+    return {
+        # build_group saw the collaboration too, which has scores even if no trajectory is expected.
+        "trajectory_metrics": {**metrics, "status": group_status(scores.scores)},
+        "findings": [*state["findings"], *findings],
+        "errors": [*state["errors"], *scores.errors],
+    }
+
+
+def _withdraw_pass(check: Finding) -> Finding:
+    if not check.passed:
+        return check
+    reason = "the run does not record its actions (tool_calls)"
+    return replace(check, kind="missing_data", passed=None, severity="warning", reason=reason)
 
 
 class TrajectoryScores(NamedTuple):
@@ -91,7 +137,7 @@ def score_trajectory(  # noqa: PLR0917
     if expected is None and mode in MATCH_MODES:
         return _score_unmatched(actual, rules, bounds)
     match = match_trajectory(actual, expected or (), mode, rules)
-    scores = {name: _read_share(match, name, bounds) for name in _NO_SHARE}
+    scores = {name: _read_share(match, name, bounds) for name in SHARES}
     checks = [
         *_check_mode(match, bounds),
         *_check_prohibitions(match, rules, _PROHIBITED),
@@ -107,7 +153,7 @@ def _score_unmatched(
     actual: Sequence[Action], rules: TrajectoryRules, bounds: Mapping[str, JsonObject]
 ) -> TrajectoryScores:
     """Check only the rules that need no expected trajectory: such a contract permits other actions."""
-    scores = {name: _explain_unscored(name, "no expected trajectory was given", bounds) for name in _NO_SHARE}
+    scores = {name: _explain_unscored(name, "no expected trajectory was given", bounds) for name in SHARES}
     match = match_trajectory(actual, (), "any_order", rules)
     checks = [*_check_prohibitions(match, rules, ("forbidden_actions", "unreadable_arguments"))]
     facts: JsonObject = {check.name: _shorten_names(match, check.name) for check in checks}
@@ -213,12 +259,6 @@ def _check_shares(scores: Mapping[str, Score], bounds: Mapping[str, JsonObject])
     return check_bounds("trajectory", "trajectory", bounds, named)
 
 
-COLLABORATION_METRICS: Final[Mapping[str, Literal["higher", "lower"]]] = {
-    "agent_accuracy": "higher",
-    "plan_adherence": "higher",
-    "collaboration_confidence": "higher",
-    "stuck_runs": "lower",
-}
 _ONE_AGENT: Final = not_applicable("no agent is named, and no hand-off was made or expected")
 _NO_AGENT_EXPECTED: Final = not_applicable("no expected action names its agent")
 _NO_ACTION: Final = missing_data("no action was recorded")

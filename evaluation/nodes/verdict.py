@@ -1,4 +1,4 @@
-"""Nodes: compare with the baseline, raise the alerts, derive the status, build and redact the report."""
+"""Nodes: decide if a judge is needed, compare with the baseline, raise alerts, and build the report."""
 
 from __future__ import annotations
 
@@ -6,26 +6,120 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from agents.credentials.detector import Span
-from evaluation.findings import STATUS, Finding, Group, strictest_status
+from evaluation.contract.contract import AUDIT_METRICS
+from evaluation.findings import STATUS, Finding, Group, build_group, strictest_status
 from evaluation.measures.drift_signals import compare_with_baseline, read_measurements
 from evaluation.measures.metric_table import DIRECTIONS, METRICS, Direction
 from evaluation.plugins import Plugins
-from evaluation.report.metric_groups import build_group
 from evaluation.report.redaction import Redactor, build_excerpt
-from evaluation.report.report_model import SCHEMA_VERSION, Alert, describe_check, raise_alert
-from evaluation.report.state import (
-    NOTHING_ASKED,
-    NOTHING_DECIDES,
+from evaluation.report.report_model import (
+    SCHEMA_VERSION,
+    Alert,
     EvaluationState,
-    has_any_demand,
-    has_ended_early,
-    is_decided,
+    describe_check,
     metric_groups,
+    raise_alert,
     read_demands,
     select_findings,
 )
 from evaluation.sensitive.scanner import Search, find_sensitive
 from evaluation.values import JsonObject, as_list, as_object
+
+NOTHING_ASKED: Final = "the contract contains no check"
+NOTHING_DECIDES: Final = (
+    "no check of the contract has an answer, or each only informs, as severity info and a single earlier run "
+    "do; give a check the severity warning or critical, or give a tolerance in 'drift'"
+)
+
+
+def has_any_demand(state: EvaluationState) -> bool:
+    """Return whether the contract contains any demand. A run with nothing to check cannot pass."""
+    return bool(state["baseline_metrics"] or read_demands(state).requirements)
+
+
+def is_decided(state: EvaluationState, findings: Iterable[Finding]) -> bool:
+    """Return whether a question that more than informs is answered, or such an audit rule is given."""
+    answered = [finding.severity for finding in findings if finding.passed is not None]
+    return not {*_rule_severities(state), *answered} <= {"info"}
+
+
+def only_informs(state: EvaluationState, findings: Iterable[Finding]) -> bool:
+    """Return whether there are questions or audit rules, and all of them only inform."""
+    return {*_rule_severities(state), *(finding.severity for finding in findings)} == {"info"}
+
+
+def _rule_severities(state: EvaluationState) -> list[object]:
+    thresholds, audit = state["thresholds"], read_demands(state).rules.audit
+    bounds = [thresholds[name] for name in AUDIT_METRICS if name in thresholds]
+    # The search that nobody asked for can refuse a run, and answers no question of the caller.
+    searched = ["critical"] if audit.demands_defects else []
+    severities = [rule.severity for rule in audit.rules]
+    return [*searched, *severities, *(bound.get("severity", "critical") for bound in bounds)]
+
+
+def breaks_audit(state: EvaluationState) -> bool:
+    """Return whether an audit finding fails the run regardless of all else."""
+    return any(finding.severity == "critical" for finding in select_findings(state, "audit"))
+
+
+def has_ended_early(state: EvaluationState) -> bool:
+    """Return whether the run has no whole output, so that there is nothing more to ask about it."""
+    return any(finding.ends_early for finding in select_findings(state, "record"))
+
+
+def decide_judge_need(state: EvaluationState, plugins: Plugins) -> EvaluationState:
+    """Ask for a judge if a rubric or a subjective criterion is given, or if a check is inconclusive."""
+    if has_ended_early(state):
+        return _decision(needed=False, reason="the run has no whole output")
+    request = _find_request(state)
+    if request is not None and not _is_spared(state):
+        return _decision(needed=True, reason=request)
+    # A run that fails anyway needs no judge, whose call costs time and money.
+    question = None if breaks_audit(state) else _find_open_question(state)
+    if question is None:
+        return _decision(needed=False, reason="the deterministic checks are conclusive")
+    if plugins.judge is None and state["fake_judge_response"] is None:
+        return _decision(needed=False, reason=f"{question}, and no judge is configured")
+    return _decision(needed=True, reason=question)
+
+
+def _decision(*, needed: bool, reason: str) -> EvaluationState:
+    return {"judge_decision": {"needed": needed, "called": False, "reason": reason}}
+
+
+def _find_request(state: EvaluationState) -> str | None:
+    if state["rubric"] is not None:
+        return "a rubric is configured"
+    if read_demands(state).rules.subjective_criteria:
+        return "subjective criteria are configured"
+    return "a threshold on judge_score is configured" if "judge_score" in state["thresholds"] else None
+
+
+def _is_spared(state: EvaluationState) -> bool:
+    """Return whether the judge is asked only about runs that pass the checks, and this one does not."""
+    policy = read_demands(state).rules.judge
+    return policy.when == "if_checks_pass" and (_fails_check(_select_measured(state)) or breaks_audit(state))
+
+
+def _select_measured(state: EvaluationState) -> list[Finding]:
+    return select_findings(state, "response", "operational", "trajectory")
+
+
+def _fails_check(findings: Iterable[Finding]) -> bool:
+    return any(finding.passed is False and finding.severity == "critical" for finding in findings)
+
+
+def _find_open_question(state: EvaluationState) -> str | None:
+    """Return why a check is inconclusive; None if all are conclusive or one already fails the run."""
+    findings = _select_measured(state)
+    if _fails_check(findings):
+        return None
+    if not has_any_demand(state):
+        return NOTHING_ASKED
+    # A baseline may decide: it is compared after the judge.
+    if only_informs(state, findings) and not state["baseline_metrics"]:
+        return NOTHING_DECIDES
+    return next((finding.reason for finding in findings if finding.kind == "inconclusive"), None)
 
 
 def detect_regressions_and_anomalies(state: EvaluationState, plugins: Plugins) -> EvaluationState:  # noqa: ARG001

@@ -1,13 +1,12 @@
-"""Scores the cost of a run: time, tokens, money, calls; each value is measured, estimated or missing."""
+"""Node: scores time, tokens, money and calls of a run; each value is measured, estimated or missing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from evaluation.findings import Finding
-from evaluation.plugins import Price
-from evaluation.report.metric_groups import (
+from evaluation.findings import (
+    Finding,
     Unscored,
     build_group,
     compare_with_bound,
@@ -15,26 +14,12 @@ from evaluation.report.metric_groups import (
     missing_data,
     not_applicable,
 )
-from evaluation.report.state import Action
+from evaluation.measures.metric_table import OPERATIONAL_METRICS, QUANTITIES, select_operational
+from evaluation.plugins import Plugins, Price
+from evaluation.report.report_model import Action, EvaluationState
 from evaluation.values import JsonObject, as_list, as_object
 
 Source = Literal["measured", "estimated", "missing"]
-
-QUANTITIES: Final = (
-    "latency_ms",
-    "input_tokens",
-    "output_tokens",
-    "total_tokens",
-    "cost_usd",
-    "model_calls",
-    "tool_calls",
-    "tool_errors",
-    "retries",
-)
-"""The values that every report lists, as a number or as missing."""
-OPERATIONAL_METRICS: Final[Mapping[str, Literal["higher", "lower"]]] = dict.fromkeys(
-    (*QUANTITIES, "call_latency_max_ms", "tool_latency_max_ms"), "lower"
-)
 
 
 class Quantity(NamedTuple):
@@ -42,6 +27,15 @@ class Quantity(NamedTuple):
 
     value: float
     source: Source = "measured"
+
+
+def score_operational_metrics(state: EvaluationState, plugins: Plugins) -> EvaluationState:
+    """Check latency, tokens, cost, calls and custom resources against their thresholds."""
+    run, metadata = state["agent_run"], state["run_metadata"]
+    actions = state["actual_trajectory"] if "tool_calls" in run else None
+    bounds = select_operational(state["thresholds"], as_object(metadata.get("resources")))
+    metrics, findings = score_operational(metadata, actions, bounds, plugins.prices)
+    return {"operational_metrics": metrics, "findings": [*state["findings"], *findings]}
 
 
 def score_operational(
