@@ -130,10 +130,10 @@ def find_flaky(trials: Trials) -> dict[str, str]:
 def describe_pass_rates(results: Sequence[CaseResult]) -> Iterator[str]:
     """Yield lines with pass^k of repeated runs, and the flaky cases; none without repeats."""
     for arm, trials in group_trials(results).items():
+        if all(len(outcomes) == 1 for outcomes in trials.values()):
+            continue
         label = f"{arm}: " if arm else ""
-        rates = list_pass_rates(trials)
-        if len(rates) > 1:
-            yield from (f"{label}{_format_rate(k, rate)}" for k, rate in enumerate(rates, 1))
+        yield from (f"{label}{_format_rate(k, rate)}" for k, rate in enumerate(list_pass_rates(trials), 1))
         if flaky := find_flaky(trials):
             yield f"{label}{len(flaky)} of {len(trials)} cases are flaky: {_list_names(flaky)}"
 

@@ -16,7 +16,7 @@ from agents.parsing.loose_json import replace_surrogates
 from evaluation.checks import segmentation
 from evaluation.findings import CheckKind, Covers
 from evaluation.sensitive.scanner import quote_text
-from evaluation.texts.normal import find_unseen, fold_letters, remove_unseen, unify_line_ends
+from evaluation.texts.normal import fold_letters, remove_unseen, unify_line_ends
 from evaluation.validation import InputModel
 from evaluation.values import Severity
 
@@ -78,12 +78,6 @@ class CheckContext:
     def source(self) -> str:
         """The output as a program reads it: with invisible characters, without white space around it."""
         return self.raw.replace("\r\n", "\n").strip(" \t\r\n")
-
-    @cached_property
-    def unseen_note(self) -> str:
-        """A clause about the first invisible character, which no reader would find; empty without one."""
-        unseen = find_unseen(self.source)
-        return "" if unseen is None else f"; it has the invisible character {unseen}"
 
     @cached_property
     def folded(self) -> str:

@@ -7,7 +7,7 @@ import inspect
 import math
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Final, Literal, TypeAlias, get_args, overload
+from typing import Annotated, Final, Literal, TypeAlias, TypedDict, Unpack, get_args, overload
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -153,28 +153,25 @@ async def call_check(check: FunctionCheck, context: CheckContext) -> CheckOutcom
     return await check.aevaluate(context)
 
 
+class CheckOptions(TypedDict, total=False):
+    """The options of ``check``; see there."""
+
+    name: str
+    kind: CheckKind
+    severity: Severity
+    timeout: float
+
+
 @overload
 def check(function: CheckFunction, /) -> FunctionCheck: ...
 
 
 @overload
-def check(
-    *,
-    name: str | None = None,
-    kind: CheckKind = "content",
-    severity: Severity = "critical",
-    timeout: float = _TIMEOUT,
-) -> Callable[[CheckFunction], FunctionCheck]: ...
+def check(**options: Unpack[CheckOptions]) -> Callable[[CheckFunction], FunctionCheck]: ...
 
 
 def check(
-    function: CheckFunction | None = None,
-    /,
-    *,
-    name: str | None = None,
-    kind: CheckKind = "content",
-    severity: Severity = "critical",
-    timeout: float = _TIMEOUT,
+    function: CheckFunction | None = None, /, **options: Unpack[CheckOptions]
 ) -> FunctionCheck | Callable[[CheckFunction], FunctionCheck]:
     """Make a check of a function, as ``@check`` or ``@check(name=..., ...)``.
 
@@ -196,14 +193,8 @@ def check(
     """
 
     def build(function: CheckFunction) -> FunctionCheck:
-        return FunctionCheck(
-            function=function,
-            name=getattr(function, "__name__", type(function).__name__) if name is None else name,
-            description=_describe(function),
-            kind=kind,
-            severity=severity,
-            timeout=timeout,
-        )
+        name = getattr(function, "__name__", type(function).__name__)
+        return FunctionCheck(**{"name": name, **options}, function=function, description=_describe(function))
 
     return build if function is None else build(function)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Annotated, Final, Literal, Self, TypeAlias, TypeVar
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from evaluation.checks.check_model import Text
 from evaluation.checks.contract_checks import ContractChecks
@@ -150,6 +150,13 @@ class ContentRule(InputModel):
         return self
 
 
+def _refuse_schema(rule: ContentRule) -> ContentRule:
+    if rule.json_schema is not None:
+        raise ValueError("forbidden content is no 'json_schema'; give a 'text' or a 'pattern'")
+    return rule
+
+
+_Forbidden: TypeAlias = Annotated[ContentRule, AfterValidator(_refuse_schema)]
 _AUDIT_RULES: Final = ("forbidden", "required", "allowed_tools", "forbidden_tools")
 
 
@@ -165,7 +172,7 @@ class AuditRule(InputModel):
     severity: Severity = "critical"
     owner: str | None = None
     recommended_action: str | None = None
-    forbidden: ContentRule | None = None
+    forbidden: _Forbidden | None = None
     required: ContentRule | None = None
     """Required content, for instance a disclaimer."""
     allowed_tools: list[str] | None = None
@@ -235,7 +242,7 @@ class EvaluationContract(InputModel):
     reference_output: str | None = None
     keywords: list[Text] = Field(default_factory=list)
     required_content: list[ContentRule] = Field(default_factory=list)
-    forbidden_content: list[ContentRule] = Field(default_factory=list)
+    forbidden_content: list[_Forbidden] = Field(default_factory=list)
     expected_trajectory: list[NamedAction] | None = None
     # Not a literal: a mode that is not supported is a finding, and the other checks of the run still count.
     trajectory_match_mode: Annotated[str, Field(json_schema_extra={"enum": [*MATCH_MODES]})] = "in_order"

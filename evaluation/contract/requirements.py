@@ -267,8 +267,7 @@ def _build_check(rule: ContentRule, *, required: bool) -> BaseCheck:
         return Pattern(pattern=rule.pattern, matches=required)
     if rule.number is not None:
         return StatesNumber(number=rule.number, tolerance=rule.tolerance, present=required)
-    schema = rule.json_schema is not None and rule.json_schema
-    return JsonSchema(json_schema=schema, alone=False, matches=required)
+    return JsonSchema(json_schema=rule.json_schema is not None and rule.json_schema, alone=False)
 
 
 def _expand_keywords(rules: EvaluationContract) -> Iterator[Requirement]:

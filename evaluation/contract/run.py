@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Final, Literal, NotRequired, Self, TypeAlias, cast, get_args
+from typing import Annotated, Final, Literal, Self, TypeAlias, cast, get_args
 
 from pydantic import (
     AliasChoices,
@@ -245,15 +245,10 @@ _PROBLEMS: Final = 3
 
 
 class _ToolCall(TypedDict):
+    __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc] # as pydantic documents it
+
     name: str
     args: object
-    result: str | None
-    error: str | None
-    latency_ms: float | None
-    gate: NotRequired[str | None]
-    outcome: NotRequired[str | None]
-    received: NotRequired[dict[str, object] | None]
-    writes: NotRequired[bool]
 
 
 class _Record(BaseModel):
@@ -392,17 +387,15 @@ def _convert_call(call: Mapping[str, object]) -> JsonObject:
 
     Its arguments are those that the tool received, which may differ from those that the model wrote.
     """
-    args = call.get("received") or call["args"]
-    error = call["error"]
-    outcome = call.get("outcome")
-    if error is None and call["result"] is None:
+    args, error, outcome = call.get("received") or call.get("args"), call.get("error"), call.get("outcome")
+    if error is None and call.get("result") is None:
         error, outcome = _NOT_ENDED, outcome or "unknown"
     is_readable = args is None or (isinstance(args, dict) and not is_deep(args, _MAX_DEPTH))
-    gate, latency_ms = call.get("gate"), call["latency_ms"]
+    gate, latency_ms = call.get("gate"), call.get("latency_ms")
     return {
         "name": str(call["name"]),
         "args": args if is_readable else json.dumps(args, ensure_ascii=False),
-        "result": call["result"],
+        "result": call.get("result"),
         # An empty text would count as no error.
         "error": None if error is None else str(error) or _NO_TEXT,
         **({"not_run": gate} if gate in NOT_RUN_WORDS else {}),

@@ -250,12 +250,6 @@ class Conversation:
         """The calls of the last message that holds any."""
         return [each for each in self.calls if each.message == self.calls[-1].message]
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether it begins with the request and ends with the reply of the assistant."""
-        roles = [each.role for each in self.messages]
-        return roles[:1] in (["user"], ["system"]) and self.has_reply
-
 
 _AGENT_ROLES = frozenset({"assistant", "tool"})
 

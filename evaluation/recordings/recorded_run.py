@@ -37,13 +37,20 @@ class RunFormat:
 
     Attributes:
         name: The name in messages, such as "ATIF trajectory".
-        recognises: Returns whether a JSON value is in this format, by its fields.
         read: Yields the runs of a value; raises ContractError with one sentence if it cannot be read.
+        marks: An object in this format has all fields of one of these sets; empty for a list.
+        test: Returns whether a value with such fields is in this format. Default: it is.
     """
 
     name: str
-    recognises: Callable[[object], bool]
     read: Callable[[Any], Iterator[RecordedRun]]
+    marks: tuple[frozenset[str], ...] = ()
+    test: Callable[[Any], bool] = bool
+
+    def recognises(self, value: object) -> bool:
+        """Return whether a JSON value is in this format, by its fields."""
+        is_marked = not self.marks or any(names <= as_object(value).keys() for names in self.marks)
+        return is_marked and self.test(value)
 
 
 _TOKENS: Final = {

@@ -24,31 +24,22 @@ from evaluation.validation import parse_json
 from evaluation.values import JsonObject
 
 
-def _is_case(value: object) -> bool:
-    return isinstance(value, dict) and "agent_run" in value
-
-
 def _read_case(value: JsonObject) -> Iterator[RecordedRun]:
     yield RecordedRun(value)
-
-
-def _is_state(value: object) -> bool:
-    """Returns whether a value is a state, or the document of ``orchestrator show --json`` around it."""
-    state = value.get("state", value) if isinstance(value, dict) else None
-    return isinstance(state, dict) and {"plan", "results", "status"} <= state.keys()
 
 
 def _read_state(value: JsonObject) -> Iterator[RecordedRun]:
     yield RecordedRun({"agent_run": run_from_state(value)})
 
 
-_CASE: Final = RunFormat("case with agent_run", _is_case, _read_case)
-_STATE: Final = RunFormat("state of a run of plan-execute-monitor", _is_state, _read_state)
-
-
 _FORMATS: Final[Sequence[RunFormat]] = (
-    _CASE,
-    _STATE,
+    RunFormat("case with agent_run", _read_case, (frozenset({"agent_run"}),)),
+    # The state alone, or in the document of ``orchestrator show --json``.
+    RunFormat(
+        "state of a run of plan-execute-monitor",
+        _read_state,
+        (frozenset({"plan", "results", "status"}), frozenset({"thread_id", "state"})),
+    ),
     atif.ATIF,
     otel_spans.SPANS,
     conversations.TAU_BENCH,

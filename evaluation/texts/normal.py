@@ -81,12 +81,6 @@ def remove_unseen(text: str) -> str:
     return _UNSEEN.sub(lambda match: match["emoji"] or (" " if match["blank"] else ""), text)
 
 
-def find_unseen(text: str) -> str | None:
-    """Return the code point of the first character that no reader sees, such as U+200B; None if none is."""
-    match = next((match for match in _UNSEEN.finditer(text) if not match["emoji"]), None)
-    return None if match is None else f"U+{ord(match[0]):04X}"
-
-
 def has_digit(text: str) -> bool:
     """Return whether a text has a decimal digit of any script."""
     if text.isascii():

@@ -40,7 +40,7 @@ ACCEPTED = [
     {"required_content": [{"text": "a"}, {"pattern": "(?i)a"}, {"json_schema": True}, {"number": 1}]},
     {"required_content": [{"text": "a", "pattern": None, "number": None}]},
     {"forbidden_content": [{"pattern": r"[(?=]"}, {"pattern": r"\(?=a"}, {"pattern": r"\p{Han}+"}]},
-    {"forbidden_content": [{"json_schema": {"type": ["string", "null"]}}]},
+    {"forbidden_content": [{"pattern": "a"}]},
     {"checks": [{"check": "word_count", "min": 1, "max": 3, "exactly": None}, {"check": "json"}]},
     {"checks": [{"check": "contains", "texts": ["a"], "quote": "a", "severity": "info"}]},
     {

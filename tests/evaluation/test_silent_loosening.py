@@ -149,12 +149,6 @@ def test_a_thought_about_a_write_and_a_handoff_are_none(subtests):
             )
 
 
-def test_arguments_with_a_key_twice_match_nothing():
-    expected = [{"name": "cancel_order", "args": {"id": 2}}]
-    calls = [{"name": "cancel_order", "args": '{"id": 1, "id": 2}', "result": "ok"}]
-
-    assert judge_status({"tool_calls": calls}, **{**WRITES, "expected_trajectory": expected}) == "failed"
-
 
 def test_a_reply_that_was_blocked_or_refused_is_no_output(subtests):
     for end in [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from itertools import islice, takewhile
 from typing import Annotated, ClassVar, Final, Literal, Self
 
@@ -12,8 +12,7 @@ from pydantic import Field, model_validator
 from evaluation.checks.check_model import BaseCheck, CheckContext, CheckOutcome, Text, join_quoted
 from evaluation.findings import CheckKind
 from evaluation.patterns import AnySchema, find_schema_problem, matches_schema
-from evaluation.texts.json_texts import parse_json, read_json_in_prose, read_json_values
-from evaluation.texts.normal import read_disguised
+from evaluation.texts.json_texts import parse_json, read_json_values
 from evaluation.values import Count
 
 _FENCED: Final = regex.compile(r"\A```[^\n`]*\n?(.*?)\n?[ \t]*```\Z", regex.S)
@@ -42,7 +41,7 @@ class Json(BaseCheck):
     def _observe(self, context: CheckContext) -> CheckOutcome:
         values = parse_json(_remove_fence(context.source) if self.fence else context.source)
         if not values:
-            return CheckOutcome(False, f"the text is not only JSON{context.unseen_note}")
+            return CheckOutcome(False, "the text is not only JSON")
         value = values[0]
         if not isinstance(value, _ROOTS[self.root]):
             return CheckOutcome(False, f"the text is JSON, but no {self.root}")
@@ -72,36 +71,18 @@ class JsonSchema(BaseCheck):
     json_schema: AnySchema
     alone: bool = True
     """Whether the text has to be the JSON and nothing else, except for a fence around it."""
-    matches: bool = True
-    """If false, no JSON in the text may fulfil the schema, also in prose and behind disguises."""
 
     def _observe(self, context: CheckContext) -> CheckOutcome:
-        if not self.matches:
-            return self._observe_forbidden(context)
         values = parse_json(_remove_fence(context.source)) if self.alone else read_json_values(context.raw)
         if not values:
-            return CheckOutcome(
-                False, f"the text is {'not only' if self.alone else 'no'} JSON{context.unseen_note}"
-            )
+            return CheckOutcome(False, f"the text is {'not only' if self.alone else 'no'} JSON")
         # One value that fits does not outweigh another one that says something else.
-        wrong = _any_true({_negate(matches_schema(self.json_schema, value)) for value in values})
-        problem = next(filter(None, (find_schema_problem(self.json_schema, value) for value in values)), None)
-        return CheckOutcome(_negate(wrong), problem or "the JSON fulfils the schema")
-
-    def _observe_forbidden(self, context: CheckContext) -> CheckOutcome:
-        texts = dict.fromkeys((context.raw, read_disguised(context.raw)))
-        present = _any_true({self._has_match(text) for text in texts})
-        return CheckOutcome(_negate(present), f"the text has {'such' if present else 'no such'} JSON")
-
-    def _has_match(self, text: str) -> bool | None:
-        further = read_json_in_prose(text)
-        values = [*read_json_values(text), *(further or ())]
         answers = {matches_schema(self.json_schema, value) for value in values}
-        return _any_true({*answers, None} if further is None else answers)
+        passed = False if False in answers else None if None in answers else True
+        problem = next(filter(None, (find_schema_problem(self.json_schema, value) for value in values)), None)
+        return CheckOutcome(passed, problem or "the JSON fulfils the schema")
 
     def _describe(self) -> str:
-        if not self.matches:
-            return "write no JSON that fulfils the JSON Schema"
         return f"write {'nothing but ' if self.alone else ''}JSON that fulfils the JSON Schema"
 
 
@@ -142,19 +123,6 @@ class Table(BaseCheck):
         columns = "" if self.columns is None else f" with {self.columns} columns"
         rows = "" if self.rows is None else f" with {self.rows} rows below the header"
         return f"write a Markdown table{columns}{rows}"
-
-
-def _any_true(answers: Collection[bool | None]) -> bool | None:
-    """Return True if any answer is, else None if any is unknown."""
-    # One value that matches decides, even if another one cannot be read.
-    if True in answers:
-        return True
-    return None if None in answers else False
-
-
-def _negate(answer: bool | None) -> bool | None:
-    """Return the opposite of an answer; None stays."""
-    return None if answer is None else not answer
 
 
 def _remove_fence(text: str) -> str:

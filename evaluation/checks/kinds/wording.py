@@ -388,45 +388,45 @@ _CONTINUES: Final = regex.compile(r"[\p{L}\p{M}\p{N}]")
 _SEEN: Final = 30
 
 
-class StartsWith(BaseCheck):
+class _EdgeCheck(BaseCheck):
+    """The words at one end of the text."""
+
+    kind: ClassVar[CheckKind] = "content"
+    verb: ClassVar[str]
+    step: ClassVar[int]
+    """1 to read forwards, -1 to read backwards."""
+
+    text: Text
+
+    def _observe(self, context: CheckContext) -> CheckOutcome:
+        text, wanted = (_normalize(each)[:: self.step].lstrip(_MARKS) for each in (context.text, self.text))
+        is_cut = _is_letter(wanted[-1:]) and _CONTINUES.match(text, len(wanted)) is not None
+        shown = context.text[:_SEEN] if self.step > 0 else context.text[-_SEEN:]
+        return CheckOutcome(
+            text.startswith(wanted) and not is_cut, f"it {self.verb}s with {quote_text(shown)}"
+        )
+
+    def _describe(self) -> str:
+        return f"{self.verb} the text with {quote_text(self.text)}"
+
+
+class StartsWith(_EdgeCheck):
     """The text starts with a word or phrase."""
 
     check: Literal["starts_with"] = "starts_with"
-    kind: ClassVar[CheckKind] = "content"
-
-    text: Text
-
-    def _observe(self, context: CheckContext) -> CheckOutcome:
-        passed = _has_start(*(_normalize(text).lstrip(_MARKS) for text in (context.text, self.text)))
-        return CheckOutcome(passed, f"it starts with {quote_text(context.text[:_SEEN])}")
-
-    def _describe(self) -> str:
-        return f"start the text with {quote_text(self.text)}"
+    verb: ClassVar[str] = "start"
+    step: ClassVar[int] = 1
 
 
-class EndsWith(BaseCheck):
+class EndsWith(_EdgeCheck):
     """The text ends with exactly these words; quotation marks may follow."""
 
     check: Literal["ends_with"] = "ends_with"
-    kind: ClassVar[CheckKind] = "content"
-
-    text: Text
-
-    def _observe(self, context: CheckContext) -> CheckOutcome:
-        passed = _has_end(*(_normalize(text).rstrip(_MARKS) for text in (context.text, self.text)))
-        return CheckOutcome(passed, f"it ends with {quote_text(context.text[-_SEEN:])}")
+    verb: ClassVar[str] = "end"
+    step: ClassVar[int] = -1
 
     def _describe(self) -> str:
-        return f"end the text with {quote_text(self.text)} and nothing after it"
-
-
-def _has_start(text: str, wanted: str) -> bool:
-    return text.startswith(wanted) and not (_is_letter(wanted[-1:]) and _CONTINUES.match(text, len(wanted)))
-
-
-def _has_end(text: str, wanted: str) -> bool:
-    before = text[: len(text) - len(wanted)]
-    return text.endswith(wanted) and not (_is_letter(wanted[:1]) and _CONTINUES.match(before[-1:]))
+        return f"{super()._describe()} and nothing after it"
 
 
 def _is_letter(character: str) -> bool:

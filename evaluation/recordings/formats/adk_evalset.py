@@ -20,10 +20,6 @@ from evaluation.values import JsonObject, as_object
 _CAPITAL: Final = re.compile("[A-Z]")
 
 
-def _is_evalset(value: object) -> bool:
-    return isinstance(_spell(value).get("eval_cases"), list)
-
-
 def _read_evalset(value: JsonObject) -> Iterator[RecordedRun]:
     """Yields a run for each case.
 
@@ -70,4 +66,6 @@ def _list_authored(data: JsonObject) -> Iterator[tuple[object, object]]:
         yield each[0], each[1]
 
 
-EVALSET: Final = RunFormat("ADK evalset", _is_evalset, _read_evalset)
+EVALSET: Final = RunFormat(
+    "ADK evalset", _read_evalset, (frozenset({"eval_cases"}), frozenset({"evalCases"}))
+)

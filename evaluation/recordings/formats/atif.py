@@ -26,11 +26,6 @@ _VERSION: Final = re.compile(r"ATIF-v1\.([0-8])")
 _ROLES: Final = {"user": "user", "system": "system", "agent": "assistant"}
 
 
-def _is_trajectory(value: object) -> bool:
-    version = as_object(value).get("schema_version")
-    return isinstance(version, str) and version.startswith("ATIF-")
-
-
 def _read_trajectory(value: JsonObject) -> Iterator[RecordedRun]:
     """Yields the run, and the runs of its subagents.
 
@@ -150,4 +145,4 @@ def _read_time(step: JsonObject) -> datetime:
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
-ATIF: Final = RunFormat("ATIF trajectory", _is_trajectory, _read_trajectory)
+ATIF: Final = RunFormat("ATIF trajectory", _read_trajectory, (frozenset({"schema_version", "steps"}),))

@@ -73,10 +73,6 @@ def _open_task(task: object) -> JsonObject:
     return task
 
 
-def _is_result(value: object) -> bool:
-    return isinstance(value, dict) and {"task_id", "reward", "traj"} <= value.keys()
-
-
 def _read_result(value: JsonObject) -> Iterator[RecordedRun]:
     messages, name = read_list(value, "traj", "the result"), f"task {value['task_id']}"
     run = read_message_run(
@@ -87,6 +83,6 @@ def _read_result(value: JsonObject) -> Iterator[RecordedRun]:
     yield replace(run, trial=trial or 0)
 
 
-CONVERSATION: Final = RunFormat("list of messages", _is_conversation, _read_conversation)
-HISTORY: Final = RunFormat("LangGraph state history", _is_history, _read_history)
-TAU_BENCH: Final = RunFormat("tau-bench result", _is_result, _read_result)
+CONVERSATION: Final = RunFormat("list of messages", _read_conversation, test=_is_conversation)
+HISTORY: Final = RunFormat("LangGraph state history", _read_history, test=_is_history)
+TAU_BENCH: Final = RunFormat("tau-bench result", _read_result, (frozenset({"task_id", "reward", "traj"}),))

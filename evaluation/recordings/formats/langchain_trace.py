@@ -13,10 +13,6 @@ from evaluation.values import JsonObject, as_list, as_object
 _TYPES: Final = ("tool", "chain", "llm", "chat_model", "retriever", "embedding", "prompt", "parser")
 
 
-def _is_trace(value: object) -> bool:
-    return isinstance(value, dict) and {"run_type", "inputs"} <= value.keys()
-
-
 def _read_trace(value: JsonObject) -> Iterator[RecordedRun]:
     """Yields the run, and the run of each agent that a tool calls."""
     end = read_list(_read_outputs(value), "messages", "the trace")
@@ -103,4 +99,4 @@ def _read_answer(run: JsonObject) -> object:
     }
 
 
-TRACE: Final = RunFormat("LangChain trace", _is_trace, _read_trace)
+TRACE: Final = RunFormat("LangChain trace", _read_trace, (frozenset({"run_type", "inputs"}),))

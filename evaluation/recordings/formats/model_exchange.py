@@ -99,4 +99,9 @@ def _read_report(fields: JsonObject, asked: list[object]) -> JsonObject:
     return report
 
 
-EXCHANGE: Final = RunFormat("response of OpenAI, Anthropic or Gemini", _is_exchange, _read_exchange)
+EXCHANGE: Final = RunFormat(
+    "response of OpenAI, Anthropic or Gemini",
+    _read_exchange,
+    tuple(frozenset({name}) for name in ("response", "choices", "candidates", "stop_reason", "output")),
+    _is_exchange,
+)

@@ -238,10 +238,6 @@ _ARGUMENTS: Final = ("gen_ai.tool.call.arguments", "tool_arguments", "traceloop.
 _RESULTS: Final = ("gen_ai.tool.call.result", "tool_response", "traceloop.entity.output")
 
 
-def _is_export(value: object) -> bool:
-    return isinstance(value, dict) and isinstance(value.get("resourceSpans"), list)
-
-
 def _read_export(value: JsonObject) -> Iterator[RecordedRun]:
     """Yields the run of each trace with a span of generative AI, and of each agent that a tool calls."""
     spans = sorted(list_spans(value), key=lambda span: (span.trace, span.start))
@@ -369,4 +365,4 @@ def _measure(spans: Sequence[Span]) -> float:
     return max(0, end - start) / _NANOSECONDS
 
 
-SPANS: Final = RunFormat("OpenTelemetry trace (OTLP JSON)", _is_export, _read_export)
+SPANS: Final = RunFormat("OpenTelemetry trace (OTLP JSON)", _read_export, (frozenset({"resourceSpans"}),))

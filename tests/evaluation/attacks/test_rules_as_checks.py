@@ -22,7 +22,7 @@ def write_check(rule: Mapping[str, Any], *, required: bool) -> dict[str, object]
     if "number" in rule:
         options = {"tolerance": rule.get("tolerance", 0), "present": required}
         return {"check": "states_number", "number": rule["number"], **options}
-    return {"check": "schema", "json_schema": rule["json_schema"], "alone": False, "matches": required}
+    return {"check": "schema", "json_schema": rule["json_schema"], "alone": False}
 
 
 def is_attack_on_checks(attack: Mapping[str, Any]) -> bool:

@@ -69,14 +69,6 @@ def test_an_unusable_check_is_refused_in_one_sentence(subtests):
             assert problem in str(error.value)
 
 
-def test_an_invisible_character_that_a_program_stumbles_over_is_named(subtests):
-    for data in [
-        {"check": "json"},
-        {"check": "schema", "json_schema": {"type": "object"}},
-    ]:
-        with subtests.test(data=data):
-            assert observe(data, '{"a"\u200b: 1}').seen.endswith("; it has the invisible character U+200B")
-
 
 def test_a_text_of_punctuation_alone_is_no_answer_with_few_words(subtests):
     for text in ["...", "```\n```", "\u0301", "\ud800", "*" * 9, " - \n - "]:

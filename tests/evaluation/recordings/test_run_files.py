@@ -89,7 +89,9 @@ def test_messages_in_lines_are_one_conversation(tmp_path):
 def test_what_cannot_be_read_is_told_with_its_place_and_the_others_are_read(tmp_path):
     file = tmp_path / "runs.jsonl"
     good = json.dumps({"messages": OPENAI})
-    file.write_text("\n".join([good, "{broken", '{"foo": 1}', '{"schema_version": "ATIF-v2.0"}', "", good]))
+    file.write_text(
+        "\n".join([good, "{broken", '{"foo": 1}', '{"schema_version": "ATIF-v2.0", "steps": []}', "", good])
+    )
 
     runs = list(read_runs(file))
 
