@@ -6,12 +6,10 @@ What may be a tool call, or a text of the agent, and that no importer reads, is 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from typing import Final, NamedTuple
+from typing import Final
 
 from agents.parsing.tool_names import split_name
 from evaluation.errors import ContractError
@@ -48,12 +46,6 @@ _CALLING: Final = frozenset({
     "tool", "tools", "function", "functions", "call", "calls", "action", "actions", "invocation",
     "invocations",
 })  # fmt: skip
-_METADATA: Final = frozenset({
-    "additional_kwargs", "response_metadata", "usage_metadata", "metadata", "usage", "artifact",
-    "annotations", "citations", "logprobs", "audio", "extras", "provider_specific_fields",
-    "reasoning_details",
-})  # fmt: skip
-"""Fields whose form is free; what they hold of calls is read by name, or is a count."""
 
 
 def read_message(message: object) -> Message:
@@ -127,64 +119,42 @@ def _is_same(call: Call, other: Call) -> bool:
     return args == others or (call.id == other.id and not (args and others))
 
 
-def _check_fields(message: JsonObject) -> None:
-    """Check that the importers read all that the agent wrote.
-
-    Raises:
-        UnknownFormatError: A field or a part may hold a call in another form.
-    """
-    # An item of the Responses API is a part by itself.
-    if message.get("type") not in _PARTS:
-        _refuse_calls(message, _KEYS | {"content"})
-    for part in content_parts(message):
-        kind = part.get("type")
-        if not _is_known(part):
-            name = f"type {shorten(kind)!r}" if isinstance(kind, str) else list_keys(part)
-            raise UnknownFormatError(f"has a part in no known format ({name})")
-        if isinstance(part.get("text"), str):
-            _refuse_calls(part, _KEYS)
-
-
 def _check_texts(message: JsonObject) -> None:
     """Check that no text is lost; the answer of a tool is any value, and is kept as it is.
 
     Raises:
         UnknownFormatError: A part, or its text, is of another type.
     """
-    for item in as_parts(message.get("content")) if message["role"] != "tool" else ():
-        if not isinstance(item, dict | str):
-            raise UnknownFormatError(f"has a part that is no object, but a {type(item).__name__}")
-    for part in content_parts(message):
-        if message["role"] != "tool" and not isinstance(part_text(part), str | None):
-            raise UnknownFormatError(f"has a part whose text is no text ({list_keys(part)})")
+    for part in as_parts(message.get("content")) if message["role"] != "tool" else ():
+        text = part_text(part) if isinstance(part, dict) else part
+        if not isinstance(text, str | None) or part is None:
+            raise UnknownFormatError(f"has a part whose text is a {type(text).__name__}")
 
 
-def _is_known(part: JsonObject) -> bool:
-    if isinstance(part.get("type"), str):
-        return part["type"] in _PARTS
-    return all(key in _KEYS for key, value in part.items() if value is not None)
+def _check_fields(message: JsonObject) -> None:
+    """Check that the importers read all calls that the agent wrote.
+
+    Raises:
+        UnknownFormatError: A field or a part may hold a call in another form.
+    """
+    parts = content_parts(message)
+    for part in parts:
+        kind = part.get("type")
+        names = [kind] if isinstance(kind, str) else [key for key, value in part.items() if value is not None]
+        if not (_PARTS if isinstance(kind, str) else _KEYS).issuperset(names):
+            name = f"type {shorten(kind)!r}" if isinstance(kind, str) else list_keys(part)
+            raise UnknownFormatError(f"has a part in no known format ({name})")
+    # An item of the Responses API is a part by itself.
+    whole = [] if message.get("type") in _PARTS else [message]
+    for fields in (*whole, *(part for part in parts if isinstance(part.get("text"), str))):
+        if calls := {key: value for key, value in fields.items() if _may_hold_call(key, value)}:
+            raise UnknownFormatError(f"may hold tool calls in no known format ({list_keys(calls)})")
 
 
-def _refuse_calls(fields: JsonObject, keys: frozenset[str]) -> None:
-    # A number, such as a count of calls, holds no call.
-    filled = {key: value for key, value in fields.items() if value and not isinstance(value, int | float)}
-    calls = {
-        key: value
-        for key, value in filled.items()
-        if key not in keys | _METADATA and _may_hold_call({key: value})
-    }
-    if calls:
-        raise UnknownFormatError(f"may hold tool calls in no known format ({list_keys(calls)})")
-
-
-def _may_hold_call(value: object) -> bool:
-    if isinstance(value, dict):
-        return any(_names_call(key) or _may_hold_call(inner) for key, inner in value.items())
-    return isinstance(value, list) and any(map(_may_hold_call, value))
-
-
-def _names_call(key: str) -> bool:
-    return not _CALLING.isdisjoint(word.lower() for word in _WORD.findall(key))
+def _may_hold_call(key: str, value: object) -> bool:
+    """Return whether a field that is not read has the name of calls, such as ``toolInvocations``."""
+    words = {word.lower() for word in _WORD.findall(key)}
+    return isinstance(value, dict | list | str) and bool(value and words & _CALLING) and key not in _KEYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,14 +164,6 @@ class RecordedCall:
     message: int
     call: Call
     answer: Answer | None
-
-
-class _Waiting(NamedTuple):
-    """A call with the positions of its message and of itself."""
-
-    message: int
-    position: int
-    call: Call
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,11 +225,10 @@ def read_conversation(messages: Iterable[object]) -> Conversation:
     read = tuple(_read_at(index, message) for index, message in enumerate(messages))
     turns = _number_turns(read)
     made = [(turns[index], call) for index, message in enumerate(read) for call in message.calls]
-    waiting = [_Waiting(index, position, call) for position, (index, call) in enumerate(made)]
-    answers, orphans = _pair_answers(read, waiting)
+    answers, orphans = _pair_answers(read, made)
     calls = tuple(
-        RecordedCall(each.message, each.call, answers.get(each.position, each.call.answer))
-        for each in waiting
+        RecordedCall(message, call, answers.get(position, call.answer))
+        for position, (message, call) in enumerate(made)
     )
     return Conversation(read, calls, orphans)
 
@@ -289,39 +250,45 @@ def _read_at(index: int, message: object) -> Message:
 
 
 def _pair_answers(
-    messages: Sequence[Message], made: Sequence[_Waiting]
+    messages: Sequence[Message], made: Sequence[tuple[int, Call]]
 ) -> tuple[dict[int, Answer], tuple[int, ...]]:
     """Pair each answer with the nearest call before it that has no answer.
+
+    Args:
+        messages: The messages.
+        made: The calls, each with the position of its message.
 
     Returns:
         The answers by the position of the call, and the positions of the messages whose answer has no call.
     """
-    waiting: defaultdict[str | None, list[_Waiting]] = defaultdict(list)
     answers: dict[int, Answer] = {}
     orphans: list[int] = []
-    upcoming = deque(each for each in made if each.call.answer is None)
-    answered = {each.call.id for each in made if each.call.answer is not None} - {None}
+    waiting: list[int] = []
+    open_calls = deque(place for place, (_, call) in enumerate(made) if call.answer is None)
+    answered = {call.id for _, call in made if call.answer is not None} - {None}
     for index, message in enumerate(messages):
-        while upcoming and upcoming[0].message == index:
-            call = upcoming.popleft()
-            waiting[call.call.id].append(call)
+        while open_calls and made[open_calls[0]][0] == index:
+            waiting.append(open_calls.popleft())
         for answer in message.answers:
-            match = _find_call(answer, waiting)
-            if match is None and answer.id not in answered:
+            position = _find_call(answer, waiting, made)
+            if position is not None:
+                waiting.remove(position)
+                answers[position] = answer
+            elif answer.id not in answered:
                 orphans.append(index)
-            elif match is not None:
-                waiting[match.call.id].remove(match)
-                answers[match.position] = answer
     return answers, tuple(orphans)
 
 
-def _find_call(answer: Answer, waiting: Mapping[str | None, list[_Waiting]]) -> _Waiting | None:
+def _find_call(answer: Answer, waiting: Sequence[int], made: Sequence[tuple[int, Call]]) -> int | None:
     """Find the call that an answer belongs to: by its id, or among the calls whose id leaves it open."""
-    same_id = waiting.get(answer.id) if answer.id else None
-    open_calls = waiting.get(None, []) if answer.id else sorted(chain.from_iterable(waiting.values()))
-    fitting = same_id or [each for each in open_calls if answer.name in {None, each.call.name}]
+    same_id = [each for each in waiting if answer.id and made[each][1].id == answer.id]
+    fitting = same_id or [
+        each
+        for each in waiting
+        if answer.name in {None, made[each][1].name} and not (answer.id and made[each][1].id)
+    ]
     # Parallel calls of one message are answered from the first on.
-    return fitting[bisect_left(fitting, (fitting[-1].message,))] if fitting else None
+    return next((each for each in fitting if made[each][0] == made[fitting[-1]][0]), None)
 
 
 _FINISH: Final = frozenset({"finish", "final", "submit", "terminate", "exit", "done", "completion"})

@@ -2,12 +2,142 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from pathlib import Path
+from typing import Any, Final, TypeAlias
 
-from evaluation.task_checks.reading import SEPARATOR, any_of
+from evaluation.checks.segmentation import LANGUAGES
+from evaluation.texts.numbers import count_function_words
+
+_TABLE: Final[Mapping[str, Any]] = json.loads(
+    Path(__file__).with_name("word_lists.json").read_text(encoding="utf-8")
+)
+NUMBERS: Final[Mapping[str, int]] = _TABLE["numbers"]
+"""Numbers by their words."""
+_GERMAN: Final[Mapping[str, str]] = _TABLE["german"]
+_FEWEST_WORDS: Final = 5
+"""Fewest words that have a function word in them."""
+_ENDINGS: Final = ("en", "es", "er", "em", "e", "n", "s")
+
+
+def any_of(name: str) -> str:
+    """Returns the words of a list as alternatives of a regular expression."""
+    return "|".join(map(re.escape, _TABLE[name]))
+
+
+def find_language(text: str) -> str | None:
+    """Returns ``en`` or ``de``, whichever has more function words; None if a sentence has neither's."""
+    german, english = count_function_words(text)
+    if not german and not english and len(text.split()) >= _FEWEST_WORDS:
+        return None
+    return "de" if german > english else "en"
+
+
+def translate_word(word: str) -> str:
+    """Returns the English words for a German word in small letters, or the word itself."""
+    stems = [word, *(word.removesuffix(ending) for ending in _ENDINGS if word.endswith(ending))]
+    return next((_GERMAN[stem] for stem in stems if stem in _GERMAN), word)
+
+
+LONGEST: Final = 40_000
+"""Most characters of a task that are read."""
+QUOTED: Final = "\ue000"
+"""Stands for a quoted text, a hashtag or a web address."""
+BRACKETED: Final = "\ue001"
+"""Stands for a placeholder in square brackets, or a text in angle brackets."""
+SEPARATOR: Final = "\ue002"
+"""Stands for a row of asterisks, dashes or equals signs."""
+BLOCK: Final = "\ue003"
+"""Stands for a fenced block or a line that is quoted with ``>``."""
+_PIECE: Final = re.compile(
+    r"""(?P<block>```.*?(?:```|\Z)|^>[^\n]*)
+    |(?P<quoted>"[^"“”„]{1,2000}"|[“”„][^"“”„]{1,2000}["“”]|«[^«»]{1,2000}»|`[^`\n]{1,200}`
+      |(?<![\w'’])['‘’‚](?=[^\s'’])(?:[^'‘’‚\n]|(?<=\w)['’](?=\w)){1,200}(?<=\S)['’‘](?!\w)
+      |\#\w+|https?://\S+[\w/])
+    |(?P<bracketed><<[^<>\n]{1,60}>>|\[[^\W\d_][\w -]{0,40}\])
+    |(?P<separator>(?:\*{3,}|-{3,}|={3,})(?!\w))
+    |(?P<emphasis>\*\*|__)
+    |(?P<lines>[ \t]*\n\s*)(?P<marker>(?:[-*•]|\d{1,2}[.)])[ \t]+)?
+    |(?P<spaces>[^\S\n]+)
+    |(?P<word>[^\W\d_]+)
+    |(?P<other>.)""",
+    re.VERBOSE | re.DOTALL | re.MULTILINE,
+)
+_SIGNS: Final = str.maketrans({"’": "'", "‘": "'", "–": "-", "—": "-", "\u2011": "-", "≤": "<", "≥": ">"})
+_ENDS: Final = ".!?:;"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A task and its folded text.
+
+    Attributes:
+        task: The task as it was given.
+        text: The folded text; a German one with English words.
+        starts: The place in the task where each character of the text begins.
+        ends: The place in the task where it ends.
+        language: ``en`` or ``de``; None if it is in no language that is read.
+    """
+
+    task: str
+    text: str
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+    language: str | None
+
+    def quote(self, start: int, end: int) -> str:
+        """Returns the words of the task between two places of the text."""
+        while end > start and self.text[end - 1] in " \n,;":
+            end -= 1
+        return self.task[self.starts[start] : self.ends[end - 1]].strip() if end > start else ""
+
+    def literal(self, place: int) -> str:
+        """Returns the content of a quoted text, without its marks."""
+        raw = self.task[self.starts[place] : self.ends[place]]
+        return raw if raw[0] in "#h[<" else raw[1:-1].strip()
+
+    def literals(self, start: int, end: int) -> list[str]:
+        """Returns the quoted texts between two places."""
+        return [self.literal(place) for place in range(start, end) if self.text[place] == QUOTED]
+
+
+def read_task(task: str) -> Reading:
+    """Folds a task."""
+    language = find_language(task[:LONGEST])
+    characters: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    for match in _PIECE.finditer(task[:LONGEST]):
+        text = _fold(match, task, characters[-1] if characters else "\n", is_german=language == "de")
+        is_same = len(text) == match.end() - match.start()
+        for at, character in enumerate(text):
+            characters.append(character)
+            starts.append(match.start() + at if is_same else match.start())
+            ends.append(match.start() + at + 1 if is_same else match.end())
+    return Reading(task, "".join(characters), tuple(starts), tuple(ends), language)
+
+
+def _fold(match: re.Match[str], task: str, previous: str, *, is_german: bool) -> str:
+    kind, raw = match.lastgroup, match.group()
+    if kind == "quoted":
+        # A quoted sentence ends the sentence that quotes it.
+        follows = task[match.end() : match.end() + 2].strip()
+        return QUOTED + ("." if raw[-2] in ".!?" and (not follows or follows[0].isupper()) else "")
+    if kind in {"bracketed", "separator", "block"}:
+        return {"bracketed": BRACKETED, "separator": SEPARATOR, "block": BLOCK}[kind]
+    if kind in {"lines", "marker"}:
+        is_wrapped = raw.count("\n") == 1 and kind == "lines" and previous not in _ENDS
+        return " " if is_wrapped and task[match.end() : match.end() + 1].islower() else "\n" * raw.count("\n")
+    if kind == "word":
+        lowered = raw.lower() if len(raw.lower()) == len(raw) else raw
+        return translate_word(lowered) if is_german else lowered
+    if kind == "emphasis":
+        return ""
+    return " " if kind == "spaces" else raw.translate(_SIGNS)
+
 
 OUTPUT: Final = rf"(?:(?:entire|whole|full|final|complete|overall|total|written) )*(?:{any_of('outputs')})s?"
 """What a task may call its output."""
@@ -279,3 +409,111 @@ def _covers(other: Finding, finding: Finding) -> bool:
         is_longer = other.end - other.start > finding.end - finding.start
         return other.check is not None and is_longer and other.start <= finding.start
     return other.check is not None or (other.start, -other.end) < (finding.start, -finding.end)
+
+
+NUMBER: Final = rf"(?:\d{{1,3}}(?:,\d{{3}})+|\d+|{'|'.join(sorted(NUMBERS, key=len, reverse=True))})"
+Rule: TypeAlias = Callable[[re.Match[str], int, Reading], Fields | None]
+_KEY: Final = rf"(?:{QUOTED}|[a-z][\w-]*)"
+_KEYS: Final = re.compile(
+    rf"(?P<only>\b(?:exactly|only|just) )?(?:(?:the|these|two|three|four|following|exactly) )*(?:keys?"
+    rf"|fields?)"
+    rf"(?: named| called| are)?:? (?P<keys>{_KEY}(?:(?:, (?:and )?| and ){_KEY})*)(?=\s*(?:[.!?;:)\n]|$)|,? "
+    r"(?:for|in|of|only|and nothing)\b|, (?:nothing|no|in|for)\b)(?P<alone> (?:only|and nothing else"
+    r"|and no others?)\b)?"
+)
+_VALUE: Final = re.compile(
+    rf"{_KEY} (?:set to|equal to|with (?:the )?value|must be|should be) (?:{QUOTED}|[\w.-]+)"
+    rf"|{QUOTED} (?:is|as|=) (?:\d+|true|false|null)\b"
+)
+_CODES: Final = {name.lower(): code for code, name in LANGUAGES.items()}
+_LANGUAGE: Final = "|".join(_CODES)
+_DEEP: Final = re.compile(r"\b(?:each|every|objects|array|list)\b")
+
+
+def read_number(words: str) -> int:
+    """Reads a number in digits or words."""
+    return NUMBERS[words] if words in NUMBERS else int(words.replace(",", ""))
+
+
+def _read_json(match: re.Match[str], _: int, reading: Reading) -> Fields:
+    """Returns the check of JSON, with the keys that stand anywhere in the task."""
+    words, named = match.group(), _KEYS.search(reading.text)
+    root = "array" if re.search(r"array|list", words) else "object" if words.endswith("object") else "any"
+    if named is None or _DEEP.search(reading.text):
+        return {"check": "json", "root": root}
+    first = named.start("keys")
+    found = [key for key in re.finditer(_KEY, named["keys"]) if key.group() != "and"]
+    spans = [(key.start(), key.end(), key.group()) for key in found]
+    keys = [
+        reading.literal(first + start) if mark == QUOTED else reading.quote(first + start, first + end)
+        for start, end, mark in spans
+    ]
+    if not (named["only"] or named["alone"]):
+        return {"check": "json", "root": root, "keys": keys}
+    fields = {"required": keys, "properties": {key: {} for key in keys}, "additionalProperties": False}
+    return {"check": "schema", "json_schema": {"type": "object", **fields}}
+
+
+def _read_language(match: re.Match[str], _: int, __: Reading) -> Fields:
+    return {"check": "language", "code": _CODES[match["language"]]}
+
+
+def _read_table(match: re.Match[str], _: int, __: Reading) -> Fields:
+    columns = re.search(rf"\b({NUMBER})[ -]columns?\b", match.string)
+    return {"check": "table", **({"columns": read_number(columns[1])} if columns else {})}
+
+
+def _fix(**fields: object) -> Rule:
+    return lambda _match, _start, _reading: fields
+
+
+_ONLY: Final = r"(?:(?:only|all|just|entirely|fully|the|completely|plain|written|in|using|simple) )*"
+_BY_FORM: Final = r"\b(?:in|using|use|with|be|only|are|is|everything|all|contain) "
+_JSON: Final = (
+    r"\b(?:(?:in|as|into|return|output|using|with|only|valid|respond with|give me|produce|an?|just|the) )+"
+    r"(?:valid |single )?json(?: (?:format|object|array|list|document))?\b(?! (?:file|schema|parser|api"
+    r"|strings?))"
+)
+_SPOKEN: Final = (
+    rf"\b(?:in|into|language:|only|entirely|answer|speak"
+    rf"|use) {_ONLY}(?P<language>{_LANGUAGE})\b(?: language)?"
+)
+_UPPER: Final = (
+    r"(?:(?:all[- ])?(?:capital letters|upper-? ?case(?: letters)?|capitals|caps)|capitali[sz]ed)\b"
+)
+_LOWER: Final = r"(?:(?:all[- ])?lower-? ?case(?:d|(?: letters)?)|small letters)\b"
+_IN_TABLE: Final = (
+    r"\b(?:in|as|into|with|include|add|make|using|use|create|give me|return|draw) (?:an? |one )?"
+    rf"(?:markdown |simple |{NUMBER}[- ]columns? )*table\b(?! (?:of contents|for"
+    rf"|tennis))(?: with {NUMBER} columns)?"
+)
+_UNCHECKED: Final = re.compile(
+    rf"\bpost-?script\b|\bplace-?holders?\b|\btitles?\b[^.;\n]{{0,60}}?(?:ang\w+ brackets|{BRACKETED})"
+    rf"|\b(?:highlight|italici[sz]e|bold)\b[^.;\n]{{0,30}}?\b(?:sections?|parts?|words?|phrases?)\b"
+    rf"|\b(?:separat\w*|divid\w*|split)\b[^.;\n]{{0,50}}?(?:{SEPARATOR}|\w+ asterisks?\b)"
+    rf"|\b(?:quotation marks|quotes)\b|{REPEATED}"
+)
+"""Forms that no check covers."""
+_NUMBER_ALONE: Final = r"\b(?:only|just) (?:with )?(?:a |the )?number\b|\bnumber (?:only|alone)\b"
+_FORMS: Final[tuple[tuple[re.Pattern[str], Rule], ...]] = tuple(
+    (re.compile(pattern), rule)
+    for pattern, rule in (
+        (_JSON, _read_json),
+        (_SPOKEN, _read_language),
+        (_BY_FORM + _ONLY + _UPPER, _fix(check="letter_case", style="upper")),
+        (_BY_FORM + _ONLY + _LOWER, _fix(check="letter_case", style="lower")),
+        (_IN_TABLE, _read_table),
+        (_NUMBER_ALONE, _fix(check="word_count", min=1, max=1)),
+    )
+)
+
+
+def find_forms(text: str, start: int, reading: Reading) -> Iterator[Finding]:
+    """Finds the demands of a sentence on the form; ``start`` is its place in the folded text."""
+    for pattern, build in _FORMS:
+        for match in pattern.finditer(text):
+            yield Finding(start + match.start(), start + match.end(), build(match, start, reading))
+    yield from (Finding(start + match.start(), start + match.end()) for match in _UNCHECKED.finditer(text))
+    if "json" in reading.text:
+        stated = [*_VALUE.finditer(text), *(_KEYS.finditer(text) if _DEEP.search(reading.text) else ())]
+        yield from (Finding(start + match.start(), start + match.end()) for match in stated)

@@ -149,7 +149,6 @@ def test_a_thought_about_a_write_and_a_handoff_are_none(subtests):
             )
 
 
-
 def test_a_reply_that_was_blocked_or_refused_is_no_output(subtests):
     for end in [
         {"finish_reason": "content_filter"},

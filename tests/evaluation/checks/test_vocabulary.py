@@ -69,7 +69,6 @@ def test_an_unusable_check_is_refused_in_one_sentence(subtests):
             assert problem in str(error.value)
 
 
-
 def test_a_text_of_punctuation_alone_is_no_answer_with_few_words(subtests):
     for text in ["...", "```\n```", "\u0301", "\ud800", "*" * 9, " - \n - "]:
         for data in [
