@@ -194,7 +194,8 @@ def check(
 
     def build(function: CheckFunction) -> FunctionCheck:
         name = getattr(function, "__name__", type(function).__name__)
-        return FunctionCheck(**{"name": name, **options}, function=function, description=_describe(function))
+        made = FunctionCheck(function=function, name=name, description=_describe(function))
+        return replace(made, **options)
 
     return build if function is None else build(function)
 
