@@ -10,10 +10,9 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
-from http.server import ThreadingHTTPServer
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
@@ -24,7 +23,7 @@ from langchain_core.language_models import BaseChatModel
 
 from agents.models.embedded import Endpoint, embedded_endpoint, find_weights
 from agents.models.spec import load_model
-from tests.fakes.loopback import Loopback, Reply, serve
+from tests.fakes.protocol_server import ProtocolServer, encode, serve_protocol
 from tests.postgres import running_server
 
 OLLAMA_MODEL = "embedded/smol"
@@ -114,27 +113,20 @@ def ollama_llm(ollama_url: str) -> BaseChatModel:
 
 
 @pytest.fixture
-def loopback() -> Iterator[Callable[..., Loopback]]:
+def loopback() -> Iterator[Callable[..., ProtocolServer]]:
     """Start servers: `loopback(status, body, headers)`, or `loopback(answer=function)` of a request."""
-    servers: list[tuple[ThreadingHTTPServer, threading.Thread]] = []
 
     def start(
         status: int = 200,
         body: bytes = b"",
         headers: dict[str, str] | None = None,
-        answer: Callable[[dict[str, object]], Reply] | None = None,
-    ) -> Loopback:
-        server, seen = serve(answer or (lambda _: Reply(status, body, headers or {})))
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        servers.append((server, thread))
-        return seen
+        answer: Callable[[dict[str, object]], bytes] | None = None,
+    ) -> ProtocolServer:
+        told = encode(body, status, {"Content-Length": str(len(body)), **(headers or {})})
+        return stack.enter_context(serve_protocol(answer or (lambda _: told)))
 
-    yield start
-    for server, thread in servers:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with ExitStack() as stack:
+        yield start
 
 
 @pytest.fixture(scope="session")

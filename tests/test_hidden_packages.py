@@ -79,8 +79,3 @@ def test_a_package_that_another_distribution_replaced_is_named(tmp_path, monkeyp
 
     with pytest.raises(ImportError, match=r"agents/__init__.py was overwritten by another distribution"):
         check_sibling("agents")
-
-
-def test_a_double_in_place_of_a_package_is_accepted(monkeypatch):
-    monkeypatch.setitem(sys.modules, "agents", type(sys)("agents"))
-    check_sibling("agents")

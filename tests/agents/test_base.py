@@ -22,8 +22,21 @@ def test_any_input_reaches_the_model_unchanged(subtests):
             assert model.prompts[0][1].text == text
 
 
-def test_the_signature_is_that_of_the_document():
-    assert list(inspect.signature(BaseAgent).parameters)[:3] == ["llm", "system_prompt", "agent_name"]
+SIGNATURES = [
+    (BaseAgent, ["llm", "system_prompt", "agent_name"]),
+    (PlanningAgent, ["llm", "system_prompt"]),
+    (ExecutionAgent, ["llm", "tools", "system_prompt"]),
+    (MonitoringAgent, ["llm", "system_prompt"]),
+    (MonitoringAgent.evaluate, ["self", "objective", "result"]),
+    (PlanningAgent.generate_plan, ["self", "task"]),
+    (ExecutionAgent.execute_step, ["self", "step_description", "context"]),
+]
+
+
+def test_the_signatures_are_those_of_the_documents(subtests):
+    for function, names in SIGNATURES:
+        with subtests.test(function=function.__qualname__):
+            assert list(inspect.signature(function).parameters)[: len(names)] == names
     agent = BaseAgent(ScriptedChatModel([]), system_prompt="role", agent_name="Ann")
     assert (agent.system_prompt, agent.agent_name) == ("role", "Ann")
 
@@ -33,8 +46,23 @@ def test_a_reply_in_blocks_is_joined():
     assert BaseAgent(ScriptedChatModel([AIMessage(blocks)])).invoke("hi") == "ab"
 
 
-async def test_the_awaited_twin_gives_the_same():
-    assert await BaseAgent(ScriptedChatModel(["<think>hm</think>\nhello"])).ainvoke("hi") == "hello"
+REPLY = '<think>hm</think>{"plan": ["{x}"], "success": true, "feedback": "met"}'
+TWINS = {
+    "invoke": lambda model, a: getattr(BaseAgent(model), f"{a}invoke")("{hi}"),
+    "generate_plan": lambda model, a: getattr(PlanningAgent(model), f"{a}generate_plan")("{task}"),
+    "execute_step": lambda model, a: getattr(ExecutionAgent(model), f"{a}execute_step")(
+        "{step}", "Step 1: {y}"
+    ),
+    "evaluate": lambda model, a: getattr(MonitoringAgent(model), f"{a}evaluate")("Write", "x {y}"),
+}
+
+
+async def test_the_awaited_twin_gives_the_same_and_sends_the_same_prompt(subtests):
+    for name, call in TWINS.items():
+        with subtests.test(name):
+            blocking, awaited = ScriptedChatModel([REPLY]), ScriptedChatModel([REPLY])
+            assert call(blocking, "") == await call(awaited, "a")
+            assert blocking.prompts == awaited.prompts
 
 
 def test_what_is_no_model_is_refused_with_its_value_and_what_to_give(subtests):
@@ -47,12 +75,7 @@ def test_what_is_no_model_is_refused_with_its_value_and_what_to_give(subtests):
                 agent(llm)
 
 
-def test_a_runnable_that_knows_no_schema_is_asked_without_one(subtests):
-    for agent in [PlanningAgent, MonitoringAgent]:
-        with subtests.test(agent=agent):
-            model = RunnableLambda(lambda _: AIMessage('{"plan": ["a"], "success": true}'))
-            judge_or_planner = agent(model)
-            if isinstance(judge_or_planner, PlanningAgent):
-                assert judge_or_planner.generate_plan("task") == ["a"]
-            else:
-                assert judge_or_planner.evaluate("a", "b") == {"success": True, "feedback": ""}
+def test_a_runnable_that_knows_no_schema_is_asked_without_one():
+    model = RunnableLambda(lambda _: AIMessage('{"plan": ["a"], "success": true}'))
+    assert PlanningAgent(model).generate_plan("task") == ["a"]
+    assert MonitoringAgent(model).evaluate("a", "b") == {"success": True, "feedback": ""}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 
 from langchain_core.messages import AIMessage
@@ -17,35 +16,15 @@ OBJECTIVE = "Write a haiku about the ocean"
 MET = '{"success": true, "feedback": "met"}'
 
 
-def test_the_signature_is_that_of_the_document():
-    assert list(inspect.signature(MonitoringAgent.evaluate).parameters)[:3] == ["self", "objective", "result"]
-    assert list(inspect.signature(MonitoringAgent).parameters)[:2] == ["llm", "system_prompt"]
-
-
-def test_an_unreadable_reply_is_a_failure_that_quotes_it():
+def test_an_unreadable_reply_is_a_failure_that_quotes_it_and_a_warning_that_does_not(caplog):
     agent = MonitoringAgent(ScriptedChatModel(["I like it."]))
-    assert agent.evaluate(OBJECTIVE, "x") == {
-        "success": False,
-        "feedback": "Failed to parse monitoring response: I like it.",
-    }
-
-
-def test_an_unreadable_reply_is_logged_as_a_warning(caplog):
     with caplog.at_level(logging.DEBUG, "agents"):
-        MonitoringAgent(ScriptedChatModel(["I like it."])).evaluate(OBJECTIVE, "x")
+        verdict = agent.evaluate(OBJECTIVE, "x")
+    assert verdict == {"success": False, "feedback": "Failed to parse monitoring response: I like it."}
     [record] = caplog.records
-    assert record.levelno == logging.WARNING
-    assert record.name == "agents.monitoring"
+    assert (record.levelno, record.name) == (logging.WARNING, "agents.monitoring")
     assert "reply of 10 characters" in record.getMessage()
     assert "like" not in record.getMessage()
-
-
-async def test_the_awaited_twin_gives_the_same_verdict_and_sends_the_same_prompt():
-    blocking, awaited = ScriptedChatModel([MET]), ScriptedChatModel([MET])
-    verdict = MonitoringAgent(blocking).evaluate(OBJECTIVE, "x {y}")
-    other = await MonitoringAgent(awaited).aevaluate(OBJECTIVE, "x {y}")
-    assert verdict == other
-    assert blocking.prompts == awaited.prompts
 
 
 def test_a_reply_that_the_provider_blocked_is_no_verdict(subtests):

@@ -19,13 +19,11 @@ CALLS = {
 def test_none_is_an_empty_text(subtests):
     for name, call in CALLS.items():
         with subtests.test(name=name):
-            with_none, with_empty = ([], [])
-            answers = [
-                call(ScriptedChatModel(lambda messages, seen=seen: seen.append(messages) or REPLY), text)
-                for seen, text in ((with_none, None), (with_empty, ""))
-            ]
+            seen: dict[str | None, list[str]] = {None: [], "": []}
+            answers = []
+            for text, asked in seen.items():
+                model = ScriptedChatModel(lambda messages, asked=asked: asked.append(str(messages)) or REPLY)
+                answers.append(call(model, text))
 
             assert answers[0] == answers[1]
-            assert [[each.content for each in asked] for asked in with_none] == [
-                [each.content for each in asked] for asked in with_empty
-            ]
+            assert seen[None] == seen[""]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from langchain_core.tools import tool
 
 from agents.roles import build_roles
 
@@ -28,15 +27,6 @@ def test_each_role_can_have_its_own_model():
         "nonsense", planner_model="openai:a", executor_model="openai:b", monitor_model="openai:c"
     )
     assert model_names(roles) == ["a", "b", "c"]
-
-
-def test_the_tools_are_the_executors():
-    @tool
-    def look(text: str) -> str:
-        """Look."""
-        return text
-
-    assert [item.name for item in build_roles("openai:common", tools=[look]).executor.tools] == ["look"]
 
 
 def test_a_client_waits_as_long_as_a_call_of_an_agent_may_take():

@@ -38,12 +38,6 @@ def test_the_report_has_the_outcome_of_each_check():
     ]
 
 
-def test_a_check_without_a_quote_comes_from_the_contract():
-    report = evaluate_text("one", {"check": "word_count", "max": 2})
-
-    assert (report["checks"][0]["quote"], report["checks"][0]["source"]) == (None, "contract")
-
-
 def test_the_severity_of_a_failed_check_decides(subtests):
     for severity, status in [("critical", "failed"), ("warning", "warning"), ("info", "passed")]:
         with subtests.test(severity=severity):
@@ -55,13 +49,16 @@ def test_the_severity_of_a_failed_check_decides(subtests):
 
 
 def test_a_check_that_cannot_be_decided_needs_a_review(subtests):
-    for severity, status in [("critical", "needs_review"), ("warning", "needs_review"), ("info", "passed")]:
-        with subtests.test(severity=severity):
-            undecided = {"check": "word_count", "exactly": 3, "severity": severity}
-            report = evaluate_text(THAI, undecided, {"check": "excludes", "texts": ["bad"]})
-
-            assert report.status == status
-            assert report["checks"][0]["passed"] is None
+    fine = {"check": "excludes", "texts": ["bad"]}
+    for severity, others, status in [
+        ("critical", [fine], "needs_review"),
+        ("warning", [fine], "needs_review"),
+        ("info", [fine], "passed"),
+        ("info", [], "needs_review"),
+    ]:
+        with subtests.test(severity=severity, others=others):
+            report = evaluate_text(THAI, {"check": "word_count", "exactly": 3, "severity": severity}, *others)
+            assert (report.status, report["checks"][0]["passed"]) == (status, None)
 
 
 def test_no_judge_decides_what_a_check_cannot():
@@ -75,23 +72,15 @@ def test_no_judge_decides_what_a_check_cannot():
     assert approved.status == "needs_review"
 
 
-def test_checks_of_severity_info_alone_pass_nothing_undecided():
-    report = evaluate_text(THAI, {"check": "word_count", "exactly": 3, "severity": "info"})
-
-    assert report.status == "needs_review"
-
-
-def test_a_run_without_an_output_cannot_be_decided():
-    run = {"tool_calls": ["search"]}
-    report = evaluate({"agent_run": run, "checks": [{"check": "word_count", "max": 2}]})
-
-    assert (report.status, report["checks"][0]["seen"]) == ("needs_review", "the run has no final output")
-
-
-def test_an_empty_output_fails():
-    report = evaluate_text("", {"check": "excludes", "texts": ["bad"]})
-
-    assert (report.status, report["checks"][0]["seen"]) == ("failed", "the text is empty")
+def test_a_run_without_an_output_cannot_be_decided_and_an_empty_output_fails():
+    check = {"check": "word_count", "max": 2}
+    silent, empty = (
+        evaluate({"agent_run": {"tool_calls": ["search"]}, "checks": [check]}),
+        evaluate_text("", check),
+    )
+    assert (silent.status, silent["checks"][0]["seen"]) == ("needs_review", "the run has no final output")
+    assert (empty.status, empty["checks"][0]["seen"]) == ("failed", "the text is empty")
+    assert (empty["checks"][0]["quote"], empty["checks"][0]["source"]) == (None, "contract")
 
 
 def test_a_check_of_tools_reads_the_recorded_calls(subtests):

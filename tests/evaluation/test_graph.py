@@ -127,20 +127,14 @@ def test_a_field_that_no_case_has_is_refused_outside_of_a_larger_graph():
     assert (state["evaluation_status"], len(state["errors"])) == ("invalid", 1)
 
 
-def test_a_case_without_subjective_questions_goes_around_the_judge():
-    assert path(CASE) == [name for name in NODES if name not in {"run_rubric_judge", "validate_judge_result"}]
-
-
-def test_a_rubric_leads_through_the_judge():
-    judge = ScriptedJudge([{"score": 5, "rationale": "Fine."}])
-
-    assert path({**CASE, "rubric": RUBRIC}, judge) == list(NODES)
-
-
-def test_an_invalid_case_goes_straight_to_the_report(subtests):
-    for case in [{}, {"agent_run": None}, {"unknown": 1, **CASE}]:
+def test_a_case_takes_the_nodes_that_it_needs(subtests):
+    rubric = {**CASE, "rubric": RUBRIC}
+    unjudged = [name for name in NODES if name not in {"run_rubric_judge", "validate_judge_result"}]
+    invalid = [{}, {"agent_run": None}, {"unknown": 1, **CASE}]
+    ends = ["prepare_evaluation", "finalize_report"]
+    for case, nodes in [(CASE, unjudged), (rubric, list(NODES)), *((case, ends) for case in invalid)]:
         with subtests.test(case):
-            assert path(case) == ["prepare_evaluation", "finalize_report"]
+            assert path(case, ScriptedJudge([{"score": 5, "rationale": "Fine."}])) == nodes
 
 
 THREAD = {"configurable": {"thread_id": "1"}}

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from orchestrator.cli.app import app
-from tests.fakes.loopback import ollama_reply
+from tests.fakes.protocol_server import ollama_reply
 
 SETS = Path(__file__).parents[2] / "examples" / "evalset"
 

@@ -7,7 +7,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from tests.fakes.protocol_server import ModelReply, encode, serve_protocol, write_body, write_stream
 
 PLAN, STEP, VERDICT = "plan", "step", "verdict"
 COMMIT, ASSESS, SUPERVISE = "commitment", "assessment", "supervision"
@@ -28,7 +29,6 @@ class ChatServer:
 
     answers: dict[str, list[Answer]]
     url: str = ""
-    usage: bool = True
     asked: list[str] = field(default_factory=list)
     models: list[str] = field(default_factory=list)
     ending: threading.Event = field(default_factory=threading.Event)
@@ -95,18 +95,13 @@ def answers(
 
 @contextmanager
 def serving(script: dict[str, list[Answer]], *, usage: bool = True) -> Iterator[ChatServer]:
-    chat = ChatServer(script, usage=usage)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(chat))
-    chat.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield chat
-    finally:
-        chat.ending.set()
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    chat = ChatServer(script)
+    with serve_protocol(lambda body: _write(body, chat.answer(body), usage=usage)) as server:
+        chat.url = server.url
+        try:
+            yield chat
+        finally:
+            chat.ending.set()
 
 
 def _kind(body: dict[str, object]) -> str:
@@ -120,64 +115,17 @@ def _kind(body: dict[str, object]) -> str:
     return name if name in (PLAN, COMMIT, ASSESS) else VERDICT
 
 
-def _completion(body: dict[str, object], text: str, *, usage: bool) -> bytes:
-    reply: dict[str, object] = {
-        "id": "1",
-        "object": "chat.completion",
-        "created": 1,
-        "model": body["model"],
-        "choices": [{"index": 0, "finish_reason": "stop", "message": _message(text)}],
-    }
-    if usage:
-        reply["usage"] = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
-    return json.dumps(reply).encode()
-
-
 def call(name: str, **args: object) -> str:
     """A reply that calls a tool."""
     return json.dumps({"call": {"name": name, "arguments": json.dumps(args)}})
 
 
-def _message(text: str) -> dict[str, object]:
-    if not text.startswith('{"call": '):
-        return {"role": "assistant", "content": text}
-    calls = [{"id": "1", "type": "function", "function": json.loads(text)["call"]}]
-    return {"role": "assistant", "content": None, "tool_calls": calls}
-
-
-def _stream(body: dict[str, object], text: str) -> bytes:
-    """The same reply as server-sent events, one for each word."""
-    words = [f" {word}" if index else word for index, word in enumerate(text.split(" "))]
-    deltas = [{"role": "assistant", "content": ""}, *({"content": word} for word in words)]
-    choices = [[{"index": 0, "delta": delta, "finish_reason": None}] for delta in deltas]
-    choices.append([{"index": 0, "delta": {}, "finish_reason": "stop"}])
-    usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
-    options = body.get("stream_options")
-    asked = isinstance(options, dict) and options.get("include_usage")
-    chunks = [{"choices": choice} for choice in choices] + (
-        [{"choices": [], "usage": usage}] if asked else []
-    )
-    common = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": body["model"]}
-    events = [f"data: {json.dumps({**common, **chunk})}\n\n" for chunk in chunks]
-    return "".join([*events, "data: [DONE]\n\n"]).encode()
-
-
-def _handler(chat: ChatServer) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            text, streamed = chat.answer(body), body.get("stream") is True
-            reply = _stream(body, text) if streamed else _completion(body, text, usage=chat.usage)
-            try:
-                self.send_response(200)
-                self.send_header("Content-Type", "text/event-stream" if streamed else "application/json")
-                self.send_header("Content-Length", str(len(reply)))
-                self.end_headers()
-                self.wfile.write(reply)
-            except ConnectionError:  # whoever asked was interrupted
-                self.close_connection = True
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            pass
-
-    return Handler
+def _write(body: dict[str, object], text: str, *, usage: bool) -> bytes:
+    """The reply in the form that was asked for."""
+    is_call = text.startswith('{"call": ')
+    asked = json.loads(text)["call"] if is_call else {}
+    calls = [(asked["name"], asked["arguments"])] if is_call else []
+    reply = ModelReply("" if is_call else text, calls, usage=(10, 5), model=str(body["model"]))
+    if body.get("stream") is True:
+        return encode(write_stream("openai", reply))
+    return encode({**write_body("openai", reply), **({} if usage else {"usage": None})})

@@ -6,7 +6,7 @@ import json
 import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -31,6 +31,7 @@ class ModelReply:
         usage: Tokens of the prompt and of the reply.
         usage_in_each: Whether each piece of a stream has the usage.
         more: Further fields of OpenAI's message, such as ``reasoning_content``.
+        model: The name of OpenAI's model.
     """
 
     text: str = ""
@@ -39,6 +40,7 @@ class ModelReply:
     usage: tuple[int, int] = (11, 7)
     usage_in_each: bool = False
     more: Mapping[str, object] = field(default_factory=dict)
+    model: str = "m"
 
 
 @dataclass
@@ -47,14 +49,16 @@ class ProtocolServer:
 
     Attributes:
         url: The address.
-        bodies: The JSON of the requests.
+        bodies: The JSON of the requests that have a body.
         paths: The paths of the requests.
+        headers: The headers of the requests, by their names in small letters.
     """
 
     answer: Callable[[dict[str, Any]], bytes]
     url: str = ""
     bodies: list[dict[str, Any]] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
 
     def model(self, protocol: Protocol, **options: object) -> BaseChatModel:
         """Builds the chat model of a user of this server."""
@@ -65,7 +69,7 @@ class ProtocolServer:
 
 @contextmanager
 def serve_protocol(answer: Callable[[dict[str, Any]], bytes]) -> Iterator[ProtocolServer]:
-    """Serves until the end of the block."""
+    """Serves until the end of the block, each connection in a thread of its own."""
     listener = socket.create_server(("127.0.0.1", 0))
     server = ProtocolServer(answer, f"http://127.0.0.1:{listener.getsockname()[1]}")
     thread = threading.Thread(target=_accept, args=(listener, server), daemon=True)
@@ -84,19 +88,25 @@ def _accept(listener: socket.socket, server: ProtocolServer) -> None:
             connection = listener.accept()[0]
         except OSError:
             return
-        with connection:
-            _handle(connection, server)
+        threading.Thread(target=_handle, args=(connection, server), daemon=True).start()
 
 
 def _handle(connection: socket.socket, server: ProtocolServer) -> None:
-    with connection.makefile("rb") as file:
-        request = file.readline().decode()
-        headers = dict(line.decode().lower().split(":", 1) for line in iter(file.readline, b"\r\n") if line)
+    # A client that was interrupted has left.
+    with suppress(OSError), connection, connection.makefile("rb") as file:
+        method, path, *_ = (file.readline().decode() or "- -").split()
+        lines = [line.decode().strip() for line in iter(file.readline, b"\r\n") if line]
+        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+        if method == "-":
+            return
         content = file.read(int(headers.get("content-length", 0)))
-    if request:
-        server.paths.append(request.split()[1])
-        server.bodies.append(json.loads(content or "{}"))
-        connection.sendall(server.answer(server.bodies[-1]))
+        body = json.loads(content or "{}")
+        server.paths.append(path)
+        server.headers.append(headers)
+        if content:
+            server.bodies.append(body)
+        answer = server.answer(body)
+        connection.sendall(answer.partition(b"\r\n\r\n")[0] + b"\r\n\r\n" if method == "HEAD" else answer)
         connection.shutdown(socket.SHUT_WR)
 
 
@@ -105,23 +115,20 @@ def encode(
 ) -> bytes:
     """Writes an answer: a sequence of bytes in HTTP chunks, bytes as they are until the end, else JSON."""
     if isinstance(body, bytes):
-        return _head(status, {"Content-Type": "text/plain", "Connection": "close", **(headers or {})}) + body
+        return _head(status, {"Content-Type": "text/plain", **(headers or {})}) + body
     if isinstance(body, list) and body and isinstance(body[0], bytes):
         kind = "text/event-stream" if body[0][:1] != b"{" else "application/x-ndjson"
         chunks = [b"%x\r\n%s\r\n" % (len(part), part) for part in (*body, b"")]
         named = {"Content-Type": kind, "Transfer-Encoding": "chunked", **(headers or {})}
         return _head(status, named) + b"".join(chunks)
     data = json.dumps(body).encode()
-    return (
-        _head(
-            status, {"Content-Type": "application/json", "Content-Length": str(len(data)), **(headers or {})}
-        )
-        + data
-    )
+    named = {"Content-Type": "application/json", "Content-Length": str(len(data)), **(headers or {})}
+    return _head(status, named) + data
 
 
 def _head(status: int, headers: Mapping[str, str]) -> bytes:
-    lines = [f"HTTP/1.1 {status} X", *(f"{name}: {value}" for name, value in headers.items())]
+    named = {"Connection": "close", **headers}
+    lines = [f"HTTP/1.1 {status} X", *(f"{name}: {value}" for name, value in named.items())]
     return "\r\n".join([*lines, "", ""]).encode()
 
 
@@ -142,10 +149,17 @@ def write_body(protocol: Protocol, reply: ModelReply) -> dict[str, object]:
         "id": "x",
         "object": "chat.completion",
         "created": 1,
-        "model": "m",
+        "model": reply.model,
         "usage": _openai_usage(reply),
         "choices": [choice],
     }
+
+
+def ollama_reply(text: str = "Hi", **counts: object) -> bytes:
+    """Encodes the stream of an Ollama server: a text, then the counts, such as ``prompt_eval_count``."""
+    first = {"model": "m", "message": {"role": "assistant", "content": text}, "done": False}
+    end = {"model": "m", "message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"}
+    return encode([json.dumps(line).encode() + b"\n" for line in (first, {**end, "eval_count": 1, **counts})])
 
 
 def split(text: str) -> list[str]:
@@ -177,7 +191,7 @@ def _openai_stream(reply: ModelReply) -> list[bytes]:
     choices = [[{"index": 0, "delta": delta, "finish_reason": None}] for delta in deltas]
     if reply.reason is not None:
         choices.append([{"index": 0, "delta": {}, "finish_reason": reply.reason}])
-    common = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    common = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": reply.model}
     usage = _openai_usage(reply)
     events = [
         {**common, "choices": choice, **({"usage": usage} if reply.usage_in_each else {})}

@@ -32,7 +32,7 @@ def agent(*replies, tools=(), usage=None):
     return ExecutionAgent(ScriptedChatModel(list(replies), usage=usage), list(tools))
 
 
-def call(name, **args):
+def call(name, /, **args):
     """A reply that calls a tool."""
     return AIMessage("", tool_calls=[{"name": name, "args": args, "id": "1"}])
 

@@ -42,21 +42,6 @@ def test_planning_executing_and_judging_all_ask_the_model_of_the_specification(s
     assert set(served.models) == {"scripted"}
 
 
-def test_each_role_can_have_a_model_of_its_own(served):
-    from_model(
-        "nonsense",
-        planner_model="openai:large",
-        executor_model="openai:small",
-        monitor_model="openai:strict",
-    ).run("the task")
-
-    assert list(zip(served.asked, served.models, strict=True)) == [
-        ("plan", "large"),
-        ("step", "small"),
-        ("verdict", "strict"),
-    ]
-
-
 @pytest.fixture
 def doubted(monkeypatch, environment):
     """A model whose executor has a concern, and whose supervisor lets it stand."""

@@ -26,8 +26,6 @@ from tests.orchestrator import options_page
 COUNT = "give a whole number of at least 0"
 POSITIVE = "give a whole number of at least 1"
 BOUND = "give a number above 0, or leave it out for no bound"
-COUNT_BOUND = f"{POSITIVE}, or leave it out for no bound"
-SECONDS = "give seconds above 0, or leave it out for no bound"
 PRICES = "give {'model name': ModelPrice(input_usd=..., output_usd=...)}"
 
 

@@ -135,22 +135,6 @@ def test_another_form_of_the_option_is_refused(subtests):
             read_acting_tools(given)
 
 
-def test_annotations_decide_about_a_tool_that_nobody_names(subtests):
-    for hints, kind in [
-        ({"readOnlyHint": True}, "reading"),
-        ({"readOnlyHint": False}, "acting"),
-        ({"destructiveHint": True}, "acting"),
-        ({"destructiveHint": True, "readOnlyHint": True}, "acting"),
-        ({"idempotentHint": False}, "acting"),
-        ({"idempotentHint": False, "readOnlyHint": True}, "reading"),
-        ({"idempotentHint": True}, "open"),
-        ({}, "open"),
-        (None, "open"),
-    ]:
-        with subtests.test(hints=hints):
-            assert describe_tool(read_acting_tools(None, {"ledger": hints}), "ledger").kind == kind
-
-
 def test_what_is_stated_outweighs_annotations_and_annotations_outweigh_names():
     metadata = {"refund": {"readOnlyHint": True}, "get_order": {"readOnlyHint": False}}
     tools = read_acting_tools({"refund": ActingTool(repeat="ask")}, metadata)

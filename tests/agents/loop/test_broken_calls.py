@@ -134,16 +134,6 @@ def test_a_broken_call_is_sent_back_by_a_bare_agent_in_a_form_that_anthropic_tak
     assert (called["type"], told["type"], called["id"]) == ("tool_use", "tool_result", told["tool_use_id"])
 
 
-def test_a_call_as_text_is_no_final_answer():
-    model = ScriptedChatModel([CALL, ask("note", text="a"), "The answer."])
-
-    assert ExecutionAgent(model, [note]).synthesize("task", "results") == "The answer."
-
-
-def test_an_agent_without_tools_may_quote_a_call():
-    assert ExecutionAgent(ScriptedChatModel([CALL])).execute_step("Write an example") == CALL
-
-
 @pytest.mark.parametrize("arguments", ['"{}"', "[]", "5", "true", "null", '""', []])
 def test_arguments_that_are_no_object_are_told_and_do_not_stand_for_defaults(chat_server, arguments):
     made = []
@@ -165,7 +155,7 @@ def test_arguments_that_are_no_object_are_told_and_do_not_stand_for_defaults(cha
 
 @pytest.mark.parametrize("choices", [[None], [{"message": None}], {"message": {}}, "text"])
 def test_choices_without_a_message_are_told_in_one_sentence(loopback, choices):
-    server = loopback(body=json.dumps({"id": "1", "choices": choices}).encode())
+    server = loopback(answer=lambda _: encode({"id": "1", "choices": choices}))
 
     with pytest.raises(ModelUnavailableError, match="no reply"):
         ExecutionAgent(load_model("openai:any", base_url=server.url, api_key="k")).execute_step("s")

@@ -1,13 +1,10 @@
-"""Addresses and replies for the tests of models."""
+"""Addresses for the tests of models."""
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
 
 import pytest
-
-from tests.fakes.loopback import ollama_reply
 
 
 @pytest.fixture
@@ -16,10 +13,3 @@ def closed_url() -> str:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{probe.getsockname()[1]}"
-
-
-@pytest.fixture
-def chat_reply() -> Callable[[], bytes]:
-    """The stream of an Ollama server for a short answer."""
-
-    return lambda: ollama_reply().body

@@ -174,10 +174,6 @@ def _refused_within(url: str, seconds: float) -> bool:
     return False
 
 
-def test_the_key_is_in_no_representation(endpoint: Endpoint, embedded_llm: BaseChatModel) -> None:
-    assert endpoint.api_key not in repr(endpoint) + repr(embedded_llm) + str(embedded_llm.model_dump())
-
-
 def test_the_key_is_not_on_the_servers_command_line(endpoint: Endpoint) -> None:
     commands = [process.args for process, _ in embedded._running.values()]
     assert commands

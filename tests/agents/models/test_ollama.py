@@ -11,6 +11,7 @@ from ollama import ResponseError
 from agents.errors import ModelSpecError
 from agents.models.ollama import explain_error, installed_models
 from agents.models.spec import load_model
+from tests.fakes.protocol_server import ollama_reply
 
 SCHEMA = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
 
@@ -50,14 +51,14 @@ def test_a_json_schema_constrains_the_reply(ollama_llm: BaseChatModel) -> None:
     assert type(json.loads(reply.text)["ok"]) is bool
 
 
-def test_the_context_size_and_the_temperature_are_sent(loopback, chat_reply) -> None:
-    server = loopback(200, chat_reply())
+def test_the_context_size_and_the_temperature_are_sent(loopback) -> None:
+    server = loopback(answer=lambda _: ollama_reply())
     load_model("ollama:m", base_url=server.url).invoke("Hi")
     assert server.bodies[0]["options"] == {"num_ctx": 8192, "temperature": 0.0}
 
 
-def test_the_server_is_told_to_refuse_what_it_would_cut(loopback, chat_reply, call) -> None:
-    server = loopback(200, chat_reply())
+def test_the_server_is_told_to_refuse_what_it_would_cut(loopback, call) -> None:
+    server = loopback(answer=lambda _: ollama_reply())
     call(load_model("ollama:m", base_url=server.url))
     assert (server.bodies[0]["truncate"], server.bodies[0]["shift"]) == (False, False)
 
@@ -70,8 +71,8 @@ def test_the_server_is_told_to_refuse_what_it_would_cut(loopback, chat_reply, ca
         ("keep_alive=-1,reasoning=high", {"keep_alive": -1, "think": "high"}),
     ],
 )
-def test_settings_follow_the_name(loopback, chat_reply, settings: str, sent: dict[str, object]) -> None:
-    server = loopback(200, chat_reply())
+def test_settings_follow_the_name(loopback, settings: str, sent: dict[str, object]) -> None:
+    server = loopback(answer=lambda _: ollama_reply())
     load_model(f"ollama:m:8b,{settings}", base_url=server.url, num_ctx=100).invoke("Hi")
     assert {**server.bodies[0], **sent, "model": "m:8b"} == server.bodies[0]
 
@@ -87,8 +88,8 @@ def test_other_settings_are_answered_with_those_that_are_accepted(subtests: pyte
             load_model(f"ollama:m,{settings}")
 
 
-def test_the_host_comes_from_the_environment(loopback, chat_reply, monkeypatch: pytest.MonkeyPatch) -> None:
-    server = loopback(200, chat_reply())
+def test_the_host_comes_from_the_environment(loopback, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = loopback(answer=lambda _: ollama_reply())
     monkeypatch.setenv("OLLAMA_HOST", server.url.removeprefix("http://"))
     assert load_model("ollama:m").invoke("Hi").text == "Hi"
 

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from agents import MonitoringAgent, TransportRetry
 from agents.models.spec import load_model
-from tests.fakes.loopback import Reply
+from tests.fakes.protocol_server import encode, ollama_reply
 
 ONCE = TransportRetry(max_attempts=1)
-
-
-def verdict_reply() -> Reply:
-    message = {"role": "assistant", "content": '{"success": true, "feedback": "met"}'}
-    return Reply(200, json.dumps({"model": "m", "message": message, "done": True}).encode() + b"\n")
 
 
 @pytest.mark.parametrize(
@@ -28,8 +21,8 @@ def verdict_reply() -> Reply:
     ],
 )
 def test_a_server_that_refuses_the_format_is_asked_once_without_it(loopback, status, error):
-    refusal = Reply(status, json.dumps({"error": error}).encode())
-    server = loopback(answer=lambda body: refusal if "format" in body else verdict_reply())
+    refusal, met = encode({"error": error}, status), ollama_reply('{"success": true, "feedback": "met"}')
+    server = loopback(answer=lambda body: refusal if "format" in body else met)
     monitor = MonitoringAgent(load_model("ollama:m", base_url=server.url), transport_retry=ONCE)
 
     assert [monitor.evaluate("objective", "output")["success"] for _ in range(2)] == [True, True]

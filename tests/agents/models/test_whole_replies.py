@@ -20,7 +20,6 @@ from agents import (
     EffectsMiddleware,
     ExecutionAgent,
     ModelRefusedError,
-    ModelUnavailableError,
     TransportRetry,
 )
 from agents.models.transport_retry import is_transient
@@ -218,16 +217,6 @@ def test_a_reply_with_a_reason_that_no_provider_has_for_a_whole_one_is_asked_for
                 model = server.model(protocol, streaming=write is write_stream)
                 assert BaseAgent(model, transport_retry=AT_ONCE).invoke("x") == PLAIN.text
                 assert len(server.bodies) == requests
-
-
-def test_a_reason_that_stays_is_told_with_the_word_of_the_server():
-    with (
-        serve_protocol(
-            lambda _: encode(write_body("openai", ModelReply("Hel", reason="engine_overloaded")))
-        ) as server,
-        pytest.raises(ModelUnavailableError, match="engine_overloaded"),
-    ):
-        ExecutionAgent(server.model("openai"), transport_retry=AT_ONCE).execute_step("x")
 
 
 def test_the_text_at_which_a_server_stopped_is_no_reason(subtests):

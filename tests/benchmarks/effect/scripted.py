@@ -6,7 +6,7 @@ from pathlib import Path
 
 from agents.testing import ScriptedChatModel
 from benchmarks.effect.prompts import Prompt
-from benchmarks.effect.records import Record, Settings
+from benchmarks.effect.records import Settings
 
 PROMPTS = tuple(Prompt(key, f"Write word number {key}.", ()) for key in (1, 2, 3))
 SETTINGS = Settings(
@@ -16,21 +16,6 @@ SETTINGS = Settings(
 
 def is_right(prompt: Prompt, output: str) -> bool:
     return output == f"word {prompt.key}"
-
-
-def record(arm="one-shot", prompt=1, seed=0, right=False, claimed=None, **fields) -> Record:
-    defaults = {
-        "output": "text",
-        "basis": None,
-        "checks": None,
-        "unchecked": None,
-        "calls": 1,
-        "cut": 0,
-        "tokens": 10,
-        "seconds": 1.0,
-        "code": "abc",
-    }
-    return Record(arm=arm, prompt=prompt, seed=seed, right=right, claimed=claimed, **{**defaults, **fields})
 
 
 def source(reply):

@@ -10,7 +10,6 @@ from evaluation.cases.stored_evaluation import (
     EvaluationEnd,
     EvaluationHeader,
     append_results,
-    is_stored_evaluation,
     read_end,
     read_results,
 )
@@ -32,33 +31,10 @@ def file(tmp_path):
     return path
 
 
-def test_results_are_read_as_they_were_stored(file):
-    first, second = read_results(file)
-
-    assert first == result(agent_run={"final_output": "Hello"}, reasons=("one",), task="Greet")
-    assert second == result(trial=1, correct=False)
-    assert is_stored_evaluation(file)
-
-
 def test_a_result_is_in_the_file_as_soon_as_it_is_appended(tmp_path):
     with append_results(tmp_path / "results.jsonl", HEADER) as (_, append):
         append(result())
         assert [*read_results(tmp_path / "results.jsonl")] == [result()]
-
-
-def test_a_last_line_that_a_crash_cut_is_left_out_and_written_over(file):
-    file.write_bytes(file.read_bytes()[:-9])
-
-    assert [each.trial for each in read_results(file, is_continued=True)] == [0]
-    with append_results(file, HEADER) as (stored, append):
-        append(result(trial=1))
-    assert [each.trial for each in stored] == [0]
-    assert [each.trial for each in read_results(file)] == [0, 1]
-
-
-def test_an_evaluation_without_its_end_has_not_ended(file):
-    with pytest.raises(ContractError, match=r"results\.jsonl: the evaluation has not ended; continue"):
-        read_end(file)
 
 
 def test_the_end_is_the_last_line_also_of_an_evaluation_that_is_continued(file):

@@ -28,7 +28,6 @@ from tests.evaluation.importers.conversations import (
     tool_use,
 )
 
-NAMES = list(FORMATS)
 NEVER = {"audit": {"rules": [{"id": "never", "forbidden_tools": ["cancel_order"]}]}}
 
 
@@ -44,73 +43,35 @@ def result_text(value):
     return next(iter(value.values())) if isinstance(value, dict) else value
 
 
-def test_each_format_yields_the_calls_with_their_own_answers(subtests):
-    for name in NAMES:
+SAID = {"forbidden_content": [{"text": "could not cancel", "where": "assistant_messages"}]}
+
+
+def test_each_format_yields_the_request_the_calls_with_their_own_answers_and_the_output(subtests):
+    for name, messages in FORMATS.items():
         with subtests.test(name=name):
-            calls = read_calls(FORMATS[name])
+            run = run_from_messages(messages)
+            calls = [{**call, "result": result_text(call["result"])} for call in read_calls(messages)]
+            output = evaluate({"agent_run": {"messages": messages}, "reference_output": REPLY})
+            agreed = evaluate({"agent_run": run, "expected_trajectory": ["find_order"]})
 
-            assert [{**call, "result": result_text(call["result"])} for call in calls] == [
-                {**call, "error": call["result"] == REFUSED and name in MARKS_ERRORS} for call in CALLS
-            ]
-
-
-def test_each_format_yields_the_request(subtests):
-    for name in NAMES:
-        with subtests.test(name=name):
-            assert run_from_messages(FORMATS[name])["input"] == REQUEST["content"]
-
-
-def test_no_format_hides_a_forbidden_tool(subtests):
-    for name in NAMES:
-        for read in [run_from_messages, lambda messages: {"messages": messages}]:
-            with subtests.test(name=name, read=read):
-                report = evaluate({"agent_run": read(FORMATS[name]), **NEVER})
-
-                assert [finding["where"] for finding in report.audit_findings] == ["agent_run.tool_calls[0]"]
-
-
-def test_each_format_yields_the_output(subtests):
-    for name in NAMES:
-        with subtests.test(name=name):
-            report = evaluate({"agent_run": {"messages": FORMATS[name]}, "reference_output": REPLY})
-
-            assert report.status == "passed"
-            assert report.metrics.response["exact_match"] == 1.0
-
-
-def test_the_texts_of_the_assistant_are_searched_in_each_format(subtests):
-    for name in NAMES:
-        with subtests.test(name=name):
-            rule = {"text": "could not cancel", "where": "assistant_messages"}
-            report = evaluate({"agent_run": {"messages": FORMATS[name]}, "forbidden_content": [rule]})
-
-            assert report.status == "failed"
-
-
-def test_what_was_read_agrees_with_its_own_messages(subtests):
-    for name in NAMES:
-        with subtests.test(name=name):
-            expected = {"expected_trajectory": ["find_order"]}
-            report = evaluate({"agent_run": run_from_messages(FORMATS[name]), **expected})
-
-            assert (report.status, report.alerts) == ("passed", [])
-
-
-ROLES = {"user": ["human", "User", " user "], "assistant": ["ai", "model", "Assistant", "AI", "Model"]}
+            assert run["input"] == REQUEST["content"]
+            is_marked = name in MARKS_ERRORS
+            assert calls == [{**call, "error": call["result"] == REFUSED and is_marked} for call in CALLS]
+            assert (output.status, output.metrics.response["exact_match"]) == ("passed", 1.0)
+            assert evaluate({"agent_run": {"messages": messages}, **SAID}).status == "failed"
+            assert (agreed.status, agreed.alerts) == ("passed", [])
+            for read in (run, {"messages": messages}):
+                found = evaluate({"agent_run": read, **NEVER}).audit_findings
+                assert [finding["where"] for finding in found] == ["agent_run.tool_calls[0]"]
 
 
 def test_each_spelling_of_the_assistant_is_read(subtests):
-    for spelling in ROLES["assistant"]:
+    for spelling in ["ai", "model", "Assistant", "AI", "Model"]:
         with subtests.test(spelling=spelling):
-            messages = [
-                REQUEST,
-                *({**m, "role": spelling} if m["role"] == "assistant" else m for m in CHAT[1:]),
-            ]
+            said = ({**m, "role": spelling} if m["role"] == "assistant" else m for m in CHAT[1:])
+            case = {"agent_run": {"messages": (messages := [REQUEST, *said])}, "reference_output": REPLY}
 
-            assert len(read_calls(messages)) == 2
-            assert (
-                evaluate({"agent_run": {"messages": messages}, "reference_output": REPLY}).status == "passed"
-            )
+            assert (len(read_calls(messages)), evaluate(case).status) == (2, "passed")
 
 
 def test_what_the_user_says_is_no_leak_of_the_agent_in_any_spelling(subtests):

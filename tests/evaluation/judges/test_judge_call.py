@@ -46,13 +46,7 @@ def fail(judge):
     return run_conversation(ask(judge))["judge_result"]["failure"]
 
 
-def test_every_kind_of_judge_answers_blocking_code(subtests):
-    for judge in JUDGES:
-        with subtests.test(judge=judge):
-            assert run_conversation(ask(judge))["judge_result"] == {"answer": '{"score": 4}'}
-
-
-async def test_every_kind_of_judge_answers_within_a_running_loop(subtests):
+async def test_every_kind_of_judge_answers_also_within_a_running_loop(subtests):
     for judge in JUDGES:
         with subtests.test(judge=judge):
             assert (await arun_conversation(ask(judge)))["judge_result"] == {"answer": '{"score": 4}'}

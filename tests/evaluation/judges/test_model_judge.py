@@ -5,20 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 
-import httpx
 import pytest
 from langchain_core.caches import InMemoryCache
 from langchain_core.language_models import BaseChatModel, FakeListChatModel
 from langchain_core.messages import AIMessage
-from langchain_openai import ChatOpenAI
 
-from agents import ModelRefusedError, ModelUnavailableError, TransportRetry
+from agents import ModelRefusedError, ModelUnavailableError, TransportRetry, load_model
 from agents.testing import ScriptedChatModel
 from evaluation.contract.contract import Criterion, Rubric
 from evaluation.errors import ContractError, JudgeError
 from evaluation.judges.judge_call import JudgeScore, read_judge_result
 from evaluation.judges.model_judge import RubricJudge
 from tests.evaluation.judges.asking import RUBRIC, request
+from tests.fakes.protocol_server import ModelReply, encode, serve_protocol, write_body
 
 REPLY = {
     "rationale": "Clear and warm.",
@@ -228,47 +227,20 @@ def test_what_makes_no_judge_is_refused(subtests):
             RubricJudge(llm, **options)
 
 
-def openai(handler):
-    return ChatOpenAI(
-        model="m",
-        api_key=KEY,
-        base_url="http://model.test/v1",
-        max_retries=0,
-        http_client=httpx.Client(transport=httpx.MockTransport(handler)),
-    )
-
-
-def completion(content, finish="stop", refusal=None):
-    message = {"role": "assistant", "content": content, "refusal": refusal}
-    body = {
-        "id": "1",
-        "object": "chat.completion",
-        "created": 1,
-        "model": "m-2025",
-        "choices": [{"index": 0, "message": message, "finish_reason": finish}],
-        "usage": {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10},
-    }
-    return lambda _: httpx.Response(200, json=body)
-
-
 def test_an_openai_model_is_held_to_the_schema():
-    sent = []
-
-    def handler(asked):
-        sent.append(json.loads(asked.content))
-        return completion(json.dumps(REPLY))(asked)
-
-    answer = RubricJudge(openai(handler)).judge(request())
-    assert sent[0]["response_format"]["json_schema"]["schema"]["required"][:2] == ["rationale", "criteria"]
-    assert (answer["score"], answer["usage"]) == (
-        4.5,
-        {"input_tokens": 7, "output_tokens": 3, "model": "m-2025"},
-    )
+    answer = encode(write_body("openai", ModelReply(json.dumps(REPLY), usage=(7, 3), model="m-2025")))
+    with serve_protocol(lambda _: answer) as server:
+        judged = RubricJudge(server.model("openai")).judge(request())
+    schema = server.bodies[0]["response_format"]["json_schema"]["schema"]
+    assert schema["required"][:2] == ["rationale", "criteria"]
+    usage = {"input_tokens": 7, "output_tokens": 3, "model": "m-2025"}
+    assert (judged["score"], judged["usage"]) == (4.5, usage)
 
 
 def test_a_key_that_the_provider_echoes_is_not_told():
-    llm = openai(lambda _: httpx.Response(401, json={"error": {"message": f"wrong key {KEY}"}}))
-    error = failure(RubricJudge(llm))
+    with serve_protocol(lambda _: encode({"error": {"message": f"wrong key {KEY}"}}, 401)) as server:
+        llm = load_model("openai:m", base_url=f"{server.url}/v1", api_key=KEY)
+        error = failure(RubricJudge(llm))
     assert (error.kind, KEY in str(error)) == ("provider_failure", False)
     assert error.__cause__ is None
     assert error.__suppress_context__

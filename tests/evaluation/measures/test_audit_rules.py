@@ -38,18 +38,6 @@ def test_content_is_required_or_forbidden(subtests):
             assert [finding.kind for finding in findings(rule)] == kinds
 
 
-def test_a_run_without_an_output_leaves_a_content_rule_open(subtests):
-    for demand in ["forbidden", "required"]:
-        with subtests.test(demand=demand):
-            (finding,) = findings({demand: {"text": "x"}}, output=None)
-
-            assert (finding.kind, finding.severity, finding.where) == (
-                "missing_data",
-                "warning",
-                "agent_run.final_output",
-            )
-
-
 def test_content_is_looked_for_in_the_messages_of_the_assistant():
     rule = {"forbidden": {"text": "secret plan", "where": "assistant_messages"}}
     messages = [
@@ -103,12 +91,6 @@ def test_each_tool_that_may_not_be_used_is_one_finding_at_its_first_call(subtest
             actions = [action("search"), action("refund"), action("refund"), action("boss", kind="handoff")]
 
             assert [finding.where for finding in findings(rule, actions=actions)] == places
-
-
-def test_a_tool_finding_counts_the_calls():
-    (finding,) = findings({"forbidden_tools": ["refund"]}, actions=[action("refund"), action("refund")])
-
-    assert finding.reason == "Rule rule: The tool refund was called 2 times; do not call it"
 
 
 def test_every_place_has_one_finding_a_kind_with_the_number_of_values():

@@ -82,27 +82,17 @@ def test_a_repetition_that_is_expected_is_not_stuck(subtests):
             assert len(find_stuck_actions(polls, [expect("poll", None)] * 3, RULES)) == stuck
 
 
-def test_an_action_that_failed_was_not_made():
+def test_each_action_is_compared_with_the_agent_that_is_expected():
     failed = [{**handoff("a", "b"), "error": "refused"}]
-
+    actions, expected = [action("x", "a"), action("y", "c")], [expect("x", "a"), expect("y", "b")]
+    assert score_actions(actions, expected)[0]["agent_accuracy"] == 0.5
+    assert score_actions([handoff("a", "b")], [HANDOFF] * 2)[0]["agent_accuracy"] == 0.5
     assert score_actions(failed, expected=[HANDOFF])[0]["agent_accuracy"] == 0.0
 
 
 def test_a_threshold_on_collaboration_is_checked():
-    bounds = {"agent_accuracy": {"min": 1.0}}
-    (check,) = score_actions([action("x", "c")], [expect("x", "b")], bounds=bounds)[1]
-
+    wrong = [action("x", "c")], [expect("x", "b")]
+    (check,) = score_actions(*wrong, bounds={"agent_accuracy": {"min": 1.0}})[1]
+    (missing,) = score_actions([], bounds={"stuck_runs": {"max": 0.0}})[1]
     assert (check.kind, check.passed, check.severity) == ("collaboration", False, "critical")
-
-
-def test_a_threshold_on_what_was_not_recorded_is_missing_data():
-    (check,) = score_actions([], bounds={"stuck_runs": {"max": 0.0}})[1]
-
-    assert (check.kind, check.passed) == ("missing_data", None)
-
-
-def test_each_action_is_compared_with_the_agent_that_is_expected():
-    actions, expected = [action("x", "a"), action("y", "c")], [expect("x", "a"), expect("y", "b")]
-
-    assert score_actions(actions, expected)[0]["agent_accuracy"] == 0.5
-    assert score_actions([handoff("a", "b")], [HANDOFF] * 2)[0]["agent_accuracy"] == 0.5
+    assert (missing.kind, missing.passed) == ("missing_data", None)

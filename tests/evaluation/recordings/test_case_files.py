@@ -63,8 +63,3 @@ def test_lines_are_read_as_the_cases_are_taken(tmp_path):
     path.write_text("")
 
     assert sum(1 for _ in cases) < 99_999
-
-
-def test_a_file_that_is_not_there_is_an_error_of_the_system(tmp_path):
-    with pytest.raises(FileNotFoundError, match="runs"):
-        next(read_cases(tmp_path / "runs.jsonl"))

@@ -117,19 +117,6 @@ def test_what_is_planted_in_every_field_stands_nowhere_in_report_or_log(subtests
             assert [value for value in sample.values if value in caplog.text] == []
 
 
-@pytest.mark.parametrize("samples", sample_table(PLANTED[::4], every=2))
-def test_what_is_planted_in_a_malformed_case_stands_nowhere_in_its_errors(subtests, samples):
-    for sample in samples:
-        with subtests.test(sample=sample):
-            text = sample.text
-            report = evaluate(
-                {"agent_run": {"final_output": text, text: text, "latency_ms": text}, text: [text]}
-            )
-
-            assert report.status == "invalid"
-            assert [quoted(value, report.model_dump(mode="json")) for value in sample.values] == [[]]
-
-
 def test_what_stood_in_its_context_is_removed_where_it_stands_alone(subtests):
     for sample in [*CREDENTIALS, *PERSONAL]:
         with subtests.test(sample=sample):
@@ -238,30 +225,6 @@ def test_an_excerpt_is_bounded_and_redacted(subtests):
             quoted = build_excerpt(value)
 
             assert (quoted["type"], quoted["length"], quoted["excerpt"]) == (kind, length, shown)
-
-
-def test_an_excerpt_is_known_again_by_its_hash():
-    assert build_excerpt("abc")["sha256"] == "ba7816bf8f01cfea"
-
-
-def test_an_alert_about_arguments_quotes_no_credential(subtests):
-    for secret in ["hunter2secret", "sk-" + "A1b2C3d4" * 20]:
-        with subtests.test(secret=secret):
-            report = evaluate(
-                {
-                    "agent_run": {
-                        "final_output": "x",
-                        "tool_calls": [
-                            {"name": "t", "args": {"a": f"{'x' * 60} password={secret}", "password": secret}}
-                        ],
-                    },
-                    "expected_trajectory": [{"name": "t", "args": {"a": "b", "password": "c"}}],
-                }
-            )
-            [reason] = [alert["reason"] for alert in report.alerts if alert["metric"] == "trajectory"]
-
-            assert "t has" in reason
-            assert not any(secret[:length] in reason for length in (8, len(secret)))
 
 
 def test_a_recogniser_that_marks_every_text_leaves_a_readable_report():

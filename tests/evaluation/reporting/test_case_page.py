@@ -9,7 +9,7 @@ import json
 import re
 
 from evaluation.cases.case_result import CaseResult
-from evaluation.reporting.case_page import render_results, write_html
+from evaluation.reporting.case_page import render_results
 from evaluation.texts.normal import show_hidden
 from tests.evaluation.reporting.results import evaluate_result, notice
 
@@ -66,9 +66,3 @@ def test_the_policy_of_the_page_allows_its_own_scripts_alone():
     assert policy.startswith("default-src 'none'; ")
     assert policy.endswith(f"script-src {sources}")
     assert len(scripts) == 6
-
-
-def test_write_html_writes_a_file(tmp_path):
-    write_html(tmp_path / "report.html", [evaluate_result(notice())], "Notices")
-
-    assert unpack((tmp_path / "report.html").read_text(encoding="utf-8"))["title"] == "Notices"

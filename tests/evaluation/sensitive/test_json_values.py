@@ -1,7 +1,6 @@
 import json
 
 from agents.credentials.detector import Span
-from evaluation import evaluate
 from evaluation.sensitive.scanner import encode_json, find_at_places
 from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS
 from tests.evaluation.sensitive.labelled.personal import PERSONAL
@@ -37,13 +36,6 @@ def test_a_value_is_known_by_the_name_it_stands_under(subtests):
     ]:
         with subtests.test(value=value):
             assert expected <= literals(value)
-
-
-def test_a_pin_is_found_in_a_case_that_has_nothing_else_to_hide():
-    run = {"final_output": "done", "tool_calls": [{"name": "pay", "args": {"pin": "48213"}}]}
-    assert [finding["id"] for finding in evaluate({"agent_run": run})["audit_findings"]] == [
-        "credentials.password"
-    ]
 
 
 def test_values_without_anything_sensitive_give_nothing(subtests):

@@ -2,7 +2,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_core import to_json
 
-from agents.credentials.detector import Span
 from evaluation.sensitive.scanner import find_sensitive, may_contain_sensitive
 from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS, KEYS, PASSWORDS, TOKENS, URLS
 from tests.evaluation.sensitive.labelled.negatives import NEGATIVES
@@ -41,16 +40,6 @@ def test_a_credential_is_named_by_its_kind(subtests):
             assert {span.kind for span in find_sensitive(sample.text)} == {sample.kind}
 
 
-def test_the_prefilter_lets_no_labelled_value_pass_in_any_json_text(subtests):
-    for lead in ["", "\n", "\t", "é", "王", '"']:
-        with subtests.test(lead=lead):
-            texts = [lead + sample.text for sample in [*CREDENTIALS, *PERSONAL]]
-
-            assert [
-                text for text in texts if not may_contain_sensitive(to_json({"field": text}).decode())
-            ] == []
-
-
 def test_the_prefilter_settles_most_clean_texts():
     hits = [sample.text for sample in NEGATIVES if may_contain_sensitive(to_json([sample.text]).decode())]
 
@@ -66,14 +55,6 @@ def test_spans_lie_in_the_text_in_order_and_apart_and_pass_the_prefilter(text):
         end = span.end
 
 
-def test_dashes_and_spaces_of_unicode_are_read(subtests):
-    for text, value in [
-        ("+49\u2011170\u20111234567", "+49\u2011170\u20111234567"),
-    ]:
-        with subtests.test(text=text):
-            assert [literal for literal, _ in found_values(text)] == [value]
-
-
 def test_a_value_that_could_be_read_in_two_ways_is_found_once_and_as_a_whole(subtests):
     for text, value, kind in [
         # A password in an address goes before the mail address that it looks like.
@@ -82,6 +63,7 @@ def test_a_value_that_could_be_read_in_two_ways_is_found_once_and_as_a_whole(sub
         ("password: 4111 1111 1111 1111 ok", "4111 1111 1111 1111", "password"),
         # What follows an account number in groups does not belong to it.
         ("DE89 3704 0044 0532 0130 00 EUR", "DE89 3704 0044 0532 0130 00", "iban"),
+        ("+49\u2011170\u20111234567", "+49\u2011170\u20111234567", "phone"),
         # A value without quotes ends where the next parameter begins.
         ("?password=a&b9&user=joe", "a&b9", "password"),
     ]:
@@ -97,7 +79,3 @@ def test_what_has_only_the_look_of_a_number_is_none(subtests):
     ]:
         with subtests.test(text=text):
             assert found_values(text) == []
-
-
-def test_a_span_says_what_it_is():
-    assert find_sensitive("mail joe@example.com") == (Span(5, 20, "email", "personal"),)

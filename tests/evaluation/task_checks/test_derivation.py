@@ -89,23 +89,19 @@ def test_what_is_only_mentioned_gives_no_check(subtests):
             assert derive(task) == []
 
 
-def test_a_list_of_empty_items_fails():
-    assert judge("List three fruits as 3 bullet points.", "- \n- \n- ") == [False]
-
-
-def test_a_link_with_another_host_fails():
-    task = "Include https://example.org/a in your post."
-
-    assert judge(task, "See https://example.org/a today") == [True]
-    assert judge(task, "See https://evil.test/a today") == [False]
-
-
-def test_a_key_that_is_not_among_exactly_the_keys_fails():
-    task = 'Return a JSON object with exactly the keys "id" and "name".'
-
-    assert judge(task, '{"id": 1, "name": "a"}') == [True]
-    assert judge(task, '{"id": 1, "name": "a", "age": 3}') == [False]
-    assert judge(task, '{"id": 1}') == [False]
+def test_an_output_is_judged_by_the_checks_of_its_task(subtests):
+    link = "Include https://example.org/a in your post."
+    keys = 'Return a JSON object with exactly the keys "id" and "name".'
+    for task, output, passed in [
+        ("List three fruits as 3 bullet points.", "- \n- \n- ", False),
+        (link, "See https://example.org/a today", True),
+        (link, "See https://evil.test/a today", False),
+        (keys, '{"id": 1, "name": "a"}', True),
+        (keys, '{"id": 1, "name": "a", "age": 3}', False),
+        (keys, '{"id": 1}', False),
+    ]:
+        with subtests.test(task=task, output=output):
+            assert judge(task, output) == [passed]
 
 
 def test_checks_that_contradict_each_other_are_unchecked():

@@ -84,27 +84,13 @@ def test_results_are_written_for_other_programs(cli, runs, tmp_path):
 
 
 def test_a_contract_that_demands_nothing_is_refused(subtests, cli, runs, tmp_path):
-    for contract, status in [
-        ("owner: ann", 2),
-        ("complete: true", 2),
-        ("checks: []", 2),
-        ("expected_trajectory: []", 1),
-    ]:
+    refused = dict.fromkeys(["owner: ann", "complete: true", "checks: []"], 2)
+    for contract, status in {**refused, "expected_trajectory: []": 1}.items():
         with subtests.test(contract=contract):
             file = tmp_path / "contract.yaml"
             file.write_text(contract)
 
             assert cli("evaluate", runs(SOURCED), "--contract", str(file)).exit_code == status
-
-
-def test_fields_of_a_run_that_demand_nothing_keep_the_default_checks(subtests, cli, tmp_path):
-    for fields in [{"owner": "ann"}, {"complete": False}, {"checks": []}]:
-        with subtests.test(fields=fields):
-            call = {"name": "price_of", "args": {}, "result": "12.5"}
-            run = {"input": "What does it cost?", "final_output": UNSOURCED, "tool_calls": [call]}
-            (tmp_path / "runs.json").write_text(json.dumps({"agent_run": run, **fields}))
-
-            assert cli("evaluate", str(tmp_path / "runs.json")).exit_code == 1
 
 
 def test_a_report_to_look_at_has_every_run_without_its_credentials(cli, runs, tmp_path):
@@ -151,31 +137,28 @@ def test_a_line_that_cannot_be_read_is_named_and_the_others_are_evaluated(cli, r
     assert "not read: runs.jsonl:2: this is not JSON" in asked.stderr
 
 
-def test_bad_input_is_one_sentence(subtests, cli, runs, tmp_path):
-    wrong = tmp_path / "wrong.yaml"
-    wrong.write_text("required_contents: []")
-    loop = tmp_path / "loop.json"
-    loop.symlink_to(loop)
-    given = {"RUNS": runs(SOURCED), "WRONG": str(wrong), "LOOP": str(loop)}
+BAD_INPUT = {
+    "": "give the files of recorded runs, or a file of cases",
+    "absent.json": "absent.json is no file; give files of recorded runs",
+    "loop.json": "loop.json is no file; give files of recorded runs",
+    "runs.jsonl --repeat 5": "nothing is executed, because these runs are recorded; leave out --repeat",
+    "runs.jsonl --contract absent.yaml": "--contract 'absent.yaml' cannot be used (No such file",
+    "runs.jsonl --contract wrong.yaml": "required_contents: no field has this name; write",
+    "runs.jsonl --junit absent/x.xml": "'absent/x.xml' is no file in a folder",
+    "runs.jsonl --fail-on sometimes": "'sometimes'",
+}
 
-    for arguments, message in [
-        ([], "give the files of recorded runs, or a file of cases"),
-        (["absent.json"], "absent.json is no file; give files of recorded runs"),
-        (["LOOP"], "loop.json is no file; give files of recorded runs"),
-        (
-            ["RUNS", "--repeat", "5"],
-            "nothing is executed, because these runs are recorded; leave out --repeat",
-        ),
-        (["RUNS", "--contract", "absent.yaml"], "'absent.yaml' cannot be used (No such file"),
-        (["RUNS", "--contract", "WRONG"], "required_contents: no field has this name; write"),
-        (["RUNS", "--junit", "absent/x.xml"], "'absent/x.xml' is no file in a folder"),
-        (["RUNS", "--fail-on", "sometimes"], "'sometimes'"),
-    ]:
+
+def test_bad_input_is_one_sentence(subtests, cli, runs, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    runs(SOURCED)
+    (tmp_path / "wrong.yaml").write_text("required_contents: []")
+    (tmp_path / "loop.json").symlink_to(tmp_path / "loop.json")
+    for arguments, message in BAD_INPUT.items():
         with subtests.test(arguments=arguments):
-            asked = cli("evaluate", *(given.get(word, word) for word in arguments))
+            asked = cli("evaluate", *arguments.split())
 
-            assert asked.exit_code == 2
-            assert message in asked.stderr
+            assert (asked.exit_code, message in asked.stderr) == (2, True)
 
 
 FAILED_CALL = {"name": "cancel_order", "args": {}, "error": "closed"}
@@ -287,30 +270,28 @@ def test_a_contract_of_the_user_replaces_what_a_run_has_recorded(subtests, cli, 
 
 
 def test_demands_of_nothing_do_not_turn_the_checks_of_any_run_off(subtests, cli, tmp_path):
-    for field in ["required_content", "audit", "checks"]:
-        with subtests.test(field=field):
+    demands = [{name: DEMANDS[name]} for name in ("required_content", "audit", "checks")]
+    for fields in [*demands, {"owner": "ann"}, {"complete": False}]:
+        with subtests.test(fields=fields):
             run = {"input": "x", "final_output": UNSOURCED, "tool_calls": [LOOKUP]}
-            (tmp_path / "run.json").write_text(json.dumps({"agent_run": run, field: DEMANDS[field]}))
+            (tmp_path / "run.json").write_text(json.dumps({"agent_run": run, **fields}))
 
             assert cli("evaluate", str(tmp_path / "run.json")).exit_code == 1
 
 
+EMPTY = [
+    *(("list.json", text) for text in ("[]", "[[]]", "{}", "null", '{"eval_cases": []}')),
+    *(
+        ("list.json", text)
+        for text in ('{"resourceSpans": []}', '{"messages": []}', '{"version": 1, "cases": []}')
+    ),
+    *(("lines.jsonl", text) for text in ("", "\n \n", "# nothing\n# to see\n")),
+    *(("cases.yaml", text) for text in ("# nothing\n", "version: 1\ncases: []")),
+]
+
+
 def test_a_file_without_a_run_is_no_success_and_writes_nothing(subtests, cli, tmp_path):
-    for name, text in [
-        ("list.json", "[]"),
-        ("list.json", "[[]]"),
-        ("object.json", "{}"),
-        ("null.json", "null"),
-        ("empty.jsonl", ""),
-        ("blank.jsonl", "\n \n"),
-        ("comments.jsonl", "# nothing\n# to see\n"),
-        ("comments.yaml", "# nothing\n"),
-        ("cases.yaml", "version: 1\ncases: []"),
-        ("cases.json", '{"version": 1, "cases": []}'),
-        ("evals.json", '{"eval_cases": []}'),
-        ("spans.json", '{"resourceSpans": []}'),
-        ("talk.json", '{"messages": []}'),
-    ]:
+    for name, text in EMPTY:
         with subtests.test(name=name, text=text):
             (tmp_path / name).write_text(text)
 

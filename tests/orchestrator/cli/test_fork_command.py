@@ -20,20 +20,14 @@ def fork(cli, db):
     return lambda *options, thread="t": cli("fork", thread, "--db", str(db), *options)
 
 
-def test_a_fork_goes_on_with_another_model_from_before_the_step(begun, fork, served):
+def test_a_fork_goes_on_with_another_model_from_before_the_step_beside_the_run(begun, fork, served, cli, db):
     other = served(steps=["otherwise"])
     ended = fork("--step", "2", "--model", "openai:other", "--thread", "new")
-
-    assert (ended.exit_code, ended.stdout) == (0, "otherwise\n")
-    assert (set(other.models), other.asked) == ({"other"}, ["step", "verdict"] * 2)
-
-
-def test_a_fork_is_kept_beside_the_run(begun, fork, served, cli, db):
-    served(steps=["otherwise"])
-    said = fork("--step", "2", "--thread", "new").stderr
     listed = cli("runs", "--json", "--db", str(db)).stdout
 
-    assert said.startswith(f"thread new, stored in {db}\n")
+    assert (ended.exit_code, ended.stdout) == (0, "otherwise\n")
+    assert ended.stderr.startswith(f"thread new, stored in {db}\n")
+    assert (set(other.models), other.asked) == ({"other"}, ["step", "verdict"] * 2)
     assert [run["thread_id"] for run in json.loads(listed)] == ["new", "t"]
     assert "Result\ntwo" in cli("show", "t", "--db", str(db)).stdout
 

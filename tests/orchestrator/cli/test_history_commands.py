@@ -39,57 +39,43 @@ def threads(ended):
     return [run["thread_id"] for run in json.loads(ended.stdout)]
 
 
-def test_runs_are_listed_with_how_far_they_are(on):
+def test_runs_are_listed_and_filtered(on, subtests):
     heading, *lines = on("runs").stdout.splitlines()
 
     assert heading.split() == ["thread", "status", "steps", "stored", "task"]
     assert [line.split("  ")[0] for line in lines] == ALL
     assert lines[-1].split()[:3] == ["finished", "success", "2/2"]
     assert lines[-1].endswith("  bake bread")
-
-
-@pytest.mark.parametrize(
-    ("options", "found"),
-    [
-        (["--status", "waiting"], ["waiting side by side", "waiting"]),
-        (["--status", "failed"], []),
-        (["--limit", "1"], ["cut off"]),
-    ],
-)
-def test_runs_are_filtered(on, options, found):
-    assert threads(on("runs", "--json", *options)) == found
+    for options, found in {
+        "--status waiting": ["waiting side by side", "waiting"],
+        "--status failed": [],
+        "--limit 1": ["cut off"],
+    }.items():
+        with subtests.test(options=options):
+            assert threads(on("runs", "--json", *options.split())) == found
 
 
 # The stored file was written when a question had the text "Do you accept the output of step 1?".
-@pytest.mark.parametrize(
-    ("thread", "parts"),
-    [
-        (
-            "finished",
-            (
-                *("Task: bake bread\nStatus: success, started ", "\n  1. one\n  2. two\n"),
-                *(
-                    "step 1 of 2, attempt 1 refused",
-                    "step 1 of 2, attempt 2 accepted",
-                    "\nResult\ntwo done\n",
-                ),
-            ),
-        ),
-        (
-            "waiting",
-            (
-                "Question:\n│ Do you accept the output of step 1?\n",
-                """To go on, call orchestrator.resume('waiting', {"answer": "approve" | "correct" """,
-            ),
-        ),
-        ("cut off", ("Status: interrupted", "attempt 2 accepted")),
+SHOWN = {
+    "finished": [
+        *("Task: bake bread\nStatus: success, started ", "\n  1. one\n  2. two\n", "\nResult\ntwo done\n"),
+        *("step 1 of 2, attempt 1 refused", "step 1 of 2, attempt 2 accepted"),
     ],
-)
-def test_a_run_is_shown_as_far_as_it_came(on, thread, parts):
-    shown = on("show", thread).stdout
+    "waiting": [
+        "Question:\n│ Do you accept the output of step 1?\n",
+        """To go on, call orchestrator.resume('waiting', {"answer": "approve" | "correct" """,
+    ],
+    "cut off": ["Status: interrupted", "attempt 2 accepted"],
+}
 
-    assert [part for part in parts if part not in shown] == []
-    assert ("Result" in shown) == (thread == "finished")
+
+def test_a_run_is_shown_as_far_as_it_came(on, subtests):
+    for thread, parts in SHOWN.items():
+        with subtests.test(thread=thread):
+            shown = on("show", thread).stdout
+
+            assert [part for part in parts if part not in shown] == []
+            assert ("Result" in shown) == (thread == "finished")
 
 
 def test_a_run_is_shown_as_json(on, db):
@@ -133,35 +119,34 @@ def test_runs_are_deleted_by_name_and_ended_ones_by_age(on, words, printed, left
     assert threads(on("runs", "--json")) == left
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["show", "nothing"], "thread 'nothing' is not in {db}; `orchestrator runs` or history.runs() lists"),
-        (["delete", "nothing"], "thread 'nothing' is not in {db}; `orchestrator runs` or history.runs()"),
-        (["delete", "fin"], "thread 'fin' is not in {db}; `orchestrator runs` or history.runs() lists"),
-        (["prune", "--older-than", "1000000000d"], "'1000000000d' is not accepted; give a duration"),
-    ],
-)
-def test_what_cannot_be_done_is_one_sentence_and_the_store_is_as_it_was(on, db, words, sentence):
-    before = db.read_bytes()
-    ended = on(*words)
+UNKNOWN = "is not in {db}; `orchestrator runs` or history.runs()"
+IMPOSSIBLE = {
+    "show nothing": f"thread 'nothing' {UNKNOWN} lists",
+    "delete nothing": f"thread 'nothing' {UNKNOWN}",
+    "delete fin": f"thread 'fin' {UNKNOWN} lists",
+    "prune --older-than 1000000000d": "'1000000000d' is not accepted; give a duration",
+}
 
-    assert (ended.exit_code, ended.stdout) == (2, "")
-    assert sentence.format(db=db) in ended.stderr.splitlines()[-1]
-    assert (db.read_bytes(), list(db.parent.glob("runs*"))) == (before, [db])
+
+def test_what_cannot_be_done_is_one_sentence_and_the_store_is_as_it_was(on, db, subtests):
+    before = db.read_bytes()
+    for words, sentence in IMPOSSIBLE.items():
+        with subtests.test(words=words):
+            ended = on(*words.split())
+
+            assert (ended.exit_code, ended.stdout) == (2, "")
+            assert sentence.format(db=db) in ended.stderr.splitlines()[-1]
+            assert (db.read_bytes(), list(db.parent.glob("runs*"))) == (before, [db])
 
 
 def test_a_store_that_is_missing_is_one_sentence_and_is_not_made(subtests, cli, tmp_path):
-    for command in [["runs"], ["show", "t"], ["delete", "t"], ["prune", "--older-than", "1d"]]:
+    path = tmp_path / "runs.sqlite"
+    sentence = f"orchestrator: there is no {path}; give the path of the run's store\n"
+    for command in ["runs", "show t", "delete t", "prune --older-than 1d"]:
         with subtests.test(command=command):
-            path = tmp_path / "runs.sqlite"
-            ended = cli(*command, "--db", str(path))
+            ended = cli(*command.split(), "--db", str(path))
 
-            assert (ended.exit_code, ended.stderr) == (
-                2,
-                f"orchestrator: there is no {path}; give the path of the run's store\n",
-            )
-            assert not path.exists()
+            assert (ended.exit_code, ended.stderr, path.exists()) == (2, sentence, False)
 
 
 def test_a_database_is_taken_and_its_password_is_not_printed(cli, postgres_url):

@@ -110,19 +110,3 @@ def test_a_wrong_option_is_one_sentence_and_status_2(cli, tmp_path, given, sente
     assert (ended.exit_code, ended.stdout, ended.stderr.count("\n")) == (2, "", 1)
     assert sentence in ended.stderr
     assert [path.suffix for path in tmp_path.glob("*.*")] == [".py"]
-
-
-@pytest.mark.soak
-def test_a_missing_extra_is_one_sentence_and_status_2(environment):
-    script = "import sys; sys.modules['mcp'] = None; from orchestrator.cli.app import app; app(['mcp'])"
-    ended = subprocess.run(
-        [sys.executable, "-c", script],
-        capture_output=True,
-        text=True,
-        env=environment,
-        timeout=60,
-        check=False,
-    )
-
-    assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
-    assert "install plan-execute-monitor[mcp]" in ended.stderr

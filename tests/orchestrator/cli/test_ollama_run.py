@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.fakes.loopback import Reply, ollama_reply
+from tests.fakes.protocol_server import ollama_reply
 
 COUNTS = {
     "prompt_eval_count": 900,
@@ -16,7 +16,7 @@ COUNTS = {
 }
 
 
-def answer(body: dict[str, object]) -> Reply:
+def answer(body: dict[str, object]) -> bytes:
     is_judged = "format" in body
     verdict = json.dumps({"feedback": "it is good", "success": True})
     return ollama_reply(verdict if is_judged else "A brick is a doorstop.", **COUNTS)

@@ -5,7 +5,7 @@ import sqlite3
 
 import pytest
 
-from tests.fakes.chat_server import plan, supervision, verdict
+from tests.fakes.chat_server import plan, verdict
 
 TWO_STEPS = {"plans": [plan("first step", "second step")], "steps": ["one", "two"]}
 
@@ -49,32 +49,17 @@ def test_an_approval_goes_on_to_the_next_question_or_to_the_end(begin, resume):
     assert (last.exit_code, last.stdout) == (0, "two\n")
 
 
-def test_a_correction_has_the_step_done_again(begin, resume):
+def test_a_correction_has_the_step_done_again_and_a_denial_ends_the_run(begin, resume):
     begin(steps=["one", "better"])
 
-    again = resume("--correct", "make it better")
+    again, denied = resume("--correct", "make it better"), resume("--deny", "off the mark")
 
     assert again.exit_code == 3
     assert "Step 1, attempt 2, waits for an answer" in again.stderr
     assert "│ better" in again.stderr
-
-
-def test_a_denial_ends_the_run_as_failed_with_its_reason(begin, resume):
-    begin()
-
-    denied = resume("--deny", "off the mark")
-
     assert denied.exit_code == 1
     assert "\nfailed: denied: step 1: denied by " in denied.stderr
     assert "off the mark" in denied.stderr.splitlines()[-2]
-
-
-def test_without_a_store_a_step_about_which_the_supervisor_asks_fails(cli, served):
-    served(verdicts=[verdict(False, "odd")], supervisions=[supervision("ask_human", "Is this odd?")])
-
-    failed = cli("run", "x", "--model", "openai:scripted", "--no-db", "--supervise", "llm")
-
-    assert (failed.exit_code, "Is this odd?" in failed.stderr) == (1, True)
 
 
 def test_the_options_of_a_run_stay_with_it_over_many_answers(begin, resume):

@@ -23,17 +23,12 @@ def ask(cli, chat):
     return run
 
 
-def test_a_task_that_succeeds_exits_with_0_and_prints_the_result_alone(ask):
-    done = ask(**TWO_STEPS)
+def test_a_task_that_succeeds_exits_with_0_and_prints_the_result_alone(ask, subtests):
+    for options in [[], ["--no-synthesis"]]:
+        with subtests.test(options=options):
+            done = ask(*options, **TWO_STEPS)
 
-    assert (done.exit_code, done.stdout) == (0, "two\n")
-
-
-def test_without_synthesis_the_last_result_is_the_answer(ask):
-    done = ask("--no-synthesis", **TWO_STEPS)
-
-    assert (done.exit_code, done.stdout) == (0, "two\n")
-    assert "final answer" not in done.stderr
+            assert (done.exit_code, done.stdout, "final answer" in done.stderr) == (0, "two\n", not options)
 
 
 def test_progress_is_one_line_an_event_on_standard_error(ask):
@@ -114,13 +109,6 @@ def test_nothing_that_a_model_writes_commands_the_terminal(ask, options):
 
     assert not set(done.output) & {"\x1b", "\x07"}
     assert "[bold]x[/]" in done.stdout
-
-
-def test_without_a_command_the_help_is_shown(cli):
-    shown = cli()
-
-    assert shown.exit_code == 2
-    assert "doctor" in shown.output
 
 
 def test_the_version_is_printed(cli):

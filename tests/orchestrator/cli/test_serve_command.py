@@ -140,13 +140,19 @@ def test_a_wrong_option_is_one_sentence_and_status_2(cli, db, arguments, sentenc
 
 
 @pytest.mark.soak
-def test_a_missing_extra_is_one_sentence_and_status_2(environment):
-    script = "import sys; sys.modules['fastapi'] = None; from orchestrator.cli.app import app; app(['serve'])"
-    command = [sys.executable, "-c", script]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+@pytest.mark.parametrize(("command", "module"), [("serve", "fastapi"), ("mcp", "mcp")])
+def test_a_missing_extra_is_one_sentence_and_status_2(environment, command, module):
+    hide = f"import sys; sys.modules['{module}'] = None; from orchestrator.cli.app import app"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{hide}; app(['{command}'])"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "install plan-execute-monitor[serve]" in done.stderr
+    assert f"install plan-execute-monitor[{command}]" in done.stderr
 
 
 def test_a_port_in_use_is_one_sentence_and_status_2(cli, db):

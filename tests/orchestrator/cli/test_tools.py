@@ -63,19 +63,16 @@ def test_what_is_no_tool_is_refused_in_one_sentence(subtests):
         ("shop_tools:prices", "has no attribute 'prices'"),
         ("shop_tools:NUMBER", "--tools: tools contains a int; give LangChain tools or functions"),
         ("shop_tools:silent", "which cannot be a tool"),
+        (
+            "shop_tools:price shop_tools:TOOLS",
+            '--tools: tools has "price" 2 times; give each tool another name',
+        ),
     ]:
         with subtests.test(name=name):
             with pytest.raises(ConfigurationError) as refused:
-                import_tools([name])
+                import_tools(name.split())
 
             assert sentence in str(refused.value)
-
-
-def test_a_tool_that_is_named_twice_is_refused_in_one_sentence():
-    with pytest.raises(ConfigurationError) as refused:
-        import_tools(["shop_tools:price", "shop_tools:TOOLS"])
-
-    assert str(refused.value) == '--tools: tools has "price" 2 times; give each tool another name'
 
 
 def test_a_file_of_the_current_folder_replaces_no_module_of_python(folder):
@@ -117,14 +114,3 @@ def test_a_person_states_the_result_of_a_tool_call(cli, chat, tmp_path):
     assert (asked.exit_code, blank.exit_code, answered.exit_code) == (3, 2, 0)
     assert f"stated, {getpass.getuser()} says correct: receipt 7" in " ".join(shown.stdout.split())
     assert sys.modules["shop_tools"].PAID == ["Ada"]
-
-
-def test_the_command_that_answers_repeats_the_tools(cli, chat, tmp_path):
-    env = chat().environment
-    where = ("--db", str(tmp_path / "runs"), "--thread", "t")
-    run = ("run", "x", "--model", "openai:m", "--supervise", "human", "--tools", "shop_tools:price")
-    asked = cli(*run, *where, env=env)
-    answered = cli("resume", "t", "--approve", "--tools", "shop_tools:price", *where[:2], env=env)
-
-    assert "--tools shop_tools:price --approve | " in asked.stderr
-    assert answered.exit_code == 0

@@ -155,16 +155,6 @@ def test_a_text_that_the_task_states_is_shown(subtests):
             )
 
 
-def test_an_executor_with_correct_step_gets_objective_output_and_feedback_apart():
-    executor = CorrectingExecutor("draft", "final")
-    run(executor, FakeMonitor(refuse("no rhyme"), accept()), plan=["one"])
-
-    assert executor.calls == [
-        ExecutorCall("one", ""),
-        ExecutorCall("one", "", previous_output="draft", feedback="no rhyme"),
-    ]
-
-
 def test_every_retry_is_told_of_the_output_just_before_it():
     executor = CorrectingExecutor("a", "b", "c")
     run(executor, FakeMonitor(refuse("1"), refuse("2"), accept()), plan=["one"])

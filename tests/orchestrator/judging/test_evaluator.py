@@ -10,11 +10,12 @@ from langchain_core.messages import AIMessage
 from agents import ExecutionAgent, MonitoringAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
+from evaluation.testing import ScriptedJudge
 from orchestrator import ConfigurationError, RetryPolicy
 from orchestrator.judging.feedback import list_kinds
 from tests.fakes.executor import CorrectingExecutor, FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
-from tests.fakes.runs import build, run
+from tests.fakes.runs import build, failure_kind, run, statuses
 from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, met
 
 DONE = EvaluationContract(required_content=[{"text": "done"}])
@@ -33,31 +34,8 @@ def log_in(password: str) -> str:
     return "ok"
 
 
-class FakeJudge:
-    """Answers from a script; notes what it was asked."""
-
-    def __init__(self, *answers):
-        self.requests = []
-        self._answers = list(answers)
-
-    async def ajudge(self, request):
-        self.requests.append(request)
-        answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
-        if isinstance(answer, BaseException):
-            raise answer
-        return answer
-
-
 GOOD = {"score": 5, "rationale": "clear"}
 POOR = {"score": 1, "rationale": "muddled"}
-
-
-def statuses(state):
-    return [record["status"] for record in state["results"]]
-
-
-def failure(state):
-    return state["failure"] and state["failure"]["kind"]
 
 
 # Deterministic first
@@ -112,14 +90,8 @@ def test_a_step_passes_with_its_warnings_kept():
 def test_a_contract_that_cannot_be_evaluated_is_our_error_and_says_so():
     state = run(plan=["one"], contract=TOO_DEEP)
 
-    assert (failure(state), statuses(state)) == ("evaluation_error", ["needs_review"])
+    assert (failure_kind(state), statuses(state)) == ("evaluation_error", ["needs_review"])
     assert "cannot be evaluated" in state["failure"]["message"]
-
-
-# Without a verdict
-
-
-# The contract
 
 
 def broken_at(step_index, result):
@@ -147,7 +119,7 @@ def test_a_contract_function_that_gives_no_contract_fails_that_step_with_its_cau
             with subtests.test(at=at, result=result):
                 state = run(step_contract=broken_at(at, result))
 
-                assert (failure(state), state["failure"]["step_index"]) == ("contract_error", at)
+                assert (failure_kind(state), state["failure"]["step_index"]) == ("contract_error", at)
                 assert state["failure"]["message"].startswith(f"step {at + 1}: {sentence}")
                 assert statuses(state) == ["validated"] * at
 
@@ -156,20 +128,19 @@ def test_a_contract_function_that_gives_no_contract_fails_that_step_with_its_cau
 
 
 def test_a_judge_decides_in_place_of_the_monitor(subtests):
-    for answer, success in [(GOOD, True), (POOR, False)]:
+    judges = [(ScriptedJudge([GOOD] * 3), True), (ScriptedJudge([POOR] * 3), False), (judge_slowly, True)]
+    for judge, success in judges:
         for contract in [None, CLEAR, BOTH]:
-            with subtests.test(answer=answer, contract=contract):
+            with subtests.test(judge=judge, contract=contract):
                 monitor = FakeMonitor(accept() if not success else refuse())
-                state = run(
-                    monitor=monitor, plan=["one"], judge=FakeJudge(answer), contract=contract, max_retries=0
-                )
+                state = run(monitor=monitor, plan=["one"], judge=judge, contract=contract, max_retries=0)
 
                 assert state["results"][0]["verdict"]["success"] is success
                 assert monitor.calls == []
 
 
 def test_a_judge_is_shown_the_step_and_its_output():
-    judge = FakeJudge(GOOD)
+    judge = ScriptedJudge([GOOD])
     run(plan=["one"], judge=judge, step_contract=CLEAR)
     [request] = judge.requests
 
@@ -181,20 +152,11 @@ async def judge_slowly(request):
     return GOOD if "done" in request.output else POOR
 
 
-def test_a_function_is_a_judge(subtests):
-    for judge in [lambda request: GOOD, judge_slowly]:
-        with subtests.test(judge=judge):
-            monitor = FakeMonitor(refuse())
-            state = run(monitor=monitor, plan=["one"], judge=judge, contract=CLEAR)
-
-            assert (state["status"], monitor.calls) == ("success", [])
-
-
 def test_what_is_no_judge_is_refused(subtests):
     for judge, problem in [
         ("judge", "judge is a str; give .* a function, or None for the monitor"),
         (GOOD, "judge is a dict; give "),
-        (FakeJudge, "judge is the class FakeJudge; give an instance of it, or None for the monitor"),
+        (ScriptedJudge, "judge is the class ScriptedJudge; give an instance of it, or None for the monitor"),
     ]:
         with subtests.test(judge=judge), pytest.raises(ConfigurationError, match=problem):
             build(judge=judge)
@@ -207,7 +169,7 @@ def test_a_threshold_without_a_metric_and_without_a_direction_is_refused_before_
         build(step_contract=contract)
     state = run(plan=["one"], step_contract=lambda step, index: contract)
 
-    assert failure(state) == "evaluation_error"
+    assert failure_kind(state) == "evaluation_error"
     assert "thresholds.tokens: is no metric" in state["failure"]["message"]
 
 

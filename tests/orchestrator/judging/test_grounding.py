@@ -52,12 +52,6 @@ def test_a_fact_that_contradicts_a_result_is_sent_back_with_both_sides():
     assert ("It costs 99 euros." in feedback, "12.5" in feedback) == (True, True)
 
 
-def test_an_output_that_keeps_it_fails_the_attempt():
-    state, _ = run(*[CALL, WRONG, ACCEPT] * 3)
-
-    assert (state["status"], state["failure"]["kind"]) == ("failed", "attempts_exhausted")
-
-
 def test_a_recorded_run_knows_the_results_of_the_steps_before(subtests):
     for last, status in [("77 euros are paid.", "passed"), ("99 euros are paid.", "failed")]:
         for synthesis in [True, False]:

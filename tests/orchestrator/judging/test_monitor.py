@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,12 +25,20 @@ def run(monitor, executor=None, plan=("one", "two"), **options):
     )
 
 
-@pytest.mark.parametrize("answer", [UNREADABLE, {"success": True}, None], ids=repr)
-def test_an_answer_that_cannot_be_read_is_asked_for_again_without_a_new_execution(answer):
-    executor, monitor = FakeExecutor(), FakeMonitor(lambda *_: answer, accept())
-    state = run(monitor, executor, ["one"])
+def test_an_answer_that_is_unreadable_or_late_is_asked_for_again_without_a_new_execution(subtests):
+    for answers in [
+        *([lambda *_, said=said: said] for said in (UNREADABLE, {"success": True}, None)),
+        [ConnectionError("refused")] * 2,
+    ]:
+        with subtests.test(answers=answers):
+            executor, monitor = FakeExecutor(), FakeMonitor(*answers, accept())
+            state = run(monitor, executor, ["one"])
 
-    assert (state["status"], len(executor.calls), len(monitor.calls)) == ("success", 1, 2)
+            assert (state["status"], len(executor.calls), len(monitor.calls)) == (
+                "success",
+                1,
+                len(answers) + 1,
+            )
 
 
 def test_a_judge_that_stays_unreadable_or_unreachable_ends_the_run_for_review(subtests):
@@ -50,14 +57,6 @@ def test_a_judge_that_stays_unreadable_or_unreachable_ends_the_run_for_review(su
             assert (state["status"], failure["kind"], failure["step_index"]) == ("failed", "needs_review", 0)
             assert ("refused" in failure["message"]) == (asked == 3)
             assert [record["status"] for record in state["results"]] == ["needs_review"]
-
-
-def test_an_unreachable_judge_is_tried_again_as_a_transport_fault():
-    executor = FakeExecutor()
-    monitor = FakeMonitor(ConnectionError("refused"), ConnectionError("refused"), accept())
-    state = run(monitor, executor, ["one"])
-
-    assert (state["status"], len(executor.calls), len(monitor.calls)) == ("success", 1, 3)
 
 
 class ServerError(Exception):

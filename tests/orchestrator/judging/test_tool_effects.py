@@ -9,38 +9,21 @@ import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.tools import StructuredTool
 
-from agents import ExecutionAgent
-from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, evaluate, run_from_state
 from evaluation.contract.requirements import Contract
-from orchestrator import LangGraphOrchestrator
 from orchestrator.judging.contract_choice import read_call_rules
 from orchestrator.judging.executor_tools import read_executor_tools
 from orchestrator.state.graph_state import OrchestratorState
 from tests.fakes.executor import FakeExecutor
-from tests.fakes.monitor import FakeMonitor
-from tests.fakes.planner import FakePlanner
-
-READING, WRITING, SILENT = {"readOnlyHint": True}, {"readOnlyHint": False}, None
-
-
-def build_tool(name: str, metadata: dict[str, object] | None = None) -> StructuredTool:
-    return StructuredTool.from_function(lambda: "ok", name=name, description=name, metadata=metadata)
+from tests.fakes.runs import agent, call
+from tests.fakes.runs import run as run_agents
 
 
 def run_tools(calls: list[str], tools: list[StructuredTool], **contract: object) -> OrchestratorState:
     # One after the other: calls of one reply run at once, and are recorded in the order of their starts.
     requests = [{"name": name, "args": {}, "id": str(place)} for place, name in enumerate(calls)]
     replies = [AIMessage("", tool_calls=[request]) for request in requests]
-    executor = ExecutionAgent(ScriptedChatModel([*replies, "done"]), tools)
-    orchestrator = LangGraphOrchestrator(
-        FakePlanner(["one"]),
-        executor,
-        FakeMonitor(),
-        max_retries=0,
-        contract=EvaluationContract.model_validate(contract),
-    )
-    return orchestrator.run("x")
+    return run_agents(agent(*replies, "done", tools=tools), plan=["one"], max_retries=0, contract=contract)
 
 
 @pytest.mark.parametrize(
@@ -102,11 +85,8 @@ def book(  # noqa: PLR0917 - called by the model
 
 def run(args, contract=None, tool=book):
     """A run whose model makes one call of a tool."""
-    call = AIMessage("", tool_calls=[{"name": "book", "args": args, "id": "1"}])
-    executor = ExecutionAgent(ScriptedChatModel([call, "booked"]), [tool])
-    return LangGraphOrchestrator(
-        FakePlanner(["one"]), executor, FakeMonitor(), contract=contract, max_retries=0
-    ).run("x")
+    executor = agent(call("book", **args), "booked", tools=[tool])
+    return run_agents(executor, plan=["one"], contract=contract, max_retries=0)
 
 
 def expect(**args):
@@ -141,7 +121,7 @@ def test_a_run_and_its_record_agree_on_what_the_tool_received(subtests):
 
 
 def test_the_record_has_what_the_model_wrote_and_what_the_tool_received():
-    [call] = run({"number": "2", "day": "2026-05-01"})["results"][0]["tool_calls"]
+    [made_call] = run({"number": "2", "day": "2026-05-01"})["results"][0]["tool_calls"]
 
-    assert call["args"] == {"number": "2", "day": "2026-05-01"}
-    assert call["received"] == {"number": 2, "day": "2026-05-01"}
+    assert made_call["args"] == {"number": "2", "day": "2026-05-01"}
+    assert made_call["received"] == {"number": 2, "day": "2026-05-01"}

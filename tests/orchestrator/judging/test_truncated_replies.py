@@ -7,9 +7,9 @@ from langchain_core.messages import AIMessage
 from agents import ExecutionAgent, PlanningAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
-from orchestrator import LangGraphOrchestrator, RetryPolicy
-from tests.fakes.monitor import FakeMonitor
-from tests.fakes.planner import FakePlanner
+from orchestrator import RetryPolicy
+from tests.fakes.executor import FakeExecutor
+from tests.fakes.runs import run as run_agents
 
 SHORTEN = "The last output was cut off at its limit of tokens; write a shorter one that is complete."
 CONTRACT = EvaluationContract(keywords=["boat"])
@@ -19,17 +19,9 @@ def cut(text, reason="length"):
     return AIMessage(text, response_metadata={"finish_reason": reason})
 
 
-def build(*replies, contract=CONTRACT, monitor=None, **options):
+def run(*replies, contract=CONTRACT, **options):
     model = ScriptedChatModel(list(replies))
-    orchestrator = LangGraphOrchestrator(
-        FakePlanner(["write"]), ExecutionAgent(model), monitor or FakeMonitor(), contract=contract, **options
-    )
-    return orchestrator, model
-
-
-def run(*replies, **options):
-    orchestrator, model = build(*replies, **options)
-    return orchestrator.run("write"), model
+    return run_agents(ExecutionAgent(model), plan=["write"], contract=contract, **options), model
 
 
 def test_a_reply_that_reached_its_limit_is_written_again_shorter():
@@ -105,12 +97,6 @@ class Writer:
         return replies[0]
 
 
-def run_once(executor):
-    return LangGraphOrchestrator(
-        FakePlanner(["write"]), executor, FakeMonitor(), contract=CONTRACT, max_retries=0
-    ).run("write")
-
-
 def test_the_reply_that_became_the_output_decides(subtests):
     for replies, status in [
         ([cut("A boat and"), "fine"], "failed"),
@@ -120,7 +106,8 @@ def test_the_reply_that_became_the_output_decides(subtests):
         ([cut("A boat and"), "A boat and"], "success"),
     ]:
         with subtests.test(replies=replies):
-            assert run_once(Writer(*replies))["status"] == status
+            state = run_agents(Writer(*replies), plan=["write"], contract=CONTRACT, max_retries=0)
+            assert state["status"] == status
 
 
 def keep_best(*replies, **contract):
@@ -131,14 +118,8 @@ def keep_best(*replies, **contract):
 def test_a_plan_that_was_cut_off_is_refused_before_a_step_is_executed(subtests):
     for plan in ['["write", "check the', '{"plan": ["write", "che', "1. write\n2. che"]:
         with subtests.test(plan=plan):
-            executor = ScriptedChatModel(["A boat."])
-            orchestrator = LangGraphOrchestrator(
-                PlanningAgent(ScriptedChatModel([cut(plan), cut(plan)])),
-                ExecutionAgent(executor),
-                FakeMonitor(),
-            )
-            state = orchestrator.run("write")
+            executor, planner = FakeExecutor(), PlanningAgent(ScriptedChatModel([cut(plan)] * 2))
+            state = run_agents(executor, planner=planner)
 
-            assert (state["status"], state["failure"]["kind"]) == ("failed", "plan_invalid")
+            assert (state["failure"]["kind"], executor.calls) == ("plan_invalid", [])
             assert "the plan was cut off (length)" in state["failure"]["message"]
-            assert not executor.prompts

@@ -12,11 +12,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from orchestrator import LangGraphOrchestrator, StoreError, StoreLostError
+from orchestrator import StoreError, StoreLostError
 from orchestrator.persistence import open_store
-from tests.fakes.executor import FakeExecutor
-from tests.fakes.monitor import FakeMonitor
-from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import build as build_run
 from tests.fakes.supervision import SpeakingExecutor
 
 ROOT = Path(__file__).parents[3]
@@ -24,8 +22,7 @@ APPROVE = {"answer": "approve"}
 
 
 def build(saver, executor=None, **options):
-    agents = FakePlanner(["one", "two"]), executor or FakeExecutor(), FakeMonitor()
-    return LangGraphOrchestrator(*agents, checkpointer=saver, **options)
+    return build_run(executor, checkpointer=saver, **options)
 
 
 def asking(saver):
@@ -42,27 +39,18 @@ def corrupt(path):
     path.write_bytes(b"SQLite format 3\0" + b"broken" * 200)
 
 
-def test_a_store_is_made_where_there_is_none(tmp_path):
-    with open_store(tmp_path / "runs.sqlite") as store:
-        state = build(store.saver).run("x", "thread")
-    with open_store(str(tmp_path / "runs.sqlite")) as store:
-        assert store.history.show("thread").state == state
-        assert store.where == str(tmp_path / "runs.sqlite")
-
-
-def test_without_a_path_the_store_is_in_the_users_data_folder(tmp_path, monkeypatch):
+def test_without_a_path_the_store_is_in_the_users_data_folder_and_only_the_user_can_read_it(
+    tmp_path, monkeypatch
+):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     with open_store() as store:
-        build(store.saver).run("x", "thread")
+        state = build(store.saver).run("x", "thread")
+    path = Path(store.where)
+    with open_store(store.where) as store:
+        assert store.history.show("thread").state == state
 
-    assert Path(store.where) == tmp_path / "plan-execute-monitor" / "runs.sqlite"
-
-
-def test_only_its_user_can_read_a_store(tmp_path):
-    with open_store(tmp_path / "runs.sqlite"):
-        pass
-
-    assert stat.S_IMODE((tmp_path / "runs.sqlite").stat().st_mode) == 0o600
+    assert path == tmp_path / "plan-execute-monitor" / "runs.sqlite"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_a_store_that_is_not_to_be_made_is_not(tmp_path):

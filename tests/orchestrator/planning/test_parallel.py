@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 
 from agents.testing import ScriptedChatModel
-from orchestrator import Budget, LangGraphOrchestrator, RetryPolicy
+from orchestrator import Budget, RetryPolicy
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import build as build_run
+from tests.fakes.runs import failure_kind, stored_state
 from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, halt, met, missed
-
-THREAD = {"configurable": {"thread_id": "thread"}}
 
 
 def step(text, *needs):
@@ -29,8 +29,7 @@ TWO_ROWS = [step("a1"), step("a2", 1), step("b1"), step("b2", 3)]
 
 
 def build(plan=BESIDE, executor=None, monitor=None, **options):
-    planner = plan if isinstance(plan, FakePlanner) else FakePlanner(plan)
-    return LangGraphOrchestrator(planner, executor or FakeExecutor(), monitor or FakeMonitor(), **options)
+    return build_run(executor, monitor, plan, **options)
 
 
 def run(*agents, **options):
@@ -52,10 +51,6 @@ def refusing(*steps, times=99):
 
 def told(state):
     return [(record["step"], record["attempt"], record["status"]) for record in state["results"]]
-
-
-def failure(state):
-    return state["failure"] and state["failure"]["kind"]
 
 
 class Meeting(FakeExecutor):
@@ -144,7 +139,7 @@ def test_the_failure_of_one_step_keeps_the_others(subtests):
             state = run(monitor=refusing(failing), max_retries=0)
             index = ["one", "two", "three"].index(failing)
 
-            assert (failure(state), state["failure"]["step_index"]) == ("attempts_exhausted", index)
+            assert (failure_kind(state), state["failure"]["step_index"]) == ("attempts_exhausted", index)
             assert [status for _, _, status in told(state)].count("validated") == 2
             assert (state["current_step_index"], state["attempts"]) == (index, 1)
 
@@ -162,7 +157,7 @@ def test_a_halt_begins_nothing_more(subtests):
                 max_parallel_steps=bound,
             )
 
-            assert (failure(state), state["failure"]["step_index"]) == ("halted", 0)
+            assert (failure_kind(state), state["failure"]["step_index"]) == ("halted", 0)
             assert state["failure"]["message"].endswith("stop it all")
             assert len(executor.calls) < 10
             assert bound > 1 or [call.step for call in executor.calls] == ["one"]
@@ -174,8 +169,8 @@ def test_a_halt_begins_nothing_more(subtests):
 def test_a_step_out_of_retries_has_the_rest_planned_anew_and_keeps_what_stands():
     planner = FakePlanner(DIAMOND, [step("other"), step("last", 1)])
     executor = FakeExecutor()
-    policy = RetryPolicy(max_replans=1)
-    state = run(planner, executor, refusing("left"), max_retries=0, retry_policy=policy)
+    options = {"planner": planner, "max_retries": 0, "retry_policy": RetryPolicy(max_replans=1)}
+    state = run((), executor, refusing("left"), **options)
 
     assert (state["status"], state["replaced"]) == ("success", [1, 3])
     assert told(state) == [
@@ -219,13 +214,7 @@ def test_steps_side_by_side_never_exceed_the_budget_together(subtests):
                 )
 
                 assert len(asked.prompts) == bound
-                assert (failure(state), state["usage"]["model_calls"]) == ("budget_exceeded", bound)
-
-
-# What can be seen of it
-
-
-# Its end
+                assert (failure_kind(state), state["usage"]["model_calls"]) == ("budget_exceeded", bound)
 
 
 def needed_before(number):
@@ -250,7 +239,7 @@ def test_whatever_is_needed_and_judged_a_step_runs_only_after_what_it_needs(need
     standing = {record["step_index"] for record in state["results"] if record["status"] == "validated"}
     keys = [(record["step_index"], record["attempt"]) for record in state["results"]]
 
-    assert orchestrator.graph.get_state(THREAD).values == state
+    assert stored_state(orchestrator) == state
     assert keys == sorted(keys)
     assert all({one - 1 for one in needs[index]} <= standing for index, _ in keys)
     assert (state["status"] == "success") == (len(standing) == len(needs))

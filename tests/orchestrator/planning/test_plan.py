@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import UserDict
 
 import pytest
-from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from agents.errors import PlanError
@@ -98,6 +97,3 @@ def test_which_steps_a_step_needs(subtests):
     ]:
         with subtests.test(items=items):
             assert read(*items).needs == needs
-
-
-names = st.sampled_from(["step", "description", "id", "needs"])

@@ -11,31 +11,23 @@ from langgraph.checkpoint.memory import InMemorySaver
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
-from orchestrator import LangGraphOrchestrator, RetryPolicy
+from orchestrator import RetryPolicy
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import build as build_run
+from tests.fakes.runs import failure_kind, statuses, stored_state
 
-THREAD = {"configurable": {"thread_id": "thread"}}
 WORDS = EvaluationContract(required_content=[{"text": "sea"}, {"text": "sky"}, {"text": "sun"}])
 
 
-def build(planner=None, executor=None, monitor=None, max_retries=0, *, policy=None, **options):
-    agents = planner or FakePlanner(["one"]), executor or FakeExecutor(), monitor or FakeMonitor()
-    retry_policy = RetryPolicy(**(policy or {}))
-    return LangGraphOrchestrator(*agents, max_retries=max_retries, retry_policy=retry_policy, **options)
+def build(planner=None, executor=None, monitor=None, *, policy=None, **options):
+    options = {"max_retries": 0, "retry_policy": RetryPolicy(**(policy or {})), **options}
+    return build_run(executor, monitor, ["one"], planner, **options)
 
 
 def run(*agents, **options):
     return build(*agents, **options).run("x")
-
-
-def statuses(state):
-    return [record["status"] for record in state["results"]]
-
-
-def failure(state):
-    return state["failure"] and state["failure"]["kind"]
 
 
 def refusing(*steps):
@@ -81,7 +73,7 @@ def test_a_new_plan_that_is_none_ends_the_run_with_what_was_done(subtests):
             planner = FakePlanner(["one", "two"], second)
             state = run(planner, monitor=refusing("two"), policy={"max_replans": 3}, max_plan_steps=8)
 
-            assert (failure(state), statuses(state)) == (kind, ["validated", "failed"])
+            assert (failure_kind(state), statuses(state)) == (kind, ["validated", "failed"])
 
 
 def test_a_new_plan_may_be_of_another_sort_and_its_steps_are_given_what_stands(subtests):
@@ -180,5 +172,5 @@ def test_whatever_the_monitor_says_the_bounds_hold(max_retries, replans, exhaust
     assert len(planner.tasks) <= 1 + replans
     assert state["retries"]["replans"] == len(planner.tasks) - 1
     assert all(record["attempt"] <= 1 + max_retries for record in state["results"])
-    assert orchestrator.graph.get_state(THREAD).values == state
+    assert stored_state(orchestrator) == state
     assert state["status"] in ("success", "failed")

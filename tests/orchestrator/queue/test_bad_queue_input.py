@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from typer.testing import CliRunner
 
 from orchestrator.cli.app import app
@@ -62,14 +61,29 @@ QUEUE_COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("words", [("worker", "--app", APP), ("queue",)])
-def test_a_mistyped_database_leaves_no_file(tmp_path, monkeypatch, words):
-    monkeypatch.chdir(tmp_path)
-    ended = call(*words, "--db", "postgresql:/me@db/runs")
+NO_DATABASE = "a queue needs a database, and no file; give it as --db postgresql://"
+AWAY = "postgresql://nobody@127.0.0.1:1/none"
+WORKER = ("worker", "--app", APP)
 
-    assert ended.exit_code == 2
-    assert "a queue needs a database, and no file; give it as --db postgresql://" in ended.stderr
-    assert [*tmp_path.iterdir()] == []
+
+def test_a_database_that_cannot_be_used_is_named_and_leaves_no_file(tmp_path, monkeypatch, subtests):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PEM_QUEUE_DB", raising=False)
+    with open_store(tmp_path / "runs.sqlite"):
+        pass
+    for words, status, sentence in [
+        ((*WORKER, "--db", "postgresql:/me@db/runs"), 2, NO_DATABASE),
+        (("queue", "--db", "postgresql:/me@db/runs"), 2, NO_DATABASE),
+        (("queue", "--db", "runs.sqlite"), 2, NO_DATABASE),
+        *((words, 2, "or in the variable PEM_QUEUE_DB") for words in QUEUE_COMMANDS.values()),
+        (("queue", "--db", AWAY), 2, "cannot be reached"),
+        ((*WORKER, "--db", AWAY), 1, "cannot be reached"),
+    ]:
+        with subtests.test(words=words):
+            ended = call(*words)
+
+            assert (ended.exit_code, sentence in ended.stderr) == (status, True)
+            assert [file.name for file in tmp_path.iterdir()] == ["runs.sqlite"]
 
 
 def test_a_cancelled_job_is_confirmed_and_one_whose_run_has_ended_is_named(bench, postgres_url):
@@ -83,42 +97,10 @@ def test_a_cancelled_job_is_confirmed_and_one_whose_run_has_ended_is_named(bench
     assert "--cancel 'ended' has no job in any queue" in ended.stderr
 
 
-def test_a_file_is_no_database_for_a_queue(tmp_path):
-    with open_store(tmp_path / "runs.sqlite"):
-        pass
-    ended = call("queue", "--db", str(tmp_path / "runs.sqlite"))
-
-    assert ended.exit_code == 2
-    assert "a queue needs a database, and no file; give it as --db postgresql://" in ended.stderr
-
-
-@pytest.mark.parametrize("name", QUEUE_COMMANDS)
-def test_a_missing_database_is_named(monkeypatch, name):
-    monkeypatch.delenv("PEM_QUEUE_DB", raising=False)
-    ended = call(*QUEUE_COMMANDS[name])
-
-    assert ended.exit_code == 2
-    assert "or in the variable PEM_QUEUE_DB" in ended.stderr
-
-
 def test_the_database_may_be_an_environment_variable(monkeypatch, postgres_url):
     monkeypatch.setenv("PEM_QUEUE_DB", postgres_url)
 
     assert call("queue").stdout == "no job is queued\n0 live workers\n"
-
-
-def test_a_database_that_cannot_be_reached_is_named():
-    ended = call("queue", "--db", "postgresql://nobody@127.0.0.1:1/none")
-
-    assert ended.exit_code == 2
-    assert "cannot be reached" in ended.stderr
-
-
-def test_a_worker_that_cannot_reach_its_database_ends_as_one_that_lost_it():
-    ended = call("worker", "--app", APP, "--db", "postgresql://nobody@127.0.0.1:1/none")
-
-    assert ended.exit_code == 1
-    assert "cannot be reached" in ended.stderr
 
 
 def test_the_commands_print_what_is_queued(bench, postgres_url):

@@ -35,25 +35,18 @@ def test_a_thread_is_queued_once_however_often_it_is_submitted(bench):
     assert bench.count()["waiting"] == 1
 
 
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
+def test_a_queued_thread_is_not_queued_with_another_task_app_or_queue(bench, postgres_url, subtests):
+    bench.submit()
+    for change, sentence in [
         ({"task": "Do nothing"}, r"is queued with another task \('Do all'\); let it end, cancel it"),
         ({"app": APP_ONCE}, f"is queued with another app \\('{APP}'\\)"),
         ({"queue": "nightly"}, r"is queued with another queue \('default'\)"),
         ({"task": "Do nothing", "app": APP_ONCE}, "with another task and another app"),
-    ],
-    ids=str,
-)
-def test_a_queued_thread_is_not_queued_with_another_task_app_or_queue(bench, postgres_url, change, sentence):
-    given = {"task": "Do all", "app": APP, "queue": "default", **change}
-    bench.submit()
-
-    with (
-        open_queue(postgres_url, given["queue"]) as opened,
-        pytest.raises(ConfigurationError, match=sentence),
-    ):
-        opened.submit(given["task"], app=given["app"], thread_id="run")
+    ]:
+        given = {"task": "Do all", "app": APP, "queue": "default", **change}
+        refused = pytest.raises(ConfigurationError, match=sentence)
+        with subtests.test(change=change), open_queue(postgres_url, given["queue"]) as opened, refused:
+            opened.submit(given["task"], app=given["app"], thread_id="run")
     assert bench.count()["waiting"] == 1
 
 

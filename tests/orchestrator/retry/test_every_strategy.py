@@ -8,9 +8,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
-from orchestrator import LangGraphOrchestrator, RetryPolicy
-from tests.fakes.monitor import FakeMonitor
-from tests.fakes.planner import FakePlanner
+from orchestrator import RetryPolicy
+from tests.fakes.runs import build as build_run
 
 CONTRACT = EvaluationContract(checks=[{"check": "excludes", "texts": ["red"]}])
 RETRIES = 2
@@ -30,15 +29,9 @@ CASES = [pytest.param(*case, id=name) for name, case in STRATEGIES.items()]
 def build(rule, **settings):
     model = ScriptedChatModel(lambda prompt: "red", usage=(5, 5))
     policy = RetryPolicy(max_retries=RETRIES, strategies=[rule])
-    return LangGraphOrchestrator(
-        FakePlanner(["write"], ["write anew"]),
-        ExecutionAgent(model),
-        FakeMonitor(),
-        contract=CONTRACT,
-        retry_policy=policy,
-        models={"other": model} if rule["use"] == "escalate" else None,
-        **{"checkpointer": InMemorySaver(), **settings},
-    )
+    options = {"contract": CONTRACT, "retry_policy": policy, "checkpointer": InMemorySaver(), **settings}
+    models = {"other": model} if rule["use"] == "escalate" else None
+    return build_run(ExecutionAgent(model), plan=["write"], models=models, **options)
 
 
 def finish(orchestrator, state):

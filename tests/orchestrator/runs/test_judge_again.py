@@ -9,17 +9,16 @@ from types import SimpleNamespace
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from agents import PlanningAgent
-from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, check
-from orchestrator import Budget, LangGraphOrchestrator, ResumeError, RetryPolicy
+from orchestrator import Budget, ResumeError, RetryPolicy
 from orchestrator.persistence import open_store
-from tests.fakes.executor import FakeExecutor, SynthesizingExecutor
+from tests.fakes.executor import FakeExecutor, SynthesizingExecutor, WaitingExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
-from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import build as build_run
 from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, go_on, missed
 
 ONE = ["one"]
+ONCE = RetryPolicy(transport={"max_attempts": 1})
 PARALLEL = [{"step": "a", "needs": []}, {"step": "b", "needs": []}, {"step": "c", "needs": [1, 2]}]
 OUTAGE = ConnectionError("the judge is away")
 WRONG_KEY = ValueError("no key")
@@ -27,13 +26,9 @@ WAY_ON = "; `resume` judges it again and executes nothing"
 
 
 def build(plan=ONE, executor=None, monitor=None, **options):
-    options = {
-        "checkpointer": InMemorySaver(),
-        "retry_policy": RetryPolicy(transport={"max_attempts": 1}),
-        **options,
-    }
+    options = {"checkpointer": InMemorySaver(), "retry_policy": ONCE, **options}
     executor = executor or FakeExecutor()
-    return LangGraphOrchestrator(FakePlanner(plan), executor, monitor or FakeMonitor(), **options), executor
+    return build_run(executor, monitor, plan, **options), executor
 
 
 def told(state):
@@ -168,21 +163,15 @@ def test_every_parallel_step_that_could_not_be_judged_is_judged_again():
 
 
 def test_a_refused_attempt_of_a_parallel_step_counts_at_its_second_judging():
-    monitor = FakeMonitor(lambda objective, result: next(verdicts)() if objective == "a" else accept())
-
-    def no_key():
-        raise WRONG_KEY
-
-    verdicts = iter([lambda: refuse("no"), no_key, lambda: refuse("no"), accept])
+    verdicts = iter([refuse("no"), WRONG_KEY, refuse("no"), accept()])
+    monitor = FakeMonitor(lambda objective, result: next(verdicts) if objective == "a" else accept())
     orchestrator, executor = build(PARALLEL, monitor=monitor)
     orchestrator.run("x", "t")
 
     state = orchestrator.resume("t")
 
-    assert (state["status"], told(state)[:3]) == (
-        "success",
-        [("a", 1, "failed"), ("a", 2, "failed"), ("a", 3, "validated")],
-    )
+    attempts = [("a", 1, "failed"), ("a", 2, "failed"), ("a", 3, "validated")]
+    assert (state["status"], told(state)[:3]) == ("success", attempts)
     assert (state["retries"]["semantic"], sum(call.step == "a" for call in executor.calls)) == (2, 3)
 
 
@@ -223,16 +212,6 @@ def test_the_self_assessment_is_kept_and_the_supervisor_is_asked_again():
     )
 
 
-def test_what_the_first_judging_used_stays_counted():
-    orchestrator, _ = build(monitor=FakeMonitor(WRONG_KEY, accept()))
-    failed = orchestrator.run("x", "t")
-
-    state = orchestrator.resume("t")
-
-    assert (failed["judge_calls"]["made"], state["judge_calls"]["made"]) == (1, 2)
-    assert state["usage"]["latency_ms"] > failed["usage"]["latency_ms"]
-
-
 def test_a_run_can_be_judged_again_until_it_is_judged():
     orchestrator, executor = build(monitor=FakeMonitor(WRONG_KEY, WRONG_KEY, accept()))
     orchestrator.run("x", "t")
@@ -251,13 +230,7 @@ def test_a_run_can_be_judged_again_until_it_is_judged():
 ENDS = {
     "all attempts": ({"monitor": FakeMonitor(*[refuse()] * 3)}, "attempts_exhausted"),
     "the executor": ({"executor": FakeExecutor(ValueError("no"))}, "executor_error"),
-    "a timeout of the executor": (
-        {
-            "executor": SimpleNamespace(execute_step=lambda step, context="": asyncio.run(asyncio.sleep(2))),
-            "call_timeout": 0.3,
-        },
-        "timeout",
-    ),
+    "a timeout of the executor": ({"executor": WaitingExecutor(), "call_timeout": 0.3}, "timeout"),
     "what it rests on": ({"require": "checked"}, "unverified"),
 }
 
@@ -273,21 +246,17 @@ def test_a_run_that_ended_for_another_reason_is_refused(subtests):
             assert (failed["failure"]["kind"], WAY_ON in failed["failure"]["message"]) == (kind, False)
 
 
-def test_an_answer_to_a_run_that_asks_nothing_is_refused_before_it_is_judged_again():
+def test_what_the_first_judging_used_stays_counted_and_an_answer_to_no_question_is_refused():
     orchestrator, _ = build(monitor=FakeMonitor(WRONG_KEY, accept()))
-    orchestrator.run("x", "t")
+    failed = orchestrator.run("x", "t")
 
     with pytest.raises(ResumeError, match="has no question that waits"):
         orchestrator.resume("t", {"answer": "approve"})
-
-
-def test_a_cancel_leaves_a_run_that_ended_as_it_is():
-    orchestrator, _ = build(monitor=FakeMonitor(WRONG_KEY, accept()))
-    orchestrator.run("x", "t")
-
     orchestrator.cancel("t")
+    state = orchestrator.resume("t")
 
-    assert orchestrator.resume("t")["status"] == "success"
+    assert (failed["judge_calls"]["made"], state["judge_calls"]["made"]) == (1, 2)
+    assert state["usage"]["latency_ms"] > failed["usage"]["latency_ms"]
 
 
 def test_another_process_judges_the_run_again_under_the_same_safeguards(tmp_path):
@@ -304,16 +273,6 @@ def test_another_process_judges_the_run_again_under_the_same_safeguards(tmp_path
         assert (stored.summary.status, stored.summary.judged_again) == ("failed", True)
         assert (orchestrator.resume("t")["status"], executor.calls) == ("success", [])
         assert [run.judged_again for run in store.history.runs()] == [False]
-
-
-def test_an_orchestrator_without_parallel_steps_refuses_to_judge_them_again():
-    saver = InMemorySaver()
-    build(PARALLEL, monitor=by_step(a=WRONG_KEY), checkpointer=saver)[0].run("x", "t")
-    planner = PlanningAgent(ScriptedChatModel([]))
-    other = LangGraphOrchestrator(planner, FakeExecutor(), FakeMonitor(), checkpointer=saver)
-
-    with pytest.raises(ResumeError, match="this orchestrator has no join_node"):
-        other.resume("t")
 
 
 class FailingSaver(InMemorySaver):
@@ -334,12 +293,6 @@ def test_a_run_whose_store_failed_after_the_judging_is_judged_again():
         orchestrator.run("x", "t")
 
     assert (orchestrator.resume("t")["status"], len(executor.calls)) == ("success", 1)
-
-
-def test_without_a_saver_the_failure_names_no_way_on():
-    orchestrator, _ = build(monitor=FakeMonitor(WRONG_KEY, accept()), checkpointer=None)
-
-    assert orchestrator.run("x")["failure"]["message"] == "step 1: ValueError: no key"
 
 
 def test_a_judging_that_is_interrupted_is_taken_up_again_by_a_further_resume():

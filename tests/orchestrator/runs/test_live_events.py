@@ -32,7 +32,8 @@ def test_the_text_of_the_models_streams_piece_by_piece(streaming):
     pieces = [event for event in streaming.stream("x", tokens=True) if isinstance(event, TextStreamed)]
     written = [event.text for event in pieces if event.agent == "executor"]
 
-    assert written == ["three", " short", " words"]
+    assert len(written) > 1
+    assert "".join(written) == "three short words"
     assert "".join(event.text for event in pieces if event.agent == "planner") == plan("one")
     assert {event.step_index for event in pieces if event.agent == "executor"} == {0}
 

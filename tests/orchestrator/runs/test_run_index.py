@@ -163,27 +163,7 @@ def test_a_cursor_stays_at_its_place_while_runs_come_and_go(opened):
 
     assert [run.thread_id for run in first] == ["e", "d"]
     assert [run.thread_id for run in rest] == ["c", "b", "a"]
-
-
-def test_the_last_page_has_no_next(opened):
-    succeed(opened, "a")
-    succeed(opened, "b")
-
-    assert opened.history.runs(limit=2).next is None
-    assert opened.history.runs(limit=1).next is not None
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ({"cursor": 3}, "cursor is 3; give `next` of the page before, or None"),
-        ({"basis": "luck"}, "basis is 'luck'; give"),
-        ({"task": 3}, "task is 3; give a part of the text, or None"),
-    ],
-)
-def test_an_argument_of_a_list_that_is_none_is_refused(opened, arguments, sentence):
-    with pytest.raises(ConfigurationError, match=sentence):
-        opened.history.runs(**arguments)
+    assert (first.next is None, rest.next) == (False, None)
 
 
 def test_a_task_is_found_in_another_case_and_nul_is_in_none(opened):

@@ -5,20 +5,15 @@ from __future__ import annotations
 import contextlib
 import time
 
-from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
-from orchestrator import Budget, LangGraphOrchestrator, ModelPrice
-from tests.fakes.executor import (
-    AsyncModelExecutor,
-    FakeExecutor,
-    ModelExecutor,
-    WaitingExecutor,
-)
-from tests.fakes.monitor import FakeMonitor
-from tests.fakes.planner import FakePlanner, steps
+from orchestrator import Budget, ModelPrice
+from tests.fakes.executor import AsyncModelExecutor, FakeExecutor, ModelExecutor, WaitingExecutor
+from tests.fakes.planner import steps
+from tests.fakes.runs import call
+from tests.fakes.runs import run as run_agents
 
 PRICES = {"ScriptedChatModel": ModelPrice(input_usd=1e6, output_usd=2e6)}
 """A dollar for a token sent, two for a token received."""
@@ -29,9 +24,8 @@ def model(usage=(3, 2)):
     return ScriptedChatModel(lambda messages: "out", usage=usage)
 
 
-def run(executor, budget, plan=3, planner=None, monitor=None, **options):
-    agents = planner or FakePlanner(steps(plan)), executor, monitor or FakeMonitor()
-    return LangGraphOrchestrator(*agents, budget=budget, **options).run("x")
+def run(executor, budget, plan=3):
+    return run_agents(executor, plan=steps(plan), budget=budget)
 
 
 def ended_by(state, name):
@@ -41,14 +35,24 @@ def ended_by(state, name):
 OUT_OF_BUDGET = ("failed", "budget_exceeded", True)
 
 
-def test_max_model_calls_refuses_the_call_after_the_last_one(subtests):
-    for executor in [ModelExecutor, AsyncModelExecutor]:
-        with subtests.test(executor=executor):
-            llm = model()
-            state = run(executor(llm), Budget(max_model_calls=2))
+def loop(llm):
+    return ExecutionAgent(llm, [look])
 
-            assert ended_by(state, "max_model_calls is 2") == OUT_OF_BUDGET
-            assert (len(llm.prompts), state["usage"]["model_calls"]) == (2, 2)
+
+def test_max_model_calls_refuses_the_call_after_the_last_one(subtests):
+    again = call("look", what="sea")
+    for executor, reply in [
+        (ModelExecutor, "out"),
+        (AsyncModelExecutor, "out"),
+        (Stubborn, "out"),
+        (loop, again),
+    ]:
+        with subtests.test(executor=executor):
+            llm = ScriptedChatModel(lambda messages, reply=reply: reply, usage=(3, 2))
+            state = run(executor(llm), Budget(max_model_calls=3), plan=9)
+
+            assert ended_by(state, "max_model_calls is 3") == OUT_OF_BUDGET
+            assert (len(llm.prompts), state["usage"]["model_calls"]) == (3, 3)
 
 
 def test_a_budget_that_is_just_enough_ends_nothing(subtests):
@@ -68,15 +72,6 @@ def look(what: str) -> str:
     return f"seen {what}"
 
 
-def test_max_model_calls_hold_within_a_tool_loop():
-    call = AIMessage("", tool_calls=[{"name": "look", "args": {"what": "sea"}, "id": "1"}])
-    llm = ScriptedChatModel(lambda messages: call)
-    state = run(ExecutionAgent(llm, [look]), Budget(max_model_calls=3))
-
-    assert ended_by(state, "max_model_calls is 3") == OUT_OF_BUDGET
-    assert (len(llm.prompts), len(state["results"][0]["tool_calls"])) == (3, 3)
-
-
 class Stubborn(ModelExecutor):
     """Catches whatever a model call raises, and asks on."""
 
@@ -85,14 +80,6 @@ class Stubborn(ModelExecutor):
             with contextlib.suppress(Exception):
                 self.llm.invoke(step_description)
         return "whatever"
-
-
-def test_an_agent_that_swallows_the_refusal_makes_no_further_call_and_ends_the_run():
-    llm = model()
-    state = run(Stubborn(llm), Budget(max_model_calls=3))
-
-    assert ended_by(state, "max_model_calls is 3") == OUT_OF_BUDGET
-    assert (len(llm.prompts), state["usage"]["model_calls"]) == (3, 3)
 
 
 class SlowPrices(dict):

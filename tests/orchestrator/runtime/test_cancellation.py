@@ -11,15 +11,15 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from orchestrator import ConfigurationError, LangGraphOrchestrator, ResumeError
+from orchestrator import ConfigurationError, ResumeError
 from orchestrator.events import Planned, RunStarted, StepExecuted, StepStarted
 from tests.fakes.executor import FakeExecutor, WaitingExecutor
-from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner, steps
+from tests.fakes.runs import build as build_run
 
 
 def build(executor, plan=2, **options):
-    return LangGraphOrchestrator(FakePlanner(steps(plan)), executor, FakeMonitor(), **options)
+    return build_run(executor, plan=steps(plan), **options)
 
 
 class SecondStepWaits(WaitingExecutor):
@@ -80,7 +80,7 @@ def test_a_hook_can_cancel_the_run_at_any_event(kind, results):
         if type(event) is kind:
             orchestrator.cancel(event.thread_id, "the hook has had enough")
 
-    orchestrator = LangGraphOrchestrator(FakePlanner(["one"]), Patient(), PatientMonitor(), hooks=[cancel])
+    orchestrator = build_run(Patient(), PatientMonitor(), ["one"], hooks=[cancel])
     state = orchestrator.run("x")
 
     assert (state["status"], state["failure"]["kind"]) == ("failed", "cancelled")
@@ -179,7 +179,7 @@ class PlainEcho:
 @pytest.mark.parametrize("executor", [Echo, PlainEcho])
 async def test_many_runs_at_once_on_one_orchestrator_do_not_mix(executor):
     planner = FakePlanner(lambda task: [f"{task}-{number}" for number in range(3)])
-    orchestrator = LangGraphOrchestrator(planner, executor(), FakeMonitor())
+    orchestrator = build_run(executor(), planner=planner)
     states = await asyncio.gather(*[orchestrator.arun(f"task{number}") for number in range(30)])
 
     for number, state in enumerate(states):
@@ -191,8 +191,7 @@ async def test_many_runs_at_once_on_one_orchestrator_do_not_mix(executor):
 
 async def test_plain_agents_see_the_callers_context_variables_also_inside_a_running_event_loop():
     WHO.set("me")
-    executor = FakeExecutor(lambda step, context: WHO.get())
-    orchestrator = LangGraphOrchestrator(FakePlanner(["one"]), executor, FakeMonitor())
+    orchestrator = build(FakeExecutor(lambda step, context: WHO.get()), 1)
     states = await orchestrator.arun("x"), orchestrator.run("x")
 
     assert [state["results"][0]["result"] for state in states] == ["me", "me"]
@@ -200,9 +199,9 @@ async def test_plain_agents_see_the_callers_context_variables_also_inside_a_runn
 
 async def test_a_thread_that_is_running_is_not_run_a_second_time():
     executor = WaitingExecutor()
-    orchestrator = LangGraphOrchestrator(FakePlanner(), executor, FakeMonitor())
+    orchestrator = build(executor)
     first = asyncio.ensure_future(orchestrator.arun("x", "thread"))
-    await asyncio.sleep(0.2)
+    await asyncio.to_thread(executor.started.wait, 20)
 
     with pytest.raises(ConfigurationError, match="thread 'thread' is already running"):
         await orchestrator.arun("y", "thread")

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from orchestrator import Budget, LangGraphOrchestrator, RetryPolicy
+from orchestrator import Budget, RetryPolicy
 from orchestrator.events import (
     RunInterrupted,
     RunStarted,
@@ -19,14 +19,14 @@ from tests.fakes.executor import FakeExecutor, WaitingExecutor
 from tests.fakes.hook import RecordingHook
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner, steps
+from tests.fakes.runs import build as build_run
 
 UNREADABLE = {"success": False, "feedback": "Failed to parse monitoring response: hmm"}
 STEP = ["StepStarted", "StepExecuted", "StepJudged"]
 
 
-def build(plan=1, planner=None, executor=None, monitor=None, compressor=None, **options):
-    agents = planner or FakePlanner(steps(plan)), executor or FakeExecutor(), monitor or FakeMonitor()
-    return LangGraphOrchestrator(*agents, compressor, **options)
+def build(plan=1, **options):
+    return build_run(plan=steps(plan), **options)
 
 
 def names(events):

@@ -12,9 +12,9 @@ from typing_extensions import TypedDict
 
 from agents import EffectsMiddleware
 from agents.testing import ScriptedChatModel
-from orchestrator import ConfigurationError, LangGraphOrchestrator, ResumeError
+from orchestrator import ConfigurationError, ResumeError
 from tests.fakes.monitor import FakeMonitor, accept, refuse
-from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import build as build_run
 
 done: list[str] = []
 NEEDS = r"whose tool \"settle\" may act, .* EffectsMiddleware\(\) first"
@@ -37,7 +37,7 @@ def build(*middleware, **options):
     done.clear()
     graph = create_agent(ScriptedChatModel(reply, usage=(3, 2)), [settle], middleware=middleware)
     defaults = {"checkpointer": InMemorySaver(), "synthesis": False}
-    return LangGraphOrchestrator(FakePlanner(["one"]), graph, FakeMonitor(), **{**defaults, **options})
+    return build_run(graph, plan=["one"], **{**defaults, **options})
 
 
 def test_a_graph_carries_out_a_step_and_its_calls_are_recorded():
@@ -80,7 +80,7 @@ def test_a_call_that_a_person_rejected_is_denied_and_may_be_made_in_a_retry():
     done.clear()
     options = {**STATED, "checkpointer": InMemorySaver(), "synthesis": False}
     monitor = FakeMonitor(refuse(), accept())
-    orchestrator = LangGraphOrchestrator(FakePlanner(["one"]), graph, monitor, **options)
+    orchestrator = build_run(graph, monitor, ["one"], **options)
     orchestrator.run("x", "thread")
     asked = orchestrator.resume("thread", {"answer": "deny", "text": "not yet"})
     state = orchestrator.resume("thread", {"answer": "approve"})
@@ -109,4 +109,4 @@ def test_a_graph_that_cannot_be_a_part_of_a_run_is_refused(subtests):
         (compile_graph(MessagesState, checkpointer=False), "executor is a graph with checkpointer=False"),
     ]:
         with subtests.test(graph=graph), pytest.raises(ConfigurationError, match=problem):
-            LangGraphOrchestrator(FakePlanner(["one"]), graph, FakeMonitor())
+            build_run(graph)

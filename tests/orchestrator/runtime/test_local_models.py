@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from agents import ExecutionAgent, load_model
 from orchestrator import LangGraphOrchestrator
-from tests.fakes.loopback import Reply, ollama_reply
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
+from tests.fakes.protocol_server import encode, ollama_reply
 
 CONTEXT = 1000
-REFUSED = json.dumps({"error": "request (1301 tokens) exceeds the available context size (1000 tokens)"})
+REFUSED = {"error": "request (1301 tokens) exceeds the available context size (1000 tokens)"}
 
 
 def run(loopback, reply, step="word " * 1200):
@@ -27,7 +25,7 @@ def run(loopback, reply, step="word " * 1200):
         (ollama_reply("from a part", prompt_eval_count=CONTEXT), "from a part"),
         (ollama_reply("from a part", prompt_eval_count=CONTEXT // 2 + 2), "from a part"),
         (ollama_reply("from a part"), "from a part"),
-        (Reply(400, REFUSED.encode()), ""),
+        (encode(REFUSED, 400), ""),
     ],
     ids=["fills the context", "half of it", "not counted", "refused"],
 )

@@ -294,14 +294,6 @@ def test_an_approval_holds_for_one_more_start_only():
     assert asked_again["findings"][0].endswith("while the call was under way, 2 times")
 
 
-def test_without_a_person_a_call_in_which_the_process_died_is_not_made_again():
-    office = Office(Crash())
-    orchestrator, _ = resume_after_crash(office, PAY, "done", supervision_policy=NOBODY)
-    state = orchestrator.resume("thread")
-
-    assert (len(office.done), list_outcomes(state)[0][1]) == (1, "unknown")
-
-
 def test_a_call_of_a_parallel_step_in_which_the_process_died_is_not_made_again():
     office = Office(Crash())
 

@@ -10,10 +10,10 @@ from langchain_core.tools import tool
 
 from agents import ExecutionAgent, TransportRetry
 from agents.testing import ScriptedChatModel
-from orchestrator import Budget, LangGraphOrchestrator, RetryPolicy
+from orchestrator import Budget, RetryPolicy
 from tests.fakes.executor import AsyncFakeExecutor, FakeExecutor, WaitingExecutor
 from tests.fakes.monitor import FakeMonitor, refuse
-from tests.fakes.planner import AsyncFakePlanner, FakePlanner, steps
+from tests.fakes.planner import AsyncFakePlanner, steps
 from tests.fakes.runs import run
 
 
@@ -112,10 +112,8 @@ def test_a_bound_holds_for_an_agent_that_blocks_the_event_loop(subtests):
 THREE = RetryPolicy(transport=TransportRetry(max_attempts=3, initial_seconds=0))
 
 
-def run_three_times(executor, monitor=None, planner=None, **options):
-    options.setdefault("retry_policy", THREE)
-    agents = planner or FakePlanner(["one"]), executor, monitor or FakeMonitor()
-    return LangGraphOrchestrator(*agents, **options).run("x")
+def run_three_times(executor, **options):
+    return run(executor, plan=["one"], **{"retry_policy": THREE, **options})
 
 
 def test_two_lost_connections_and_a_result_are_one_attempt(subtests):

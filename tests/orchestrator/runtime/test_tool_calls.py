@@ -11,14 +11,13 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
-from orchestrator import LangGraphOrchestrator
 from tests.fakes.monitor import FakeMonitor, accept, refuse
-from tests.fakes.planner import FakePlanner, steps
+from tests.fakes.runs import build
+from tests.fakes.runs import run as run_agents
 
 
-def run(executor, plan=1, monitor=None, **options):
-    agents = FakePlanner(steps(plan)), executor, monitor or FakeMonitor()
-    return LangGraphOrchestrator(*agents, **options).run("x")
+def run(executor, **options):
+    return run_agents(executor, plan=["one"], **options)
 
 
 @tool
@@ -134,7 +133,7 @@ def keys_of(plan, monitor, *threads, crash=False, replies=None):
 
     model = ScriptedChatModel(reply if replies is None else replies)
     executor = ExecutionAgent(model, [pay])
-    orchestrator = LangGraphOrchestrator(FakePlanner(plan), executor, monitor, checkpointer=InMemorySaver())
+    orchestrator = build(executor, monitor, plan, checkpointer=InMemorySaver())
     for thread in threads:
         if crash:
             with pytest.raises(KeyboardInterrupt):
@@ -151,19 +150,10 @@ def call(*payees):
     return AIMessage("", tool_calls=made)
 
 
-def test_every_call_of_an_execution_has_a_key_of_its_own():
-    keys = keys_of(["a"], FakeMonitor(), "thread", replies=[call("Ada", "Bob", "Ada"), call("Ada"), "done"])
+def test_each_call_and_each_retry_has_a_key_of_its_own_and_a_repetition_after_a_crash_the_same():
+    replies = [call("Ada", "Bob", "Ada"), call("Ada"), "done"]
+    crashed = keys_of(["a"], FakeMonitor(), "thread", crash=True)
+    retried = keys_of(["a"], FakeMonitor(refuse(), accept()), "thread")
 
-    assert len(set(keys)) == len(keys) == 4
-
-
-def test_a_call_that_is_repeated_after_a_crash_has_the_same_key():
-    first, second = keys_of(["a"], FakeMonitor(), "thread", crash=True)
-
-    assert first == second
-
-
-def test_a_retry_has_a_key_of_its_own():
-    first, second = keys_of(["a"], FakeMonitor(refuse(), accept()), "thread")
-
-    assert first != second
+    assert len(set(keys_of(["a"], FakeMonitor(), "thread", replies=replies))) == 4
+    assert (len(crashed), len(set(crashed)), len(retried), len(set(retried))) == (2, 1, 2, 2)

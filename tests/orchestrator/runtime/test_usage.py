@@ -11,12 +11,12 @@ from langchain_core.messages import AIMessage
 
 from agents import ExecutionAgent, MonitoringAgent, PlanningAgent
 from agents.testing import ScriptedChatModel
-from orchestrator import Budget, LangGraphOrchestrator, ModelPrice
+from orchestrator import Budget, ModelPrice
 from orchestrator.state.graph_state import add_usage
-from orchestrator.state.records import NO_USAGE, Usage
+from orchestrator.state.records import Usage
 from tests.fakes.executor import AsyncModelExecutor, ModelExecutor
-from tests.fakes.monitor import FakeMonitor
-from tests.fakes.planner import FakePlanner, steps
+from tests.fakes.planner import steps
+from tests.fakes.runs import run as run_agents
 
 PRICES = {"ScriptedChatModel": ModelPrice(input_usd=1e6, output_usd=2e6)}
 
@@ -25,35 +25,22 @@ def model(usage=(3, 2)):
     return ScriptedChatModel(lambda messages: "out", usage=usage)
 
 
-def run(executor, plan=1, monitor=None, **options):
-    agents = FakePlanner(steps(plan)), executor, monitor or FakeMonitor()
-    return LangGraphOrchestrator(*agents, **options).run("x")
+def run(executor, plan=1, **options):
+    return run_agents(executor, plan=steps(plan), **options)
 
 
 def counts(usage):
     return {key: value for key, value in usage.items() if key not in ("latency_ms", "cost_usd")}
 
 
-def measured(calls, sent, received, failed=0):
-    return {
-        "model_calls": calls,
-        "failed_model_calls": failed,
-        "input_tokens": sent,
-        "output_tokens": received,
-        "total_tokens": sent + received,
-        "token_source": "measured",
-    }
-
-
 def missing(calls, failed=0):
-    return {
-        "model_calls": calls,
-        "failed_model_calls": failed,
-        "input_tokens": None,
-        "output_tokens": None,
-        "total_tokens": None,
-        "token_source": "missing",
-    }
+    tokens = dict.fromkeys(("input_tokens", "output_tokens", "total_tokens"))
+    return {"model_calls": calls, "failed_model_calls": failed, **tokens, "token_source": "missing"}
+
+
+def measured(calls, sent, received, failed=0):
+    tokens = {"input_tokens": sent, "output_tokens": received, "total_tokens": sent + received}
+    return {**missing(calls, failed), **tokens, "token_source": "measured"}
 
 
 def test_calls_of_a_langchain_model_inside_any_executor_are_counted(subtests):
@@ -101,7 +88,7 @@ def test_the_runs_usage_is_the_sum_of_planner_executor_and_monitor():
     planner = PlanningAgent(ScriptedChatModel(['{"plan": ["one"]}'], usage=(1, 10)))
     executor = ExecutionAgent(ScriptedChatModel(["out"], usage=(2, 20)))
     monitor = MonitoringAgent(ScriptedChatModel(['{"success": true, "feedback": "ok"}'], usage=(4, 40)))
-    state = LangGraphOrchestrator(planner, executor, monitor).run("x")
+    state = run_agents(executor, monitor, planner=planner)
 
     assert counts(state["usage"]) == measured(3, 7, 70)
     assert counts(state["results"][0]["usage"]) == measured(1, 2, 20)
@@ -134,16 +121,6 @@ def usages(draw):
         cost_usd=cost,
         latency_ms=float(draw(st.integers(0, 100))),
     )
-
-
-@given(usages())
-def test_adding_nothing_changes_nothing(usage):
-    assert add_usage(usage, NO_USAGE) == add_usage(NO_USAGE, usage) == usage
-
-
-@given(usages(), usages())
-def test_the_order_of_a_sum_has_no_say(first, second):
-    assert add_usage(first, second) == add_usage(second, first)
 
 
 @given(usages(), usages())

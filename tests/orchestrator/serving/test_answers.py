@@ -69,44 +69,36 @@ async def test_the_inbox_has_the_open_questions_the_oldest_first(build, serve):
     assert page.count('value="approve"') == 2
 
 
-async def test_a_person_sees_hidden_characters_by_their_codes(build, serve):
-    client = await serve(await ask_about_tool(build, "Ann\u202e\u200b\U000e0041"))
+async def test_a_person_sees_hidden_characters_by_their_codes_and_can_answer(build, serve):
+    name = "as\u200bking"
+    client = await serve(await ask_about_tool(build, "Ann\u202e\u200b\U000e0041", thread=name))
 
     page = (await client.get("/")).text
 
     assert "Ann[U+202E][U+200B][U+E0041]" in page
-    assert not {"\u202e", "\u200b", "\U000e0041"} & set(page)
+    assert not {"\u202e", "\U000e0041"} & set(page)
+    assert f'name="thread_id" value="{name}"' in page
 
 
-async def test_a_run_whose_name_has_a_hidden_character_can_be_answered_on_its_page(build, serve):
-    name = "as\u200bking"
-    client = await serve(await ask_about_tool(build, "Ann", thread=name))
+async def test_an_answer_about_a_call_is_kept_with_its_author(build, serve, subtests):
+    for word, text, status in [
+        ("approve", "", "success"),
+        ("deny", "no", "success"),
+        ("halt", "enough", "failed"),
+    ]:
+        with subtests.test(word=word):
+            client = await serve(await ask_about_tool(build, "Bob", thread=word))
 
-    assert f'name="thread_id" value="{name}"' in (await client.get("/")).text
+            answer = await give(client, word, text, thread=word)
+            state = (await wait_until(client, status, word))["state"]
 
-
-@pytest.mark.parametrize(("word", "text"), [("approve", ""), ("deny", "no")])
-async def test_an_answer_about_a_call_lets_the_run_go_on_and_is_kept_with_its_author(
-    build, serve, word, text
-):
-    client = await serve(await ask_about_tool(build, "Bob"))
-
-    answer = await give(client, word, text)
-    run = await wait_until(client, "success")
-
-    assert answer.status_code == 202
-    given = run["state"]["results"][0]["tool_calls"][0]["answer"]
-    assert (given["answered_by"], given["answer"], bool(given["answered_at"])) == ("Ada", word, True)
-    assert "<strong>Ada</strong> answered" in (await client.get("/run?thread_id=asking")).text
-
-
-async def test_a_halt_ends_the_run_and_names_who_ended_it(build, serve):
-    client = await serve(await ask_about_tool(build, "Bob"))
-
-    await give(client, "halt", "enough")
-    run = await wait_until(client, "failed")
-
-    assert run["state"]["failure"]["message"] == "step 1: denied by Ada: enough"
+            assert answer.status_code == 202
+            if word == "halt":
+                assert state["failure"]["message"] == "step 1: denied by Ada: enough"
+                continue
+            given = state["results"][0]["tool_calls"][0]["answer"]
+            assert (given["answered_by"], given["answer"], bool(given["answered_at"])) == ("Ada", word, True)
+            assert "<strong>Ada</strong> answered" in (await client.get(f"/run?thread_id={word}")).text
 
 
 @pytest.mark.parametrize(
@@ -183,27 +175,30 @@ async def test_an_answer_to_the_question_before_does_not_count_for_the_next(buil
     assert (await client.get("/api/runs/asking")).json()["status"] == "waiting"
 
 
-@pytest.mark.parametrize(
-    ("fields", "status"),
-    [
-        ({"answer": "correct", "text": "x"}, 422),
-        ({"answer": "deny", "text": ""}, 422),
-        ({"answer": "perhaps"}, 422),
-        ({}, 422),
-        ({"answer": "approve", "extra": 1}, 422),
-        ({"answer": "deny", "text": "x" * 30_000}, 422),
-        ({"answer": "deny", "text": "x" * 1_000_000}, 413),
-    ],
-)
-async def test_an_answer_that_is_not_accepted_changes_nothing(build, serve, fields, status):
+BAD_ANSWERS = [
+    (422, {"answer": "correct", "text": "x"}),
+    (422, {"answer": "deny", "text": ""}),
+    (422, {"answer": "perhaps"}),
+    (422, {}),
+    (422, {"answer": "approve", "extra": 1}),
+    (422, {"answer": "deny", "text": "x" * 30_000}),
+    (413, {"answer": "deny", "text": "x" * 1_000_000}),
+]
+
+
+async def test_an_answer_that_is_not_accepted_changes_nothing(build, serve, subtests):
     client = await serve(await ask_about_tool(build, "Bob"))
     question = (await read_question(client))["id"]
+    for status, fields in BAD_ANSWERS:
+        with subtests.test(fields=str(fields)[:50]):
+            answer = await client.post("/api/runs/asking/answers", json={"question": question, **fields})
 
-    answer = await client.post("/api/runs/asking/answers", json={"question": question, **fields})
-
-    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
-    assert len(answer.json()["detail"]) < 1000
-    assert (await read_question(client))["id"] == question
+            assert (answer.status_code, answer.headers["content-type"]) == (
+                status,
+                "application/problem+json",
+            )
+            assert len(answer.json()["detail"]) < 1000
+            assert (await read_question(client))["id"] == question
 
 
 async def test_a_question_survives_a_restart_and_another_process_answers_it(build, serve, store, tmp_path):

@@ -7,14 +7,12 @@ import json
 import threading
 
 import httpx
-import pytest
 from httpx_sse import aconnect_sse
 
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator
-from tests.fakes.acting import approve
 from tests.fakes.gated_replies import GatedReplies
-from tests.orchestrator.serving.conftest import GOOD, invite, send
+from tests.orchestrator.serving.conftest import GOOD
 from tests.orchestrator.serving.test_answers import ask_about_tool, wait_until
 
 GREETING = ['{"plan": ["Greet"]}', "Hello", GOOD]
@@ -138,24 +136,18 @@ async def test_a_key_starts_one_run_whatever_thread_a_request_names(build, serve
     assert len(client.store.history.runs()) == 1
 
 
-async def test_a_name_that_has_a_run_is_refused(build, serve):
+async def test_a_taken_name_and_a_task_that_is_no_text_are_refused(build, serve, subtests):
     orchestrator = build(*GREETING)
     await orchestrator.arun("Greet", "taken")
     client = await serve(orchestrator)
-
-    answer = await client.post("/api/runs", json={"task": "Greet", "thread_id": "taken"})
-
-    assert answer.status_code == 409
-
-
-@pytest.mark.parametrize("task", ["", "  ", 7, None])
-async def test_a_task_that_is_no_text_is_refused(build, serve, task):
-    client = await serve(build())
-
-    answer = await client.post("/api/runs", json={"task": task})
-
-    assert answer.status_code == 422
-    assert client.store.history.runs() == []
+    bodies = [
+        *((422, {"task": task}) for task in ("", "  ", 7, None)),
+        (409, {"task": "Greet", "thread_id": "taken"}),
+    ]
+    for status, body in bodies:
+        with subtests.test(body=body):
+            assert (await client.post("/api/runs", json=body)).status_code == status
+    assert [run.thread_id for run in client.store.history.runs()] == ["taken"]
 
 
 async def test_a_run_that_waits_is_cancelled(build, serve):
@@ -223,15 +215,3 @@ async def test_a_run_is_deleted_only_by_its_form(build, serve):
 
     assert (before.status_code, answer.headers["location"], again.status_code) == (405, "/runs", 404)
     assert client.store.history.runs() == []
-
-
-async def test_a_run_with_tools_asks_and_is_answered_and_followed(build, listening):
-    address = await listening(build(*invite("Bob"), tools=[send], acting_tools=approve("send")))
-    await post(address, "/api/runs", task="Invite Bob", thread_id="asking")
-    paused = await read_events(address, "asking", until="RunPaused")
-    question = json.loads(paused[-1].data)["question"]["id"]
-
-    await post(address, "/api/runs/asking/answers", question=question, answer="approve", answered_by="Ada")
-    events = await read_events(address, "asking")
-
-    assert names(events)[-2:] == ["RunFinished", "end"]

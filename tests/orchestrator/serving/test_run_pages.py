@@ -23,32 +23,29 @@ async def run_three(build):
     return asking
 
 
-@pytest.mark.parametrize(
-    ("query", "listed"),
-    [
-        ("", ["asking", "bad", "good"]),
-        ("?status=failed", ["bad"]),
-        ("?status=waiting", ["asking"]),
-        ("?basis=unverified", ["good"]),
-        ("?text=LOUD", ["bad"]),
-        ("?text=nothing", []),
-        ("?limit=2", ["asking", "bad"]),
-        ("?status=&text=&basis=", ["asking", "bad", "good"]),
-    ],
-)
-async def test_runs_are_filtered_and_paged(build, serve, query, listed):
+QUERIES = {
+    "": ["asking", "bad", "good"],
+    "?status=failed": ["bad"],
+    "?status=waiting": ["asking"],
+    "?basis=unverified": ["good"],
+    "?text=LOUD": ["bad"],
+    "?text=nothing": [],
+    "?limit=2": ["asking", "bad"],
+    "?status=&text=&basis=": ["asking", "bad", "good"],
+}
+
+
+async def test_runs_are_filtered_and_paged(build, serve, subtests):
     client = await serve(await run_three(build))
+    for query, listed in QUERIES.items():
+        with subtests.test(query=query):
+            page = (await client.get(f"/runs{query}")).text
+            found = (await client.get(f"/api/runs{query}")).json()["runs"]
 
-    page = await client.get(f"/runs{query}")
-    found = (await client.get(f"/api/runs{query}")).json()["runs"]
-
-    assert [run["thread_id"] for run in found] == listed
-    assert [name for name in ("asking", "bad", "good") if f"thread_id={name}" in page.text] == sorted(listed)
-
-
-async def test_a_page_names_the_page_after_it(build, serve):
-    client = await serve(await run_three(build))
-
+            assert [run["thread_id"] for run in found] == listed
+            assert [name for name in ("asking", "bad", "good") if f"thread_id={name}" in page] == sorted(
+                listed
+            )
     first = (await client.get("/api/runs?limit=2")).json()
     rest = (await client.get("/api/runs", params={"limit": 2, "cursor": first["next"]})).json()
     page = await client.get("/runs", params={"limit": 2, "cursor": first["next"]})
@@ -62,28 +59,22 @@ async def test_a_run_is_shown_with_its_plan_attempts_calls_and_basis(build, serv
 
     good, bad = [(await client.get(f"/run?thread_id={name}")).text for name in ("good", "bad")]
 
-    assert "Greet the world" in good
-    assert "1. Greet" in good
-    assert "success, unverified" in good
-    assert "Attempt 3" in bad
-    assert "too short" in bad
-    assert "attempts_exhausted" in bad
+    assert [each for each in ("Greet the world", "1. Greet", "success, unverified") if each not in good] == []
+    assert [each for each in ("Attempt 3", "too short", "attempts_exhausted") if each not in bad] == []
 
 
-@pytest.mark.parametrize("path", ["/run?thread_id=none", "/api/runs/none", "/api/runs/none/events"])
-async def test_an_unknown_run_is_not_found_in_one_sentence(build, serve, path):
+async def test_an_unknown_run_is_not_found_in_one_sentence(build, serve, subtests):
     client = await serve(build())
+    for path in ["/run?thread_id=none", "/api/runs/none", "/api/runs/none/events"]:
+        with subtests.test(path=path):
+            answer = await client.get(path)
 
-    answer = await client.get(path)
-
-    assert answer.status_code == 404
-    assert "there is no run" in answer.text
-    assert ("problem+json" in answer.headers["content-type"]) == path.startswith("/api")
+            assert (answer.status_code, "there is no run" in answer.text) == (404, True)
+            assert ("problem+json" in answer.headers["content-type"]) == path.startswith("/api")
 
 
 async def test_text_of_models_and_tools_is_escaped_on_every_page(build, serve):
-    replies = invite(HOSTILE)
-    asking = build(*replies, tools=[send], acting_tools=approve("send"))
+    asking = build(*invite(HOSTILE), tools=[send], acting_tools=approve("send"))
     await asking.arun(HOSTILE, HOSTILE)
     await build('{"plan": ["' + "<script>alert(1)</script>" + '"]}', HOSTILE, GOOD).arun(HOSTILE, "done")
     client = await serve(asking)
@@ -91,11 +82,9 @@ async def test_text_of_models_and_tools_is_escaped_on_every_page(build, serve):
     pages = [await client.get(path) for path in ("/", "/runs", "/run?thread_id=done")]
     pages.append(await client.get("/run", params={"thread_id": HOSTILE}))
 
-    for page in pages:
-        assert page.status_code == 200
-        assert "<script>window" not in page.text
-        assert "<script>alert" not in page.text
-        assert "<img src=x" not in page.text
+    assert [page.status_code for page in pages] == [200] * 4
+    hostile = ("<script>window", "<script>alert", "<img src=x")
+    assert not [part for part in hostile for page in pages if part in page.text]
 
 
 async def test_an_interrupted_run_that_cannot_go_on_here_names_the_command(build, serve, store):

@@ -86,13 +86,6 @@ def test_the_contract_of_a_case_is_replaced_by_the_given_one():
         assert_evaluation(case, contract=PRICE)
 
 
-def test_without_a_contract_a_fact_without_a_source_fails():
-    run = {"final_output": "It costs 99 euros.", "tool_calls": [{"name": "price_of", "result": "12.5"}]}
-
-    with pytest.raises(AssertionError, match="the sources have no 99"):
-        assert_evaluation({"input": "Cost?", **run})
-
-
 def test_own_checks_decide():
     @check
     def is_polite(context):
@@ -103,27 +96,15 @@ def test_own_checks_decide():
         assert_evaluation("Wait.", checks=[is_polite])
 
 
-def test_a_credential_of_the_run_is_not_in_the_text():
-    key = "sk-proj-" + "aB3dE6gH9jK2mN5pQ8sT1vW4" * 2
-
-    with pytest.raises(AssertionError) as caught:
-        assert_evaluation({"final_output": f"The key is {key}.", "tool_calls": []}, contract=PRICE)
-
-    assert key not in str(caught.value)
-
-
-def test_an_invalid_run_fails_with_the_reason():
-    with pytest.raises(AssertionError, match=r"invalid: agent_run\.final_output"):
-        assert_evaluation({"final_output": 5}, contract=PRICE)
-
-
 def test_bad_input_is_one_sentence(subtests):
     for run, contract, problem in [
+        ({"final_output": 5}, PRICE, r"invalid: agent_run\.final_output"),
         ("a", {"mustcall": ["a"]}, "mustcall: no field has this name; write 'must_call'"),
         (None, None, "a run is given as a NoneType; give a text, messages, an agent_run, or a state"),
         ({"final_output": object()}, None, "a run is given with values that are not JSON"),
     ]:
-        with subtests.test(run=run), pytest.raises((ContractError, TypeError), match=problem):
+        raised = pytest.raises((AssertionError, ContractError, TypeError), match=problem)
+        with subtests.test(run=run), raised:
             assert_evaluation(run, contract=contract)
 
 

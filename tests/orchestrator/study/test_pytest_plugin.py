@@ -62,24 +62,11 @@ def test_each_run_of_a_case_is_a_test_and_a_failure_is_readable(run):
     result = run("--evalset", "cases.yaml", "-v", "--junitxml", "results.xml")
 
     result.assert_outcomes(passed=2, failed=1)
-    result.stdout.fnmatch_lines(
-        [
-            "cases.yaml::atlas[[]1] PASSED*",
-            "cases.yaml::atlas[[]2] PASSED*",
-            "cases.yaml::globe FAILED*",
-            "*_ globe _*",
-            "failed: State the number 12.5; the text does not state it.",
-            "  The actions do not agree*",
-            "  1. price_of()",
-            "  answer: It costs 99 euros.",
-        ]
-    )
+    shown = ["cases.yaml::atlas[[]1] PASSED*", "cases.yaml::atlas[[]2] PASSED*", "cases.yaml::globe FAILED*"]
+    shown += ["*_ globe _*", "failed: State the number 12.5; the text does not state it."]
+    shown += ["  The actions do not agree*", "  1. price_of()", "  answer: It costs 99 euros."]
+    result.stdout.fnmatch_lines(shown)
     result.stdout.no_fnmatch_line("*Traceback*")
-
-
-def test_junit_has_the_failure_and_what_each_test_rests_on(run, pytester):
-    run("--evalset", "cases.yaml", "--junitxml", "results.xml")
-
     tests = {each.attrib["name"]: each for each in ET.parse("results.xml").iter("testcase")}
     properties = {each.attrib["name"]: each.attrib["value"] for each in tests["atlas[2]"].iter("property")}
     assert tests.keys() == {"atlas[1]", "atlas[2]", "globe"}
@@ -175,17 +162,8 @@ def foreign(tmp_path_factory):
         (folder / name / "__init__.py").write_text("MINE = True")
     (folder / "test_mine.py").write_text("import agents\ndef test_mine(): assert agents.MINE")
     (folder / "cases.yaml").write_text(CASES)
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:xdist",
-        "-p",
-        "no:langsmith",
-    ]
+    off = [part for name in ("cacheprovider", "xdist", "langsmith") for part in ("-p", f"no:{name}")]
+    command = [sys.executable, "-m", "pytest", *off]
     return lambda *options: subprocess.run(
         [*command, *options], cwd=folder, capture_output=True, text=True, timeout=120, check=False
     )

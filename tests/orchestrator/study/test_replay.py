@@ -53,22 +53,13 @@ def test_a_run_is_known_as_far_as_its_attempts_were_recorded(subtests):
             assert counts(steps, **policy) == expected
 
 
-def test_a_step_that_was_never_reached_is_not_recorded():
-    assert counts([step(0)], planned=2) == (0, 0, 1)
-
-
-def test_the_costs_are_those_of_the_attempts_that_the_policy_makes():
+def test_costs_are_those_of_the_attempts_of_the_policy_and_what_is_not_recorded_widens_the_bounds():
     runs = [([step(1)], 0), ([step(2)], 0), ([step(0)], 0)]
     result = replay_policy("one", RetryPolicy(max_retries=1), runs)
+    unknown = replay_policy("p", RetryPolicy(), [([step(0)], 0), ([step(1, passes=False)], 0)])
 
     assert (result.attempts, result.tokens, result.cost_usd, result.seconds) == (5, 50, 2.5, 5.0)
-    assert (result.runs, result.bounds) == (3, (2 / 3, 2 / 3))
-
-
-def test_what_is_not_recorded_widens_the_bounds():
-    result = replay_policy("p", RetryPolicy(), [([step(0)], 0), ([step(1, passes=False)], 0)])
-
-    assert result.bounds == (0.5, 1.0)
+    assert (result.runs, result.bounds, unknown.bounds) == (3, (2 / 3, 2 / 3), (0.5, 1.0))
 
 
 def test_nothing_to_replay_is_refused():

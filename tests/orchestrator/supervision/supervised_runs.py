@@ -8,12 +8,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
-from orchestrator import LangGraphOrchestrator
-from tests.fakes.monitor import FakeMonitor
-from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import build
 from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor
 
-THREAD = {"configurable": {"thread_id": "thread"}}
 APPROVE = {"answer": "approve"}
 DENY = {"answer": "deny", "text": "too dear"}
 CORRECT = {"answer": "correct", "text": "use fewer words"}
@@ -23,9 +20,8 @@ DONE = EvaluationContract(required_content=[{"text": "done"}])
 
 def build_llm(supervisor=None, executor=None, monitor=None, plan=("one",), **options):
     """An orchestrator in mode "llm"."""
-    agents = FakePlanner(list(plan)), executor or SpeakingExecutor(), monitor or FakeMonitor()
     defaults = {"supervision": "llm", "supervisor": supervisor or FakeSupervisor()}
-    return LangGraphOrchestrator(*agents, **{**defaults, **options})
+    return build(executor or SpeakingExecutor(), monitor, plan, **{**defaults, **options})
 
 
 def run_llm(*agents, **options):
@@ -33,11 +29,10 @@ def run_llm(*agents, **options):
     return build_llm(*agents, **options).run("x")
 
 
-def build_human(executor=None, monitor=None, plan=("one", "two"), **options):
+def build_human(executor=None, *agents, **options):
     """An orchestrator in mode "human"."""
-    agents = FakePlanner(list(plan)), executor or SpeakingExecutor(), monitor or FakeMonitor()
     defaults = {"supervision": "human", "checkpointer": InMemorySaver()}
-    return LangGraphOrchestrator(*agents, **{**defaults, **options})
+    return build(executor or SpeakingExecutor(), *agents, **{**defaults, **options})
 
 
 def start_human(*agents, **options):
@@ -60,17 +55,5 @@ def replying(answer):
     return ScriptedChatModel(lambda messages: json.dumps(answer))
 
 
-def statuses(state):
-    return [record["status"] for record in state["results"]]
-
-
-def failure_kind(state):
-    return state["failure"] and state["failure"]["kind"]
-
-
 def supervision_of(state, at=0):
     return state["results"][at]["supervision"]
-
-
-def stored_state(orchestrator):
-    return orchestrator.graph.get_state(THREAD).values

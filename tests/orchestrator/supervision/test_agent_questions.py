@@ -7,28 +7,19 @@ import threading
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import interrupt
 
-from orchestrator import (
-    LangGraphOrchestrator,
-    Question,
-)
+from orchestrator import Question
 from tests.fakes.executor import ExecutorCall, FakeExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
-from tests.fakes.supervision import (
-    FakeSupervisor,
-    SpeakingExecutor,
-    missed,
-)
+from tests.fakes.runs import build, failure_kind, statuses, stored_state
+from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, missed
 from tests.orchestrator.supervision.supervised_runs import (
     APPROVE,
     CORRECT,
     DENY,
     PARALLEL_PLAN,
     answer_all,
-    failure_kind,
     start_human,
-    statuses,
-    stored_state,
 )
 
 
@@ -81,8 +72,7 @@ def test_an_agents_own_question_is_answered_with_anything(subtests):
         ),
     ]:
         with subtests.test(agents=agents):
-            fakes = {"planner": FakePlanner(["one"]), "executor": FakeExecutor(), "monitor": FakeMonitor()}
-            orchestrator = LangGraphOrchestrator(**{**fakes, **agents}, checkpointer=InMemorySaver())
+            orchestrator = build(**{"plan": ["one"], **agents}, checkpointer=InMemorySaver())
             waiting = orchestrator.run("x", "thread")
             state = orchestrator.resume("thread", answer)
 
@@ -147,12 +137,8 @@ def test_steps_side_by_side_are_corrected_each_by_itself():
     steps, ended = answer_all(orchestrator, state, answer)
 
     assert steps == ["one", "two", "two", "end"]
-    assert [(record["step_index"], record["attempt"]) for record in ended["results"]] == [
-        (0, 1),
-        (1, 1),
-        (1, 2),
-        (2, 1),
-    ]
+    attempts = [(record["step_index"], record["attempt"]) for record in ended["results"]]
+    assert attempts == [(0, 1), (1, 1), (1, 2), (2, 1)]
 
 
 def test_a_denial_withdraws_the_questions_of_the_steps_beside():

@@ -5,24 +5,11 @@ from __future__ import annotations
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from orchestrator import (
-    ConfigurationError,
-    LangGraphOrchestrator,
-)
+from orchestrator import ConfigurationError
 from tests.fakes.executor import FakeExecutor
-from tests.fakes.monitor import FakeMonitor
-from tests.fakes.planner import FakePlanner
-from tests.fakes.supervision import (
-    FakeSupervisor,
-    SpeakingExecutor,
-    halt,
-    missed,
-)
-from tests.orchestrator.supervision.supervised_runs import (
-    failure_kind,
-    run_llm,
-    supervision_of,
-)
+from tests.fakes.runs import failure_kind, run
+from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, halt, missed
+from tests.orchestrator.supervision.supervised_runs import run_llm, supervision_of
 
 
 def test_in_mode_none_nothing_of_it_runs(subtests):
@@ -36,22 +23,12 @@ def test_in_mode_none_nothing_of_it_runs(subtests):
 
 
 def test_a_step_has_its_own_mode():
-    executor = SpeakingExecutor(said=[missed()])
+    executor, supervisor = SpeakingExecutor(said=[missed()]), FakeSupervisor()
     modes = {"one": "none", "two": "llm", "three": "human"}
-    supervisor = FakeSupervisor()
-    state = run_llm(
-        supervisor,
-        executor,
-        plan=list(modes),
-        supervision=lambda step, index: modes[step],
-        checkpointer=InMemorySaver(),
-    )
+    options = {"plan": list(modes), "supervision": lambda step, index: modes[step]}
+    state = run_llm(supervisor, executor, checkpointer=InMemorySaver(), **options)
 
-    assert [record["supervision"] and record["supervision"]["mode"] for record in state["results"]] == [
-        None,
-        "llm",
-        "human",
-    ]
+    assert modes_of(state) == [None, "llm", "human"]
     assert (len(supervisor.requests), state["question"]["step_index"]) == (1, 2)
 
 
@@ -93,8 +70,7 @@ def test_a_plan_with_a_mode_that_nobody_can_carry_out_fails_before_its_first_ste
         with subtests.test(own=own):
             executor = FakeExecutor()
             plan = ["one", {"step": "two", "supervision": own}]
-            agents = FakePlanner(plan), executor, FakeMonitor()
-            state = LangGraphOrchestrator(*agents, supervision=lambda step, index: "none").run("x")
+            state = run(executor, plan=plan, supervision=lambda step, index: "none")
 
             assert (failure_kind(state), executor.calls) == ("supervision_invalid", [])
             assert state["failure"]["message"].startswith(f"step 2: supervision is '{own}'; give 'none' (")
@@ -133,4 +109,4 @@ def test_a_mode_that_nobody_can_carry_out_is_refused(subtests):
             subtests.test(mode=mode),
             pytest.raises(ConfigurationError, match=f"'{mode}'; give 'none' "),
         ):
-            LangGraphOrchestrator(FakePlanner(), FakeExecutor(), FakeMonitor(), supervision=mode)
+            run(supervision=mode)

@@ -5,26 +5,11 @@ from __future__ import annotations
 import pytest
 
 from agents import TransportRetry
-from orchestrator import (
-    ConfigurationError,
-    RetryPolicy,
-)
+from orchestrator import ConfigurationError, RetryPolicy
 from tests.fakes.monitor import FakeMonitor
-from tests.fakes.supervision import (
-    FakeSupervisor,
-    SpeakingExecutor,
-    go_on,
-    halt,
-    missed,
-)
-from tests.orchestrator.supervision.supervised_runs import (
-    DONE,
-    build_llm,
-    failure_kind,
-    run_llm,
-    statuses,
-    supervision_of,
-)
+from tests.fakes.runs import failure_kind, statuses
+from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, go_on, halt, missed
+from tests.orchestrator.supervision.supervised_runs import DONE, build_llm, run_llm, supervision_of
 
 QUICK = RetryPolicy(transport=TransportRetry(max_attempts=2, initial_seconds=0.001))
 

@@ -8,21 +8,10 @@ from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import SupervisionPolicy
 from orchestrator.supervision.modes import TRIGGER_LIMIT, reconcile
+from tests.fakes.runs import failure_kind
 from tests.fakes.supervised import a_commitment, an_assessment
-from tests.fakes.supervision import (
-    FakeSupervisor,
-    SpeakingExecutor,
-    halt,
-    met,
-    missed,
-)
-from tests.orchestrator.supervision.supervised_runs import (
-    DONE,
-    failure_kind,
-    replying,
-    run_llm,
-    supervision_of,
-)
+from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, halt, met, missed
+from tests.orchestrator.supervision.supervised_runs import DONE, replying, run_llm, supervision_of
 
 
 def test_a_clean_step_asks_the_model_to_commit_and_to_assess_and_nothing_else():

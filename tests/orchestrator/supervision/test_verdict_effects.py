@@ -11,12 +11,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
-from orchestrator import (
-    Budget,
-    RetryPolicy,
-    SupervisionPolicy,
-)
+from orchestrator import Budget, RetryPolicy, SupervisionPolicy
 from tests.fakes.monitor import FakeMonitor, accept, refuse
+from tests.fakes.runs import failure_kind, statuses, stored_state
 from tests.fakes.supervision import (
     FakeSupervisor,
     SpeakingExecutor,
@@ -27,14 +24,7 @@ from tests.fakes.supervision import (
     missed,
     reorient,
 )
-from tests.orchestrator.supervision.supervised_runs import (
-    DONE,
-    build_llm,
-    failure_kind,
-    run_llm,
-    statuses,
-    supervision_of,
-)
+from tests.orchestrator.supervision.supervised_runs import DONE, build_llm, run_llm, supervision_of
 
 
 def test_continue_validates_a_step_that_the_evaluation_passed():
@@ -117,7 +107,7 @@ def test_whatever_those_who_take_part_say_a_run_keeps_its_bounds(decided, judged
     state = orchestrator.run("x", "thread")
 
     assert len(executor.calls) <= 2 * (1 + 1 + 2)  # the first, the retry and the corrections of a step
-    assert orchestrator.graph.get_state({"configurable": {"thread_id": "thread"}}).values == state
+    assert stored_state(orchestrator) == state
     for record in state["results"]:
         found = record["supervision"]["verdict"]
         if found is not None and found["verdict"] == "halt":
@@ -169,13 +159,9 @@ def test_the_stored_state_of_a_supervised_run_equals_the_returned_one(subtests):
     for verdict in [go_on(), reorient(), ask_human(), halt(), "unreadable"]:
         for human in [True, False]:
             with subtests.test(verdict=verdict, human=human):
-                options = {
-                    "checkpointer": InMemorySaver(),
-                    "supervision_policy": SupervisionPolicy(human=human),
-                }
-                orchestrator = build_llm(
-                    FakeSupervisor(verdict), SpeakingExecutor(said=[missed()]), **options
-                )
-                state = orchestrator.run("x", "thread")
+                policy = SupervisionPolicy(human=human)
+                options = {"checkpointer": InMemorySaver(), "supervision_policy": policy}
+                executor = SpeakingExecutor(said=[missed()])
+                orchestrator = build_llm(FakeSupervisor(verdict), executor, **options)
 
-                assert orchestrator.graph.get_state({"configurable": {"thread_id": "thread"}}).values == state
+                assert orchestrator.run("x", "thread") == stored_state(orchestrator)

@@ -27,15 +27,12 @@ def test_an_output_without_a_verdict_counts_apart():
     assert (trust.false_accepts.trials, trust.false_rejects.trials) == (2, 1)
 
 
-def test_a_judge_that_refuses_the_wrong_and_accepts_the_right_is_trusted():
-    good = trust_of(right="a" * 50 + "rr", subtle="r" * 40 + "aaaa", plain="r" * 18, injected="r" * 18)
-
-    assert good.trusted
-    assert good.distrust is None
-
-
-def test_another_judge_is_not_trusted_and_the_figures_say_why(subtests):
+def test_a_judge_that_accepts_the_right_and_refuses_the_wrong_is_trusted_and_another_says_why(subtests):
     for verdicts, reason in [
+        (
+            {"right": "a" * 50 + "rr", "subtle": "r" * 40 + "aaaa", "plain": "r" * 18, "injected": "r" * 18},
+            None,
+        ),
         ({"right": "a" * 52, "subtle": "a" * 44, "plain": "a" * 18}, "up to 100% of wrong outputs"),
         ({"right": "a" * 5, "subtle": "r" * 5}, "up to 52% of wrong outputs"),  # too few to know
         ({"right": "r" * 50 + "aa", "subtle": "r" * 80}, "clearly more often"),  # it refuses everything
@@ -46,8 +43,8 @@ def test_another_judge_is_not_trusted_and_the_figures_say_why(subtests):
         with subtests.test(verdicts=verdicts):
             trust = trust_of(**verdicts)
 
-            assert not trust.trusted
-            assert reason in trust.distrust
+            assert trust.trusted is (reason is None)
+            assert trust.distrust is reason or reason in trust.distrust
 
 
 @given(st.lists(st.tuples(st.sampled_from(KINDS), st.sampled_from(["accepted", "refused", "needs_review"]))))

@@ -1,7 +1,5 @@
 """Asking a judge about the labelled set, and the names of judges."""
 
-import json
-
 import pytest
 
 from agents import ModelUnavailableError, MonitoringAgent
@@ -40,18 +38,16 @@ def test_a_monitor_is_asked_as_a_run_asks_it(subtests):
             assert judge_output(monitor(*replies), RIGHT) == verdict
 
 
-@pytest.mark.parametrize(
-    ("answer", "verdict"),
-    [
+def test_another_judge_accepts_with_the_pass_score(subtests):
+    for answer, verdict in [
         ({"score": 4, "rationale": "Complete."}, "accepted"),
         ({"score": 3.9, "rationale": "Nearly."}, "refused"),
         ({"score": 5}, "needs_review"),
         ({"score": 5, "rationale": "Good.", "verdict": "fail"}, "needs_review"),
         ("accepted", "needs_review"),
-    ],
-)
-def test_another_judge_accepts_with_the_pass_score(answer, verdict):
-    assert judge_output(lambda request: answer, RIGHT) == verdict
+    ]:
+        with subtests.test(answer=answer):
+            assert judge_output(lambda request, answer=answer: answer, RIGHT) == verdict
 
 
 def test_every_output_is_asked_about_once_without_its_label():
@@ -100,15 +96,6 @@ def test_a_rubric_judge_has_another_name_than_a_monitor_and_other_instructions_a
 
     assert len({plain.identity, strict.identity, monitor().identity}) == 3
     assert RubricJudge(ScriptedChatModel([])).identity is None
-
-
-def test_a_rubric_judge_is_measured_with_its_own_name():
-    reply = json.dumps({"rationale": "As asked.", "criteria": {"correctness": 5}})
-    judge = RubricJudge(NamedModel([reply] * 2))
-
-    trust = measure_judge(judge, outputs=OUTPUTS[:2])
-
-    assert (trust.name, trust.total, trust.needs_review) == (judge.identity, 2, 0)
 
 
 def test_outputs_of_the_user_are_scored_by_a_rubric_of_the_user():

@@ -60,17 +60,21 @@ async def read_run(client, thread):
     return json.loads(contents[0].text)
 
 
-async def test_a_run_returns_its_output_and_what_it_rests_on(store, build):
-    async with connect(store, build(*GREETING)) as client:
-        result = await client.call_tool("run", {"task": "Greet", "thread_id": "greeting"})
+async def test_a_run_returns_its_output_as_data_and_what_it_rests_on(store, build):
+    async with connect(store, build('{"plan": ["Say hello"]}', HOSTILE, GOOD)) as client:
+        result = await client.call_tool("run", {"task": "Greet"})
+        found = result.structuredContent
+        stored = await read_run(client, found["thread_id"])
+        closed = await client.call_tool("answer", {"thread_id": found["thread_id"], "answer": "approve"})
 
-    found = result.structuredContent
-    assert not result.isError
-    assert (found["thread_id"], found["status"], found["output"]) == ("greeting", "success", "Hello")
-    assert found["basis"] == "unverified"
+    assert (result.isError, found["status"], found["basis"]) == (False, "success", "unverified")
+    assert found["output"].startswith("</pre><script>")
+    assert stored["state"]["output"] == found["output"]
     assert found["basis_reason"]
     assert set(found["evidence"]) >= {"form", "content", "actions"}
+    assert [content.type for content in result.content] == ["text"]
     assert json.loads(result.content[0].text) == found
+    assert "has no open question" in read_error(closed)
 
 
 async def test_an_interrupted_run_is_resumed(store, build):
@@ -91,13 +95,6 @@ async def test_a_run_that_waits_is_returned_by_resume_as_it_is(store, build):
     assert (result.structuredContent["status"], result.structuredContent["question"]) == ("waiting", question)
 
 
-async def test_a_run_without_a_name_gets_one_and_is_stored(store, build):
-    async with connect(store, build(*GREETING)) as client:
-        result = await client.call_tool("run", {"task": "Greet"})
-
-    assert store.history.find(result.structuredContent["thread_id"]).status == "success"
-
-
 async def test_each_event_is_reported_as_progress_without_a_text_of_a_model(store, build):
     reports = []
 
@@ -113,36 +110,18 @@ async def test_each_event_is_reported_as_progress_without_a_text_of_a_model(stor
     assert [message for _, message in reports] == events
 
 
-async def test_a_hostile_output_arrives_as_data(store, build):
-    async with connect(store, build('{"plan": ["Say hello"]}', HOSTILE, GOOD)) as client:
-        result = await client.call_tool("run", {"task": "Greet", "thread_id": "hostile"})
-        stored = await read_run(client, "hostile")
-
-    assert result.structuredContent["output"].startswith("</pre><script>")
-    assert [content.type for content in result.content] == ["text"]
-    assert json.loads(result.content[0].text)["output"] == result.structuredContent["output"]
-    assert stored["state"]["output"] == result.structuredContent["output"]
-
-
 async def test_an_answer_continues_the_run_and_is_kept_with_the_name_of_the_client(store, build):
-    async with connect(store, asking(build)) as client:
+    async with connect(store, asking(build, "Ada", "Bob")) as client:
         question = await ask_about_call(client)
-        answer = {"thread_id": "asking", "answer": "approve", "question": question["id"]}
+        answer = {"thread_id": "asking", "answer": "approve"}
+        next_one = await client.call_tool("answer", {**answer, "question": question["id"]})
         result = await client.call_tool("answer", answer)
         stored = await read_run(client, "asking")
 
-    assert question["tool_calls"][0]["args"] == {"to": "Ada"}
+    asked = [question, next_one.structuredContent["question"]]
+    assert [each["tool_calls"][-1]["args"] for each in asked] == [{"to": "Ada"}, {"to": "Bob"}]
     assert result.structuredContent["output"] == "They are invited."
     assert '"answered_by": "desk (MCP)"' in json.dumps(stored)
-
-
-async def test_an_answer_can_lead_to_the_next_question(store, build):
-    async with connect(store, asking(build, "Ada", "Bob")) as client:
-        await ask_about_call(client)
-        result = await client.call_tool("answer", {"thread_id": "asking", "answer": "approve"})
-
-    assert result.structuredContent["status"] == "waiting"
-    assert result.structuredContent["question"]["tool_calls"][0]["args"] == {"to": "Bob"}
 
 
 async def test_an_agents_own_question_takes_any_text(store, build):
@@ -160,38 +139,25 @@ async def test_an_agents_own_question_takes_any_text(store, build):
     assert result.structuredContent["status"] == "success"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ({"thread_id": "nowhere", "answer": "approve"}, "thread 'nowhere' is not in"),
-        ({"thread_id": "asking", "answer": "perhaps"}, "one of the answers approve, deny, halt"),
-        ({"thread_id": "asking", "answer": "deny"}, "has no 'text'"),
-        (
-            {"thread_id": "asking", "answer": "approve", "question": "9.9"},
-            "the answer is for another question",
-        ),
-        ({"thread_id": "asking"}, "answer: "),
-        ({"thread_id": "asking", "answer": "deny", "text": "x" * 1_000_000}, "text: "),
-        ({"thread_id": "", "answer": "approve"}, "thread_id: "),
-    ],
-)
-async def test_a_refused_answer_is_one_sentence_and_changes_nothing(store, build, arguments, sentence):
+BAD_ANSWERS = [
+    ({"thread_id": "nowhere", "answer": "approve"}, "thread 'nowhere' is not in"),
+    ({"thread_id": "asking", "answer": "perhaps"}, "one of the answers approve, deny, halt"),
+    ({"thread_id": "asking", "answer": "deny"}, "has no 'text'"),
+    ({"thread_id": "asking", "answer": "approve", "question": "9.9"}, "the answer is for another question"),
+    ({"thread_id": "asking"}, "answer: "),
+    ({"thread_id": "asking", "answer": "deny", "text": "x" * 1_000_000}, "text: "),
+    ({"thread_id": "", "answer": "approve"}, "thread_id: "),
+]
+
+
+async def test_a_refused_answer_is_one_sentence_and_changes_nothing(store, build, subtests):
     async with connect(store, asking(build)) as client:
         await ask_about_call(client)
         before = await read_run(client, "asking")
-        result = await client.call_tool("answer", arguments)
-        after = await read_run(client, "asking")
-
-    assert sentence in read_error(result)
-    assert after == before
-
-
-async def test_a_closed_question_takes_no_answer(store, build):
-    async with connect(store, build(*GREETING)) as client:
-        await client.call_tool("run", {"task": "Greet", "thread_id": "greeting"})
-        result = await client.call_tool("answer", {"thread_id": "greeting", "answer": "approve"})
-
-    assert "has no open question" in read_error(result)
+        for arguments, sentence in BAD_ANSWERS:
+            with subtests.test(sentence):
+                assert sentence in read_error(await client.call_tool("answer", arguments))
+                assert await read_run(client, "asking") == before
 
 
 async def test_of_two_answers_at_once_one_is_refused(store, build):
@@ -205,66 +171,42 @@ async def test_of_two_answers_at_once_one_is_refused(store, build):
     assert stored["status"] == "success"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ({"task": "  \n"}, "task"),
-        ({}, "task: "),
-        ({"task": 7}, "task: "),
-        ({"task": "Greet", "thread_id": "x" * 300}, "thread_id: "),
-        ({"task": "Greet", "thread_id": "taken"}, "thread 'taken' has a run (success)"),
-    ],
-)
-async def test_a_refused_run_is_one_sentence_and_stores_nothing(store, build, arguments, sentence):
+BAD_CALLS = [
+    ("run", {"task": "  \n"}, "task"),
+    ("run", {}, "task: "),
+    ("run", {"task": 7}, "task: "),
+    ("run", {"task": "Greet", "thread_id": "x" * 300}, "thread_id: "),
+    ("run", {"task": "Greet", "thread_id": "taken"}, "thread 'taken' has a run (success)"),
+    ("evaluate", {"run": "nowhere"}, "thread 'nowhere' is not in"),
+    ("evaluate", {"run": RECORDED, "contract": {"mustcall": ["a"]}}, "mustcall: "),
+    ("evaluate", {"run": RECORDED, "contract": "short"}, "contract: "),
+    ("evaluate", {"run": {"final_output": 7}}, "final_output: "),
+    ("evaluate", {"run": 7}, "run: "),
+    ("evaluate", {}, "run: "),
+    ("delete", {}, "Unknown tool: delete"),
+]
+
+
+async def test_a_refused_call_is_one_sentence_and_stores_nothing(store, build, subtests):
     await build(*GREETING).arun("Greet", "taken")
     async with connect(store, build()) as client:
-        result = await client.call_tool("run", arguments)
+        for tool, arguments, sentence in BAD_CALLS:
+            with subtests.test(tool=tool, arguments=arguments):
+                assert sentence in read_error(await client.call_tool(tool, arguments))
 
-    assert sentence in read_error(result)
     assert [run.thread_id for run in store.history.runs()] == ["taken"]
 
 
-async def test_an_unknown_tool_is_one_sentence(store, build):
-    async with connect(store, build()) as client:
-        result = await client.call_tool("delete", {})
-
-    assert read_error(result) == "Unknown tool: delete"
-
-
-async def test_a_recorded_run_is_evaluated(store, build):
+async def test_a_recorded_and_a_stored_run_are_evaluated(store, build):
+    await build(*GREETING).arun("Greet", "greeting")
     async with connect(store, build()) as client:
         given = {"run": RECORDED, "contract": {"must_call": ["find_order"]}}
-        result = await client.call_tool("evaluate", given)
-
-    assert result.structuredContent["status"] == "failed"
-    assert "find_order" in result.structuredContent["failures"][0]
-
-
-async def test_a_stored_run_is_evaluated_by_its_name(store, build):
-    async with connect(store, build(*GREETING)) as client:
-        await client.call_tool("run", {"task": "Greet", "thread_id": "greeting"})
+        recorded = (await client.call_tool("evaluate", given)).structuredContent
         given = {"run": "greeting", "contract": {"checks": [{"check": "word_count", "max": 3}]}}
-        result = await client.call_tool("evaluate", given)
+        stored = (await client.call_tool("evaluate", given)).structuredContent
 
-    assert result.structuredContent["status"] == "passed"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ({"run": "nowhere"}, "thread 'nowhere' is not in"),
-        ({"run": RECORDED, "contract": {"mustcall": ["a"]}}, "mustcall: "),
-        ({"run": RECORDED, "contract": "short"}, "contract: "),
-        ({"run": {"final_output": 7}}, "final_output: "),
-        ({"run": 7}, "run: "),
-        ({}, "run: "),
-    ],
-)
-async def test_a_wrong_evaluation_is_one_sentence(store, build, arguments, sentence):
-    async with connect(store, build()) as client:
-        result = await client.call_tool("evaluate", arguments)
-
-    assert sentence in read_error(result)
+    assert (recorded["status"], stored["status"]) == ("failed", "passed")
+    assert "find_order" in recorded["failures"][0]
 
 
 async def test_the_stored_runs_are_resources(store, build):
