@@ -16,7 +16,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.types import Command, interrupt
 
 from agents import ExecutionAgent, ModelSetupError, Sampling, ToolLoopError, prompts
-from agents.prompts import correction_turn, step_request
+from agents.prompts import step_request
 from agents.testing import ScriptedChatModel
 
 
@@ -118,14 +118,6 @@ def answers(model: ScriptedChatModel, at: int = -1) -> list[tuple[str, str, str]
 # ------------------------------------------------------------------------------------------ without tools
 
 
-def test_a_step_without_context_reaches_the_model_unchanged(subtests):
-    for step in ["plain", "{step} {} {{0}}", "%s ${x}"]:
-        with subtests.test(step=step):
-            model = ScriptedChatModel(["x"])
-            ExecutionAgent(model).execute_step(step)
-            assert [message.text for message in model.prompts[0]] == [step]
-
-
 def test_the_context_is_fenced_and_comes_before_the_step():
     prompt = step_request("do it", "Step 1: {done}")
     mark = prompt.split(" ", 1)[0]
@@ -143,18 +135,6 @@ def test_the_instructions_are_sent_with_a_context_or_a_task_and_can_be_replaced(
 
 
 # --------------------------------------------------------------------------------------------- correcting
-
-
-def test_a_correction_is_a_turn_of_the_chat():
-    model = ScriptedChatModel(["better"])
-    result = ExecutionAgent(model).correct_step(
-        "Write {x}", "a {draft}", "too {short}", context="Step 1: {y}"
-    )
-    assert result == "better"
-    _, request, output, answer = model.prompts[0]
-    assert request.text == step_request("Write {x}", "Step 1: {y}")
-    assert (output.type, output.text) == ("ai", "a {draft}")
-    assert (answer.type, answer.text) == ("human", correction_turn("too {short}"))
 
 
 # ----------------------------------------------------------------------------------------------- sampling

@@ -8,7 +8,6 @@ import pytest
 
 from agents import PlanningAgent
 from agents.errors import PlanError
-from agents.reply_types import plan_schema
 from agents.testing import ScriptedChatModel
 
 TWO = '{"plan": ["read", "write"]}'
@@ -27,13 +26,6 @@ def test_an_empty_plan_is_an_empty_list(subtests):
     for reply in ['{"plan": []}', "[]", "", "<think>hm", "<think>hm</think>"]:
         with subtests.test(reply=reply):
             assert PlanningAgent(ScriptedChatModel([reply])).generate_plan("task") == []
-
-
-def test_a_real_client_is_sent_the_schema_of_a_plan(chat_server):
-    chat_server.will_say(TWO)
-    assert PlanningAgent(chat_server.model()).generate_plan("task") == ["read", "write"]
-    [request] = chat_server.requests
-    assert request["response_format"]["json_schema"]["schema"]["required"] == plan_schema()["required"]
 
 
 def test_after_a_plan_without_its_end_the_model_is_asked_again_and_told_why():

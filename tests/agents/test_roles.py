@@ -12,21 +12,10 @@ def endpoint_without_key(monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", "http://model.test/v1")
 
 
-def model_names(roles):
-    return [agent.llm.model_name for agent in (roles.planner, roles.executor, roles.monitor)]
-
-
 def test_one_specification_is_loaded_once_for_all_roles():
     roles = build_roles("openai:common")
     assert roles.planner.llm is roles.executor.llm is roles.monitor.llm
     assert roles.supervisor_model is None
-
-
-def test_each_role_can_have_its_own_model():
-    roles = build_roles(
-        "nonsense", planner_model="openai:a", executor_model="openai:b", monitor_model="openai:c"
-    )
-    assert model_names(roles) == ["a", "b", "c"]
 
 
 def test_a_client_waits_as_long_as_a_call_of_an_agent_may_take():

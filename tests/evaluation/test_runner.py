@@ -105,16 +105,17 @@ async def test_the_async_entries_give_the_same_report():
 
 
 async def test_a_blocking_judge_does_not_block_the_loop():
-    released = threading.Event()
+    asked, released = threading.Event(), threading.Event()
 
     def waiting(request):
+        asked.set()
         assert released.wait(10)
         return GOOD
 
     task = asyncio.create_task(
         aevaluate({**CASE, "subjective_criteria": ["clarity"]}, judge=ScriptedJudge(waiting))
     )
-    await asyncio.sleep(0.05)
+    assert await asyncio.to_thread(asked.wait, 10)
     released.set()
 
     assert (await task).status == "passed"

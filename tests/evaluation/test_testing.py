@@ -34,10 +34,6 @@ def test_a_script_that_has_run_out_says_so():
         ScriptedJudge([]).judge(REQUEST)
 
 
-def test_a_function_may_be_the_script():
-    assert ScriptedJudge(lambda asked: asked.output.upper()).judge(REQUEST) == "HELLO, DEAR READER!"
-
-
 def test_a_fixed_score_is_given_for_every_criterion():
     found = read_judge_result(DeterministicJudge(7).judge(REQUEST), RUBRIC)
     assert (found.score, dict(found.criteria)) == (7, {"clarity": 7, "wit": 7})

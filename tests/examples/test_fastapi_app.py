@@ -30,26 +30,6 @@ def start_run(client):
     return client.post("/runs", json={"task": "x"}).headers["X-Thread"]
 
 
-def test_a_stored_run_is_shown_with_its_output(serve):
-    client = serve()
-    shown = client.get(f"/runs/{start_run(client)}").json()
-
-    assert (shown["status"], shown["output"], shown["question"]) == ("success", "one done", None)
-
-
-def test_a_run_that_waits_is_shown_with_its_question(serve):
-    client = serve(supervision="human")
-    shown = client.get(f"/runs/{start_run(client)}").json()
-
-    assert shown["status"] == "waiting"
-    assert shown["question"] == {
-        "id": "0.1",
-        "text": "Do you accept the output of step 1?",
-        "output": "one done",
-        "accepts": ["approve", "correct", "deny"],
-    }
-
-
 def test_an_answer_continues_the_run(serve):
     client = serve(supervision="human")
     thread = start_run(client)

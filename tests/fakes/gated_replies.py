@@ -7,14 +7,16 @@ WAITING = "Hello"
 
 
 class GatedReplies:
-    """Replies in their order; the reply "Hello" waits until ``opened`` is set, at most 20 seconds."""
+    """Replies in their order; "Hello" sets ``reached`` and waits, at most 20 seconds, for ``opened``."""
 
     def __init__(self, *replies: str) -> None:
         self.replies = list(replies)
         self.opened = threading.Event()
+        self.reached = threading.Event()
 
     def __call__(self, messages: Sequence[object]) -> str:
         reply = self.replies.pop(0)
         if reply == WAITING:
+            self.reached.set()
             self.opened.wait(20)
         return reply

@@ -52,14 +52,6 @@ def statuses(records):
     return [record["status"] for record in records]
 
 
-def test_the_output_of_a_typed_run_is_the_json_of_the_model():
-    executor = SynthesizingExecutor(written=(f"Here:\n```json\n{GOOD}\n```",))
-    state = build(executor, output_type=Choice).run("choose")
-
-    assert state["output"] == '{"name":"PostgreSQL","price":1.5}'
-    assert state["synthesis"][0]["result"].startswith("Here:")
-
-
 def test_an_output_of_another_type_is_written_again_with_the_validation_error(subtests):
     for text, told in [
         ("PostgreSQL", "Invalid JSON"),

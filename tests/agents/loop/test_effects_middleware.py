@@ -18,7 +18,7 @@ from langgraph.types import Command
 from agents import ActingTool, EffectsMiddleware
 from agents.errors import LateDurabilityError, ModelSetupError, NoEffectError
 from agents.testing import ScriptedChatModel
-from tests.agents.loop.shop import APPROVED, TASK, THREAD, Crash, Shop, ask, build, decide, reply
+from tests.agents.loop.shop import APPROVED, TASK, THREAD, Crash, Shop, build, decide, reply
 
 
 def test_the_effects_are_in_the_state_of_the_agent(invoke):
@@ -85,15 +85,6 @@ def test_without_a_saver_a_call_that_needs_an_approval_is_not_made(invoke):
 
     assert (shop.refunds, state["effects"]["c7"]["outcome"]) == ([], "denied")
     assert "there is nobody to ask" in state["messages"][-2].text
-
-
-def test_within_a_conversation_two_equal_calls_are_two_calls(invoke):
-    shop = Shop()
-    script = [ask(7), AIMessage("", tool_calls=[{**ask(7).tool_calls[0], "id": "again"}]), "done"]
-    state = invoke(build(shop, ["refund"], script=script)[0], TASK)
-
-    assert shop.refunds == [7, 7]
-    assert [effect["outcome"] for effect in state["effects"].values()] == ["acted", "acted"]
 
 
 @pytest.mark.parametrize(

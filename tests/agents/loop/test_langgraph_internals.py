@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import Command, interrupt
@@ -14,7 +13,6 @@ from agents.loop.langgraph_internals import (
     RESUME_CHANNEL,
     ask_person,
     copy_context_with,
-    find_checkpoint,
     read_config,
     without_durability,
 )
@@ -65,21 +63,6 @@ def test_an_open_interrupt_is_a_pending_write():
         for _, channel, value in stored.pending_writes
         if channel == INTERRUPT_CHANNEL
     ] == [["why?"]]
-
-
-def test_a_node_finds_the_saver_and_the_checkpoint_that_it_belongs_to():
-    saver, places = InMemorySaver(), []
-
-    def note(state, config: RunnableConfig):
-        places.append(find_checkpoint(config))
-        return {"messages": []}
-
-    compile_graph(note, checkpointer=saver).invoke({"messages": []}, THREAD)
-    compile_graph(note).invoke({"messages": []})
-    (named, checkpoint), without_saver = places
-
-    assert (named, without_saver) == (saver, None)
-    assert saver.get_tuple(checkpoint).config["configurable"] == checkpoint["configurable"]
 
 
 def test_a_new_question_takes_no_stored_answer_and_is_answered_by_its_id():

@@ -43,11 +43,3 @@ def test_an_endpoint_of_ones_own_needs_no_key(variable: str, loopback, monkeypat
     monkeypatch.setenv(variable, f"{server.url}/v1")
     assert load_model("openai:m").invoke("Hello").text == "Hi"
     assert server.paths == ["/v1/chat/completions"]
-
-
-def test_the_options_go_before_the_environment(loopback, monkeypatch) -> None:
-    server = loopback(200, HELLO, {"Content-Type": "application/json"})
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
-    monkeypatch.setenv("OPENAI_API_KEY", "from-the-environment")
-    load_model("openai:m", base_url=f"{server.url}/v1", api_key="from-the-option").invoke("Hello")
-    assert server.headers[0]["authorization"] == "Bearer from-the-option"

@@ -9,32 +9,12 @@ from hypothesis import strategies as st
 from langchain_core.messages import HumanMessage
 from langchain_core.tools import tool
 
-from agents import BaseAgent, ExecutionAgent, MonitoringAgent
+from agents import BaseAgent, ExecutionAgent
 from agents.models.model_call import make_sendable
 from agents.testing import ScriptedChatModel
 
 HALF = "a\udc80b"
 MENDED = "a\ufffdb"
-
-
-def test_a_judge_over_a_real_client_reads_an_output_with_half_a_surrogate_pair(chat_server):
-    chat_server.will_say('{"success": false, "feedback": "no"}')
-    MonitoringAgent(chat_server.model()).evaluate(HALF, HALF)
-    [request] = chat_server.requests
-    assert request["messages"][1]["content"].count(MENDED) == 2
-
-
-def test_a_tool_over_a_real_client_may_answer_with_a_file_name_that_is_no_utf_8(chat_server):
-    @tool
-    def first_file() -> str:
-        """Name a file."""
-        return HALF
-
-    call = {"id": "1", "type": "function", "function": {"name": "first_file", "arguments": "{}"}}
-    chat_server.will_say(None, "tool_calls", tool_calls=[call])
-    chat_server.will_say("done")
-    assert ExecutionAgent(chat_server.model(), tools=[first_file]).execute_step("s") == "done"
-    assert chat_server.requests[1]["messages"][-1]["content"] == MENDED
 
 
 def test_half_a_surrogate_pair_in_a_tools_arguments_goes_back_mended(chat_server):

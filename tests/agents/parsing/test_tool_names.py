@@ -1,6 +1,6 @@
 """The name of a tool tells whether it probably acts."""
 
-from agents.parsing.tool_names import guess_kind, list_past_forms, split_name, surely_reads
+from agents.parsing.tool_names import guess_kind, surely_reads
 
 NAMES = {
     "acting": """
@@ -32,16 +32,6 @@ def test_a_name_tells_the_kind_of_a_tool(subtests):
         for name in names.split():
             with subtests.test(name=name):
                 assert guess_kind(name) == kind
-
-
-def test_a_name_is_split_into_words_without_its_server():
-    assert split_name("mcp__shop__refundOrder-2now") == ["refund", "order", "now"]
-
-
-def test_a_verb_has_its_past_forms(subtests):
-    for verb, form in [("pay", "paid"), ("ship", "shipped"), ("cancel", "cancelled"), ("send", "sent")]:
-        with subtests.test(verb=verb):
-            assert form in list_past_forms(verb)
 
 
 def test_only_a_name_without_doubt_lets_a_call_be_made_again(subtests):

@@ -48,26 +48,10 @@ class Wordless:
         return Answer(None, claimed=True)
 
 
-class NotInstalled(Claiming):
-    """An arm of a library that does not exist."""
-
-    name = "not-installed"
-    package = module = "no_such_library"
-
-
 def measure_all(tmp_path, plan, models):
     with open_records(file_in(tmp_path), SETTINGS) as file:
         measure(plan, models, file)
         return file.records
-
-
-def test_every_arm_answers_every_prompt_with_every_seed(tmp_path):
-    plan = Plan([OneShot(), Claiming()], PROMPTS, 2, 3, judge=is_right)
-
-    records = measure_all(tmp_path, plan, source(lambda _: "word 2"))
-
-    assert len(records) == 2 * 3 * 2
-    assert {record.prompt for record in records.values() if record.right} == {2}
 
 
 def test_a_record_has_the_claim_and_what_it_cost(tmp_path):

@@ -47,30 +47,6 @@ def read(tmp_path):
     return write_and_read
 
 
-def test_a_file_holds_one_case(read):
-    [case] = read(ONE).cases
-
-    assert (case.name, case.task, case.contract) == (None, "Greet the world in at most 5 words", BRIEF)
-
-
-def test_a_file_holds_many_cases_with_and_without_a_contract_of_their_own(read):
-    greeting, refusal = read(MANY).cases
-
-    assert (greeting.name, greeting.contract) == ("greeting", "from_task")
-    assert refusal.contract.required_content[0].text == "no"
-    assert refusal.unchecked == ["politely"]
-
-
-def test_a_case_without_a_contract_takes_it_from_its_task(read):
-    assert read("version: 1\ntask: Greet").cases[0].contract == "from_task"
-
-
-def test_json_is_read_as_yaml_is(subtests, read):
-    for text in [ONE, MANY]:
-        with subtests.test(text=text):
-            assert read(json.dumps(parse_yaml(text)), "cases.json") == read(text)
-
-
 def test_what_is_written_is_read_again(subtests, tmp_path):
     for name in ["cases.yaml", "cases.yml", "cases.json"]:
         for cases in [

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from evaluation import ContractError, evaluate, run_from_state
@@ -111,18 +109,6 @@ def test_a_failed_run_has_its_error_and_no_output():
 
     assert ("final_output" in run, run["error"]) == (False, "denied by ada")
     assert evaluate({"agent_run": run, "required_content": [{"text": "euros"}]}).status == "failed"
-
-
-def test_the_documents_of_the_command_line_are_read(subtests):
-    for document in [
-        {"output": "12.50 euros", "thread_id": "t", "status": "success", "state": state()},
-        {**state(), "thread_id": "t"},
-    ]:
-        with subtests.test(document=document):
-            run = run_from_state(json.loads(json.dumps(document)))
-
-            assert run["final_output"] == "12.50 euros"
-            assert run["metadata"]["thread_id"] == "t"
 
 
 def test_anything_else_is_refused_with_its_place_and_what_to_give(subtests):

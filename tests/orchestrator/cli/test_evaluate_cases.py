@@ -268,17 +268,6 @@ def test_cases_and_runs_without_a_contract_of_their_name_or_task_are_invalid(cli
     assert "a: no case of --contract has this name or task" in stored.stderr
 
 
-def test_recorded_runs_are_stored_too(cli, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    runs = [{"case_id": name, "agent_run": {"input": "x", "final_output": "y"}} for name in "aab"]
-    (tmp_path / "runs.jsonl").write_text("".join(f"{json.dumps(run)}\n" for run in runs))
-
-    cli("evaluate", "runs.jsonl", "--out", "r.jsonl")
-
-    stored = [(each.name, each.trial) for each in read_results(tmp_path / "r.jsonl")]
-    assert stored == [("a", 0), ("a", 1), ("b", 0)]
-
-
 def test_a_known_answer_decides_nothing_and_is_kept(cli, cases, tmp_path):
     file = cases(f"- {{name: a, answer: 12.5, {PRICE}}}\n- {{name: b, answer: ten, {PRICE}}}")
     cli("evaluate", file, "--out", "r.jsonl")

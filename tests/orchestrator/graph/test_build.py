@@ -125,14 +125,6 @@ def saver():
     return WatchedSqliteSaver()
 
 
-def test_a_run_with_a_plain_saver_stores_what_it_returns(saver):
-    orchestrator = build(monitor=FakeMonitor(refuse(), accept()), checkpointer=saver)
-    state = orchestrator.run("x", "thread")
-
-    assert state["status"] == "success"
-    assert orchestrator.graph.get_state(CONFIG).values == state
-
-
 async def test_a_plain_saver_does_not_block_the_event_loop(saver):
     await build(monitor=FakeMonitor(refuse(), accept()), checkpointer=saver).arun("x", "thread")
 

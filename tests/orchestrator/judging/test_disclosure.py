@@ -155,17 +155,6 @@ def test_a_text_that_the_task_states_is_shown(subtests):
             )
 
 
-def test_every_retry_is_told_of_the_output_just_before_it():
-    executor = CorrectingExecutor("a", "b", "c")
-    run(executor, FakeMonitor(refuse("1"), refuse("2"), accept()), plan=["one"])
-
-    assert [(call.previous_output, call.feedback) for call in executor.calls] == [
-        (None, None),
-        ("a", "1"),
-        ("b", "2"),
-    ]
-
-
 def test_the_next_step_is_told_nothing_of_an_earlier_ones_refusal():
     executor = CorrectingExecutor()
     run(executor, FakeMonitor(refuse("no rhyme"), accept()), plan=["one", "two"])

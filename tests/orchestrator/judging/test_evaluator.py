@@ -139,15 +139,6 @@ def test_a_judge_decides_in_place_of_the_monitor(subtests):
                 assert monitor.calls == []
 
 
-def test_a_judge_is_shown_the_step_and_its_output():
-    judge = ScriptedJudge([GOOD])
-    run(plan=["one"], judge=judge, step_contract=CLEAR)
-    [request] = judge.requests
-
-    assert (request.input, request.output) == ("one", "one done")
-    assert [criterion.name for criterion in request.rubric.criteria] == ["clarity"]
-
-
 async def judge_slowly(request):
     return GOOD if "done" in request.output else POOR
 

@@ -10,7 +10,6 @@ from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, check
 from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy
-from orchestrator.events import StepRetried
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
 
@@ -149,6 +148,12 @@ def test_a_persons_correction_is_told_to_the_executor():
     assert "name a boat" in asked(model)[0]
 
 
+def cut_off():
+    """The replies of a model whose process ends at the second call."""
+    yield "red"
+    raise KeyboardInterrupt
+
+
 def test_a_run_that_was_cut_off_before_a_retry_makes_it_as_if_it_had_not_been(subtests):
     for rules in [
         [{"use": "resample"}],
@@ -158,10 +163,12 @@ def test_a_run_that_was_cut_off_before_a_retry_makes_it_as_if_it_had_not_been(su
         with subtests.test(rules=rules):
             _, whole = run(["red", "a blue boat"], *rules)
             store = InMemorySaver()
-            orchestrator, _ = build(["red"], *rules, checkpointer=store)
-            events = orchestrator.stream("write", "t")
-            assert any(isinstance(event, StepRetried) for event in events)
-            events.close()
+            replies = cut_off()
+            orchestrator, _ = build(
+                lambda _messages, replies=replies: next(replies), *rules, checkpointer=store
+            )
+            with pytest.raises(KeyboardInterrupt):
+                orchestrator.run("write", "t")
 
             again, model = build(["a blue boat"], *rules, checkpointer=store)
             assert again.resume("t")["status"] == "success"

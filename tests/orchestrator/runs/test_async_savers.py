@@ -9,7 +9,7 @@ import pytest
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from tests.orchestrator.runs.test_runs import APPROVE, SIDE_BY_SIDE, asking, build
+from tests.orchestrator.runs.test_runs import APPROVE, asking
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.thorough)])
@@ -32,16 +32,6 @@ def opened(request, tmp_path):
     return opening
 
 
-@pytest.mark.parametrize("plan", [["one", "two"], SIDE_BY_SIDE], ids=["in a row", "side by side"])
-async def test_a_run_is_kept(opened, plan):
-    async with opened() as store:
-        state = await build(store, plan).arun("x", "thread")
-    async with opened() as store:
-        kept = await build(store, plan).graph.aget_state({"configurable": {"thread_id": "thread"}})
-
-    assert (state["status"], kept.values) == ("success", {**kept.values, **state})
-
-
 async def test_a_question_is_answered_later(opened):
     async with opened() as store:
         waiting = await asking(store).arun("x", "thread")
@@ -51,11 +41,3 @@ async def test_a_question_is_answered_later(opened):
             ends.append((await asking(store).aresume("thread", APPROVE))["status"])
 
     assert (waiting["question"]["step"], ends) == ("one", ["executing", "success"])
-
-
-async def test_a_run_is_forked(opened):
-    async with opened() as store:
-        await build(store).arun("x", "thread")
-        [*_, last] = [event async for event in build(store).astream_forked("thread", 1, "other")]
-
-    assert [record["step"] for record in last.state["results"]] == ["one", "two"]

@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator import LangGraphOrchestrator
 from tests.fakes.executor import FakeExecutor
-from tests.fakes.monitor import FakeMonitor, accept, refuse
+from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner, steps
 from tests.fakes.supervision import SpeakingExecutor
 
@@ -23,16 +23,6 @@ def build(opened, plan=("one", "two"), executor=None, monitor=None, **options):
 
 def asking(opened, **options):
     return build(opened, executor=SpeakingExecutor(), supervision="human", **options)
-
-
-@pytest.mark.parametrize("plan", [["one", "two"], SIDE_BY_SIDE], ids=["in a row", "side by side"])
-def test_what_is_stored_is_what_was_returned(backend, plan):
-    with backend.open() as opened:
-        state = build(opened, plan, monitor=FakeMonitor(refuse(), *[accept()] * 9)).run("x", "thread")
-    with backend.open() as opened:
-        assert opened.history.show("thread").state == state
-
-    assert state["status"] == "success"
 
 
 @pytest.mark.parametrize("plan", [["one", "two"], SIDE_BY_SIDE], ids=["in a row", "side by side"])

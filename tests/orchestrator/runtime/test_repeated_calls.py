@@ -84,15 +84,6 @@ def test_a_person_decides_about_a_call_after_which_another_one_acted(subtests):
             assert (state["status"], office.done.count("pay Ada 1.0")) == ("success", times)
 
 
-def test_a_later_step_does_not_make_a_call_that_acted_if_nobody_can_be_asked():
-    office = Office()
-    orchestrator, model = build(office, PAY, "done", PAY, "done", plan=["Pay", "Pay"])
-    state = orchestrator.run("x")
-
-    assert (office.done, list_outcomes(state)) == (["pay Ada 1.0"], [(PAID, None), (PAID, "reused")])
-    assert NOT_AGAIN in list_texts(model)
-
-
 def test_a_person_decides_whether_a_later_step_makes_a_call_that_acted(subtests):
     for answer, times, gate in [(APPROVE, 2, None), (DENY, 1, "denied"), (ACTED, 1, "stated")]:
         with subtests.test(answer=answer):
@@ -239,17 +230,6 @@ def test_the_text_of_a_person_is_the_result_of_a_call_in_which_the_process_died(
     assert (call["result"], call["error"], call["gate"]) == (ACTED["text"], None, "stated")
     assert (call["answer"]["answer"], call["answer"]["answered_by"]) == ("correct", "Ada")
     assert model.prompts[-1][-1].text == ACTED["text"]
-
-
-def test_a_retry_gets_the_result_that_a_person_stated():
-    office = Office(Crash())
-    options = {"monitor": FakeMonitor(refuse(), accept())}
-    orchestrator, _ = resume_after_crash(office, PAY, "hm", PAY, "done", **options)
-    orchestrator.resume("thread")
-    state = orchestrator.resume("thread", ACTED)
-
-    assert (state["status"], len(office.done)) == ("success", 1)
-    assert list_outcomes(state) == [(ACTED["text"], "stated"), (ACTED["text"], "reused")]
 
 
 @pytest.mark.parametrize("fault", [Crash(), TimeoutError("late")], ids=["crash", "error"])

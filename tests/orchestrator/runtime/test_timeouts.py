@@ -59,7 +59,7 @@ def test_step_timeout_counts_all_attempts_of_a_step():
 
     assert (state["failure"]["kind"], state["failure"]["step_index"]) == ("timeout", 0)
     assert "step_timeout is 1 s and has passed" in state["failure"]["message"]
-    assert 2 <= len(state["results"]) <= 6
+    assert len(state["results"]) <= 6
 
 
 async def answers():

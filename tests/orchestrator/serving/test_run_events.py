@@ -19,7 +19,7 @@ GREETING = ['{"plan": ["Greet"]}', "Hello", GOOD]
 NAMES = ["RunStarted", "Planned", "StepExecuted", "StepJudged", "RunFinished", "end"]
 
 
-async def read_events(address, thread, until="end"):
+async def read_events(address, thread, until="end", paused=None):
     events = []
     async with (
         httpx.AsyncClient(base_url=address, timeout=30, trust_env=False) as client,
@@ -27,6 +27,8 @@ async def read_events(address, thread, until="end"):
     ):
         async for event in source.aiter_sse():
             events.append(event)
+            if paused and event.event == "RunPaused":
+                paused.set()
             if event.event == until:
                 break
     return events
@@ -83,8 +85,9 @@ async def test_a_slash_in_a_name_is_part_of_the_name(build, serve):
 async def test_a_run_that_another_process_goes_on_with_is_followed(build, listening):
     orchestrator = await ask_about_tool(build, "Bob")
     address = await listening(orchestrator)
-    following = asyncio.create_task(read_events(address, "asking"))
-    await asyncio.sleep(0.3)
+    paused = asyncio.Event()
+    following = asyncio.create_task(read_events(address, "asking", paused=paused))
+    await asyncio.wait_for(paused.wait(), 30)
 
     await orchestrator.aresume("asking", {"answer": "approve"})
     events = await asyncio.wait_for(following, 30)
@@ -179,7 +182,7 @@ async def test_a_run_is_interrupted_at_the_end_of_the_server_and_resumed(build, 
     gate = GatedReplies(*GREETING)
     client = await serve(build(gate))
     await client.post("/api/runs", json={"task": "Greet", "thread_id": "new"})
-    await asyncio.sleep(0.2)
+    await asyncio.to_thread(gate.reached.wait, 30)
     await client._transport.app.state.service.sessions.close()
     gate.opened.set()
     client = await serve(build("Hello", GOOD))

@@ -5,7 +5,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.contract.run import MATCH_MODES, ExpectedAction
+from evaluation.contract.run import MATCH_MODES
 from tests.evaluation.measures.trajectory.builders import either, match, seen, step
 
 args = st.sampled_from([None, {}, {"x": 1}, {"x": True}, {"x": 1, "y": {"z": [1, 2]}}])
@@ -146,15 +146,6 @@ def test_disagreement_is_told_in_one_sentence(subtests):
             assert match(actual, steps, mode).reason == (
                 f"The actions do not agree with the expected ones in mode {mode}: {problems}."
             )
-
-
-def test_the_alternatives_of_a_step_are_flat():
-    action = ExpectedAction.model_validate(
-        {"any_of": ["a", {"any_of": ["b", {"name": "a", "agent": "ann"}]}]}
-    )
-
-    assert action.names == ("a", "b")
-    assert [each.agent for each in action.patterns] == [None, None, "ann"]
 
 
 def test_too_many_comparisons_leave_it_undecided():
