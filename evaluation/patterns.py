@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Annotated, Any, Final, NoReturn, TypeAlias, TypeVar
-from urllib.parse import unquote
 
 import jsonschema_rs
 import re2
@@ -74,7 +73,6 @@ def _compile_pattern(pattern: str) -> Any:  # noqa: ANN401 - RE2 has no types
         raise ContractError(f"the pattern {quoted} cannot be used; {_ACCEPTED}") from None
 
 
-JsonSchema: TypeAlias = dict[str, Any] | bool
 _KEYWORDS: Final = frozenset({
     "$anchor", "$comment", "$defs", "$dynamicAnchor", "$dynamicRef", "$id", "$recursiveAnchor",
     "$recursiveRef", "$ref", "$schema", "$vocabulary", "additionalItems", "additionalProperties", "allOf",
@@ -87,9 +85,6 @@ _KEYWORDS: Final = frozenset({
     "unevaluatedItems", "unevaluatedProperties", "uniqueItems", "writeOnly",
 })  # fmt: skip
 """The keywords of the drafts 4 to 2020-12, and ``example`` of OpenAPI."""
-_REFERENCES: Final = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
-_DEFINITIONS: Final = frozenset({"$defs", "definitions"})
-_MAX_PARTS: Final = 20_000
 _MAX_PATTERN_BYTES: Final = 2**18
 """Size of a compiled pattern; it holds some thousand instructions."""
 _LONGEST_PROBLEM: Final = 160
@@ -165,19 +160,9 @@ def _compile(schema: object) -> jsonschema_rs.Validator:
 @lru_cache(_CACHED)
 def _compile_text(text: str) -> jsonschema_rs.Validator:
     schema = json.loads(text)
-    validator = _build_validator(schema)
-    if _count_parts(schema, schema, {}) > _MAX_PARTS:
-        raise ContractError(
-            f"the JSON Schema refers to its definitions so often that a value may be compared with more than "
-            f"{_MAX_PARTS:,} parts; use fewer references within alternatives"
-        )
     # An empty one accepts all on purpose.
     if isinstance(schema, dict) and schema and _KEYWORDS.isdisjoint(schema):
         raise ContractError("the JSON Schema has no keyword of JSON Schema, so it checks nothing; add type")
-    return validator
-
-
-def _build_validator(schema: JsonSchema) -> jsonschema_rs.Validator:
     try:
         return jsonschema_rs.validator_for(
             schema,
@@ -189,44 +174,10 @@ def _build_validator(schema: JsonSchema) -> jsonschema_rs.Validator:
         )
     except jsonschema_rs.ValidationError as error:
         hint = "; a pattern may hold no lookaround and no back-reference" if "regex" in error.message else ""
-        place = _quote_place(error.instance_path)
-        raise ContractError(
-            f"the JSON Schema cannot be used, at {place}: {_shorten_problem(error.message)}{hint}"
-        ) from None
+        place, problem = _quote_place(error.instance_path), _shorten_problem(error.message)
+        raise ContractError(f"the JSON Schema cannot be used, at {place}: {problem}{hint}") from None
     except (ValueError, RecursionError, jsonschema_rs.ReferencingError) as error:
         raise ContractError(f"the JSON Schema cannot be used: {_shorten_problem(str(error))}") from None
-
-
-def _count_parts(part: object, root: JsonSchema, targets: dict[str, int]) -> int:
-    """Count the parts of a schema, each reference with those of its target, and once within itself."""
-    if isinstance(part, list):
-        return sum(_count_parts(inner, root, targets) for inner in part)
-    if not isinstance(part, dict):
-        return 0
-    inner = sum(
-        _count_parts(value, root, targets) for name, value in part.items() if name not in _DEFINITIONS
-    )
-    references = [str(part[name]) for name in _REFERENCES & part.keys()]
-    for reference in references:
-        if reference not in targets:
-            targets[reference] = 1
-            targets[reference] = _count_parts(_find_target(root, reference), root, targets)
-    return 1 + inner + sum(targets[reference] for reference in references)
-
-
-def _find_target(root: JsonSchema, reference: str) -> object:
-    start, *tokens = unquote(reference).split("/")
-    part: Any = root if start == "#" else None
-    try:
-        for token in tokens:
-            name = token.replace("~1", "/").replace("~0", "~")
-            part = part[int(name)] if isinstance(part, list) else part[name]
-    except (KeyError, IndexError, ValueError, TypeError):
-        part = None
-    if part is None:
-        quoted = quote_text(redact(reference))
-        raise ContractError(f"a $ref has to be a path into the schema, such as #/$defs/name, not {quoted}")
-    return part
 
 
 def _refuse_reference(uri: str) -> NoReturn:

@@ -186,18 +186,16 @@ def _names_form(error: ErrorDetails) -> bool:
 def _describe_unknown(path: Path, known_names: Sequence[str]) -> str:
     *place, name = [part for part in path if isinstance(part, str)]
     prefix = "".join(f"{part}." for part in place)
-    near = [each.removeprefix(prefix) for each in known_names if each.startswith(prefix)]
-    # The shortest path comes first. The fields of a check are those of its kind.
-    far = [] if place[-1:] == ["checks"] else sorted(known_names, key=len, reverse=True)
-    paths = {
-        **{each.rpartition(".")[2]: each for each in far},
-        **{each: each for each in near if "." not in each},
-    }
-    own = OTHER_NAMES.get(name)
+    # The fields of a check are those of its kind; elsewhere, the shortest path to a name comes first.
+    anywhere = [] if place[-1:] == ["checks"] else sorted(known_names, key=len, reverse=True)
+    paths = {each.rpartition(".")[2]: each for each in anywhere}
+    near = (each.removeprefix(prefix) for each in known_names if each.startswith(prefix))
+    paths |= {each: each for each in near if "." not in each}
+    own = OTHER_NAMES.get(name, "")
     close = [own] if own in paths else get_close_matches(name, paths, 1, _CLOSE)
     # A bound is a key of an object, which has no path of its own.
-    is_bound = own is not None and "." in own and own.partition(".")[0] in known_names
-    similar = own if own and is_bound else paths[close[0]] if close else name
+    is_bound = "." in own and own.partition(".")[0] in known_names
+    similar = own if is_bound else paths[close[0]] if close else name
     if similar in {name, prefix + name}:
         return "no field has this name; leave it out"
     return f"no field has this name; write {similar!r} instead, or leave it out"
@@ -343,26 +341,18 @@ def parse_json(data: bytes | str) -> object:
     """
     try:
         value: object = json.loads(data, object_pairs_hook=_build_object)
-    except _RepeatedFieldError:
+    except ContractError:
         raise
     except RecursionError:
         raise ValueError("the JSON is nested too deep; flatten it") from None
-    except UnicodeDecodeError:
-        raise ValueError("this is no text in UTF-8; decompress or convert it") from None
-    except json.JSONDecodeError as error:
+    except ValueError as error:  # also of text that is no UTF-8, and of a number with too many digits
         raise ValueError(f"this is not JSON: {error}") from None
-    except ValueError:  # Python limits the digits, because longer ones take the square of their number
-        raise ValueError("an integer has more than 4,300 digits; shorten it, or write it as a text") from None
     return value
-
-
-class _RepeatedFieldError(ValueError):
-    """An object has a field twice."""
 
 
 def _build_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     value = dict(pairs)
     if len(value) < len(pairs):
-        name = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
-        raise _RepeatedFieldError(f"an object has the field {shorten(name)!r} twice; give it once")
+        [(name, _)] = Counter(name for name, _ in pairs).most_common(1)
+        raise ContractError(f"an object has the field {shorten(name)!r} twice; give it once")
     return value

@@ -7,13 +7,13 @@ import logging
 
 import lazy_loader
 
-try:
-    import evaluation.siblings  # noqa: F401 - checks that `agents` is ours, too
-except ModuleNotFoundError as error:
+import evaluation
+
+if not hasattr(evaluation, "check_sibling"):
     raise ImportError(
         "`import evaluation` finds another package than the one of plan-execute-monitor; "
         "rename your own package, or move it into another one"
-    ) from error
+    )
 # LangGraph and LangChain take seconds to import; the command line must react to Ctrl-C before that.
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 logging.getLogger(__name__).addHandler(logging.NullHandler())

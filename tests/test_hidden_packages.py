@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import agents
 import evaluation
-from evaluation.siblings import check_sibling
+from evaluation import check_sibling
 
 SCRIPT = """
 import importlib
@@ -29,12 +28,11 @@ def test_a_users_own_package_agents_is_named_with_ours_and_what_to_do(tmp_path):
 
     printed = subprocess.check_output([sys.executable, "script.py"], cwd=tmp_path, text=True)
 
-    assert printed.splitlines() == 2 * [
-        (
-            f"`import agents` finds {own} instead of {agents.__file__}, which plan-execute-monitor needs; "
-            "rename your own package, or move it into another one"
+    assert len(printed.splitlines()) == 2
+    for line in printed.splitlines():
+        assert line.startswith(
+            f"`import agents` finds {own}, which is no part of plan-execute-monitor; rename"
         )
-    ]
 
 
 def test_a_users_own_package_evaluation_is_told_of(tmp_path):
@@ -53,7 +51,7 @@ def test_any_other_file_of_the_name_is_refused(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "evaluation")
 
-    with pytest.raises(ImportError, match=r"evaluation\.py instead of .*__init__\.py") as caught:
+    with pytest.raises(ImportError, match=r"evaluation\.py, which is no part") as caught:
         check_sibling("evaluation")
     assert (caught.value.name, caught.value.path) == ("evaluation", str(tmp_path / "evaluation.py"))
 
@@ -66,16 +64,3 @@ def test_our_own_packages_are_accepted_also_through_a_link(tmp_path, monkeypatch
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "evaluation")
     check_sibling("evaluation")
-
-
-def test_a_package_that_another_distribution_replaced_is_named(tmp_path, monkeypatch):
-    folder = tmp_path / "evaluation"
-    folder.mkdir()
-    (tmp_path / "agents").mkdir()
-    (tmp_path / "agents" / "__init__.py").write_text("from .agent import Agent")
-    monkeypatch.setitem(check_sibling.__globals__, "__file__", str(folder / "siblings.py"))
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "agents")
-
-    with pytest.raises(ImportError, match=r"agents/__init__.py was overwritten by another distribution"):
-        check_sibling("agents")

@@ -73,19 +73,6 @@ def test_a_value_with_half_a_surrogate_pair_cannot_be_read():
     assert find_schema_problem({"type": "string"}, "\ud800") == "the value cannot be read as JSON"
 
 
-def nested_definitions(levels):
-    """Definitions of which each refers twice to the next."""
-    twice = {f"d{level}": {"anyOf": [{"$ref": f"#/$defs/d{level + 1}"}] * 2} for level in range(levels)}
-    return {"$ref": "#/$defs/d0", "$defs": {**twice, f"d{levels}": {"type": "string"}}}
-
-
-def test_definitions_that_multiply_are_refused(subtests):
-    for levels in [18, 28, 100]:
-        with subtests.test(levels=levels), pytest.raises(ContractError, match="fewer references"):
-            check_schema(nested_definitions(levels))
-    check_schema(nested_definitions(10))
-
-
 def nest(levels, leaf=None):
     value = leaf
     for _ in range(levels):
