@@ -6,7 +6,9 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any, Final
 
 import typer
@@ -16,17 +18,22 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from agents.loop.acting_tools import ActingTool, ActingTools, describe_tool
 from agents.loop.tool_arguments import build_tools
 from evaluation import TaskCase
+from evaluation.values import as_list
 from orchestrator.cli import options
-from orchestrator.cli.stored_runs import describe_next
+from orchestrator.cli.consoles import clean
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import ConfigurationError, StoreError
 from orchestrator.events import Hook
-from orchestrator.persistence import Store, open_store
+from orchestrator.persistence import Store
+from orchestrator.persistence import open_store as open_or_make_store
+from orchestrator.persistence.store import default_path
 from orchestrator.retry.policy import RetryPolicy
+from orchestrator.runs.run_saver import format_resume_call
 from orchestrator.runtime.settings_model import Budget
 from orchestrator.service.executions import NewRun
+from orchestrator.settings import check_thread_id
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import Grounding, PlanningMode, Requirement, SupervisionMode
+from orchestrator.state.records import Grounding, PlanningMode, Question, Requirement, SupervisionMode
 from orchestrator.study.targets import import_name
 
 _ROLES: Final = ("planner", "executor", "monitor", "supervisor")
@@ -168,6 +175,75 @@ def import_tools(names: Sequence[str]) -> list[BaseTool]:
         raise ConfigurationError(f"--tools: {error}") from None
 
 
+def format_command(command: str, thread_id: str, store: str, tools: Sequence[str] = ()) -> str:
+    """Returns a command about a run of a store, quoted for a shell."""
+    where = () if store == str(default_path()) else ("--db", store)
+    named = chain.from_iterable(("--tools", name) for name in tools)
+    return " ".join(quote(clean(word)) for word in ("orchestrator", command, thread_id, *where, *named))
+
+
+def format_resume(question: Question | None, thread_id: str, store: str, tools: Sequence[str] = ()) -> str:
+    """Returns the command that resumes a run, with the accepted answers to its question."""
+    accepted = () if question is None else question["accepts"]
+    texts = {"approve": "", "correct": " TEXT"}
+    answers = " | ".join(f"--{word}{texts.get(word, ' REASON')}" for word in accepted)
+    return f"{format_command('resume', thread_id, store, tools)} {answers}".rstrip()
+
+
+def describe_next(store: Store, thread_id: str) -> str:
+    """Returns what continues a stored run: a command, or a call in Python, whose agents no command knows."""
+    options, run = store.history.command(thread_id), store.history.find(thread_id)
+    question = None if run is None else run.question
+    if options is None:
+        call = format_resume_call(clean(thread_id), question)
+        return f"call orchestrator.{call} in Python, with its agents"
+    # Printed only: the command that is typed decides which code runs.
+    tools = [name for name in as_list(options.get("tools")) if isinstance(name, str)]
+    return f"type: {format_resume(question, thread_id, store.where, tools)}"
+
+
+@contextmanager
+def open_store(path: str | None) -> Iterator[Store]:
+    """Opens the store at a path or a URL; None is the file in the user's data folder.
+
+    Raises:
+        StoreError: The store is missing, cannot be opened or contains something else. It is unchanged.
+    """
+    if path is None and not default_path().exists():
+        raise StoreError(f"no run is stored yet; `orchestrator run TASK` stores its run in {default_path()}")
+    # Only a new run creates a store: a mistyped path must not leave an empty file.
+    with open_or_make_store(path, make=False) as store:
+        yield store
+
+
+def find_thread(store: Store, name: str | None, *, last: bool, resumable: bool = False) -> str:
+    """Returns the name of a run.
+
+    Args:
+        store: The store of the run.
+        name: The name; a name that no run has is returned as it is.
+        last: Without a name: the run that was stored last.
+        resumable: Whether ``last`` is the latest of the runs that can be resumed.
+
+    Raises:
+        ConfigurationError: Both or none of them are given, or there is no run.
+    """
+    if (name is not None) == last:
+        raise ConfigurationError(
+            "THREAD is missing or given twice; give either the name of a run, as `orchestrator runs` lists "
+            "it, or --last"
+        )
+    if name is not None:
+        check_thread_id(name)
+        return name
+    runs = store.history.runs(limit=None if resumable else 1)
+    found = next((run.thread_id for run in runs if run.can_resume or not resumable), None)
+    if found is None:
+        what = "no run that can be resumed" if resumable else "no run"
+        raise ConfigurationError(f"{store.where} has {what}; `orchestrator runs` lists its runs")
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class OptionRuns:
     """Builds orchestrators over a store; see ``RunBuilder``.
@@ -246,7 +322,7 @@ class OptionRuns:
     @contextmanager
     def _open(self, options: RunOptions, case: TaskCase | None = None) -> Iterator[LangGraphOrchestrator]:
         # A store of its own: each checkpoint of a run has the options of that run.
-        with nullcontext() if self.store is None else open_store(self.where) as store:
+        with nullcontext() if self.store is None else open_or_make_store(self.where) as store:
             if store is not None:
                 store.keep(options.model_dump(exclude_defaults=True))
             yield build_orchestrator(options, store, case)

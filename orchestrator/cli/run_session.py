@@ -19,8 +19,7 @@ from orchestrator import events as run_events
 from orchestrator.cli import process_exit
 from orchestrator.cli.consoles import build_console, one_line, print_json, print_logs_on
 from orchestrator.cli.run_drawings import RunProgress, draw_outcome, draw_question, get_output, output_first
-from orchestrator.cli.run_options import OptionRuns
-from orchestrator.cli.stored_runs import format_command, format_resume
+from orchestrator.cli.run_options import OptionRuns, format_command, format_resume
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import ConfigurationError
 from orchestrator.planning.parallel import find_rejudging

@@ -1,6 +1,5 @@
 from .job_queue import JobQueue as JobQueue
 from .job_queue import Submission as Submission
 from .job_queue import open_queue as open_queue
-from .queue_status import QueueStatus as QueueStatus
-from .queue_status import read_queue_status as read_queue_status
+from .job_queue import QueueStatus as QueueStatus
 from .queue_worker import QueueWorker as QueueWorker

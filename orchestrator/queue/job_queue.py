@@ -5,26 +5,42 @@ from __future__ import annotations
 import os
 import threading
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
+from datetime import datetime
 from typing import Annotated, Final
 
 from pydantic import Field, StringConstraints
 
-from evaluation.sensitive.scanner import describe_raised
-from orchestrator.engine import LangGraphOrchestrator
-from orchestrator.errors import ConfigurationError, OrchestratorError
+from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import Store, open_store
 from orchestrator.persistence.store import names_database
-from orchestrator.queue.queue_status import IS_RUNNING, QueueStatus, read_queue_status
 from orchestrator.runtime.settings_model import SettingsModel
 from orchestrator.settings import check_task, check_thread_id
 from orchestrator.state.graph_state import ENDED
 from orchestrator.state.plain_values import format_repr
-from orchestrator.study.targets import import_name
+from orchestrator.study.targets import import_orchestrator
 
+_IS_ALIVE: Final = "seen > now() - make_interval(secs => heartbeat_s)"
+_IS_RUNNING: Final = f"coalesce(worker IN (SELECT id FROM orchestrator_workers WHERE {_IS_ALIVE}), false)"  # noqa: S608 - constants
+"""Whether a live worker has a job."""
+_COUNTS: Final = f"""
+    SELECT queue, app, (
+            SELECT count(*) FROM orchestrator_workers AS worker
+            WHERE worker.queue = job.queue AND job.app = ANY(apps) AND {_IS_ALIVE}
+        ),
+        count(*) FILTER (WHERE error IS NULL AND start_at <= now() AND NOT {_IS_RUNNING}),
+        count(*) FILTER (WHERE error IS NULL AND start_at > now() AND NOT {_IS_RUNNING}),
+        count(*) FILTER (WHERE error IS NULL AND {_IS_RUNNING}),
+        count(error)
+    FROM orchestrator_jobs AS job GROUP BY queue, app ORDER BY queue, app
+"""  # noqa: S608 - constants
+_WORKERS: Final = f"SELECT count(*) FROM orchestrator_workers WHERE {_IS_ALIVE}"  # noqa: S608 - constants
+_FAILED: Final = """
+    SELECT thread_id, failed_at, error FROM orchestrator_jobs
+    WHERE error IS NOT NULL ORDER BY failed_at DESC LIMIT 20
+"""
 _MOST_CHARACTERS: Final = 200_000
 """The greatest size of a task."""
 _CREATE: Final = """
@@ -63,7 +79,7 @@ _FORGET_WORKER: Final = "DELETE FROM orchestrator_workers WHERE id = ? OR seen <
 _TAKE: Final = f"""
     UPDATE orchestrator_jobs SET worker = ?, taken = taken + 1 WHERE thread_id IN (
         SELECT thread_id FROM orchestrator_jobs
-        WHERE queue = ? AND app = ANY(?) AND error IS NULL AND start_at <= now() AND NOT {IS_RUNNING}
+        WHERE queue = ? AND app = ANY(?) AND error IS NULL AND start_at <= now() AND NOT {_IS_RUNNING}
         ORDER BY is_cancelled DESC, submitted LIMIT ? FOR UPDATE SKIP LOCKED
     ) RETURNING thread_id, app, task, is_cancelled, taken
 """  # noqa: S608 - constants
@@ -149,6 +165,47 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
+class JobCount:
+    """The jobs of a queue that need the same app.
+
+    Attributes:
+        queue: Name of the queue.
+        app: The function that builds the orchestrator.
+        workers: Number of live workers that take such jobs.
+        waiting: Number of jobs that a worker may take now.
+        delayed: Number of jobs that start later, or are tried again later.
+        running: Number of jobs that workers execute.
+        failed: Number of jobs that raised an error; a job whose run fails has ended well.
+    """
+
+    queue: str
+    app: str
+    workers: int
+    waiting: int
+    delayed: int
+    running: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class FailedJob:
+    """A job that raised an error; its run can be submitted again."""
+
+    thread_id: str
+    failed_at: datetime
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueueStatus:
+    """The jobs of all queues of a database, the number of its live workers, and the latest 20 failed jobs."""
+
+    jobs: tuple[JobCount, ...]
+    workers: int
+    failed: tuple[FailedJob, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class JobQueue:
     """A queue of runs; ``open_queue`` opens it.
 
@@ -222,8 +279,15 @@ class JobQueue:
         return bool(workers)
 
     def read_status(self) -> QueueStatus:
-        """Reads the jobs and the workers of all queues of this database."""
-        return read_queue_status(self.store.saver)
+        """Reads the jobs and the workers of all queues of this database.
+
+        Raises:
+            StoreLostError: The database cannot be read.
+        """
+        select = self.store.saver.select
+        ((workers,),) = select(_WORKERS, ())
+        jobs = tuple(JobCount(*row) for row in select(_COUNTS, ()))
+        return QueueStatus(jobs, workers, tuple(FailedJob(*row) for row in select(_FAILED, ())))
 
     def take_jobs(self, worker: str, apps: Sequence[str], most: int) -> list[Job]:
         """Takes jobs for a worker, those of dead workers, too."""
@@ -310,39 +374,3 @@ def _check_same(run: QueuedRun, queued: dict[str, str]) -> None:
             f"{' and another '.join(others)} ({format_repr(queued[others[0]], 80)}); let it end, cancel it "
             "with `orchestrator queue --cancel`, or give another name"
         )
-
-
-def import_orchestrator(name: str, store: Store) -> LangGraphOrchestrator:
-    """Imports a function and calls it with the store. No name that a store states may come here.
-
-    Args:
-        name: ``MODULE:FUNCTION``, of an installed package or of a module in the working directory.
-        store: The store, which the function gives to its orchestrator.
-
-    Raises:
-        ConfigurationError: It cannot be imported, raises, or returns no orchestrator that uses the store.
-    """
-    try:
-        build: Callable[[Store], object] = import_name(name, Path.cwd())
-    except ValueError as error:
-        raise ConfigurationError(f"the app {error}") from error
-    try:
-        made = build(store)
-    except OrchestratorError:
-        raise
-    except BaseException as error:  # the user's code
-        raise ConfigurationError(
-            f"the app {name!r} raised {describe_raised(error)}; give a function that takes the store and "
-            "returns a LangGraphOrchestrator"
-        ) from error
-    if not isinstance(made, LangGraphOrchestrator):
-        raise ConfigurationError(
-            f"the app {name!r} returned {type(made).__name__}, not an orchestrator; give a function "
-            "that takes the store and returns a LangGraphOrchestrator"
-        )
-    if made.graph.checkpointer is None:
-        raise ConfigurationError(
-            f"the orchestrator of the app {name!r} stores no runs; build it with checkpointer=store, the "
-            "argument of the function"
-        )
-    return made

@@ -25,7 +25,7 @@ from evaluation.sensitive.scanner import describe_raised
 from evaluation.validation import copy_json
 from evaluation.values import as_object
 from orchestrator.engine import LangGraphOrchestrator, OrchestratorOptions
-from orchestrator.errors import ConfigurationError
+from orchestrator.errors import ConfigurationError, OrchestratorError
 from orchestrator.persistence import Store
 from orchestrator.state.graph_state import OrchestratorState
 
@@ -194,3 +194,39 @@ def import_name(name: str, *folders: Path) -> Any:  # noqa: ANN401 - whatever th
             f"{name!r} raised {describe_raised(error)}; give MODULE:NAME, and run the command in the folder "
             "of the module"
         ) from error
+
+
+def import_orchestrator(name: str, store: Store) -> LangGraphOrchestrator:
+    """Imports a function and calls it with the store. No name that a store states may come here.
+
+    Args:
+        name: ``MODULE:FUNCTION``, of an installed package or of a module in the working directory.
+        store: The store, which the function gives to its orchestrator.
+
+    Raises:
+        ConfigurationError: It cannot be imported, raises, or returns no orchestrator that uses the store.
+    """
+    try:
+        build: Callable[[Store], object] = import_name(name, Path.cwd())
+    except ValueError as error:
+        raise ConfigurationError(f"the app {error}") from error
+    try:
+        made = build(store)
+    except OrchestratorError:
+        raise
+    except BaseException as error:  # the user's code
+        raise ConfigurationError(
+            f"the app {name!r} raised {describe_raised(error)}; give a function that takes the store and "
+            "returns a LangGraphOrchestrator"
+        ) from error
+    if not isinstance(made, LangGraphOrchestrator):
+        raise ConfigurationError(
+            f"the app {name!r} returned {type(made).__name__}, not an orchestrator; give a function "
+            "that takes the store and returns a LangGraphOrchestrator"
+        )
+    if made.graph.checkpointer is None:
+        raise ConfigurationError(
+            f"the orchestrator of the app {name!r} stores no runs; build it with checkpointer=store, the "
+            "argument of the function"
+        )
+    return made

@@ -119,7 +119,7 @@ def test_a_run_that_waits_ends_its_span_and_its_resumption_begins_another() -> N
 def test_a_command_exports_to_the_endpoint_of_the_environment_and_imports_nothing_without_one() -> None:
     code = (
         "import sys\n"
-        "from orchestrator.cli.option_runs import _build_hooks\n"
+        "from orchestrator.cli.run_options import _build_hooks\n"
         "print([type(each).__name__ for each in _build_hooks()], 'orchestrator.telemetry' in sys.modules)\n"
     )
     for endpoint, printed in (

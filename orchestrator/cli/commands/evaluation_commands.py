@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.resources import files as package_files
 from itertools import chain
@@ -16,22 +16,30 @@ from pydantic import BaseModel, ConfigDict
 from rich.console import Console
 from rich.text import Text
 
-from evaluation import read_case_set
+from evaluation import ContractError, read_case_set
 from evaluation.cases import case_result, stored_evaluation
-from evaluation.cases.case_files import MAX_BYTES, YAML_SUFFIXES, read_values
+from evaluation.cases.case_files import MAX_BYTES, YAML_SUFFIXES, CaseSet, read_contract_file, read_values
 from evaluation.cases.case_result import CaseResult
 from evaluation.cases.stored_evaluation import EvaluationHeader
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import ReadRun, read_runs
 from evaluation.reporting.case_page import write_html
 from evaluation.reporting.summaries import describe_counts, rank_problems, write_junit
-from evaluation.values import as_object
+from evaluation.values import JsonObject, as_object
 from orchestrator.cli import consoles, options
 from orchestrator.cli.process_exit import BAD_INPUT, FAILED
 from orchestrator.errors import ConfigurationError
 from orchestrator.state.records import Requirement
-from orchestrator.study.recorded_evaluation import FailOn, RecordedEvaluation, Source
+from orchestrator.study.recorded_evaluation import (
+    FailOn,
+    RecordedEvaluation,
+    Source,
+    check_cases,
+    check_names,
+)
 
+_LABELS: Final = frozenset({"owner", "complete"})
+"""Fields of a contract that demand nothing by themselves."""
 _FOR_CASES: Final = ("target", "model", "repeat", "concurrency")
 
 
@@ -168,11 +176,48 @@ def _build_evaluation(chosen: EvaluateOptions) -> RecordedEvaluation:
 
         judge = RubricJudge(load_model(chosen.judge))
     if chosen.contract is not None:
-        from orchestrator.cli.contract_files import read_stated_contracts
-
-        contract, cases = read_stated_contracts(chosen.contract)
+        contract, cases = _read_stated_contracts(chosen.contract)
     is_kept, gate = bool(chosen.out or chosen.html), chosen.fail_on or "needs_review"
     return RecordedEvaluation(contract, gate, chosen.require, judge, is_kept, cases=cases)
+
+
+def _read_stated_contracts(file: Path) -> tuple[JsonObject | None, Mapping[str, JsonObject] | None]:
+    """Reads the contract that holds for every run, or the contracts of cases by their names and tasks.
+
+    Args:
+        file: A file in YAML or JSON: the fields of a contract, also below ``contract``; or cases.
+
+    Returns:
+        The fields of the contract, and those of each case; one of the two is None.
+
+    Raises:
+        ConfigurationError: The file cannot be read, it has no contract, or a case has none of its own.
+    """
+    try:
+        if "cases" in as_object(read_values(file)):
+            return None, _index_contracts(read_case_set(file), file)
+        contract = read_contract_file(file)
+        check_names({"": contract}, file)
+        fields: JsonObject = contract.model_dump(mode="json", exclude_unset=True)
+        # An empty trajectory demands that no tool is called.
+        if any(fields[name] or name == "expected_trajectory" for name in fields.keys() - _LABELS):
+            return fields, None
+        raise ContractError("it demands nothing of a run; give at least one check")
+    except ValueError as error:
+        raise ConfigurationError(
+            f"--contract {str(file)!r} cannot be used ({error}); see `orchestrator checks --save`"
+        ) from None
+
+
+def _index_contracts(cases: CaseSet, file: Path) -> dict[str, JsonObject]:
+    check_cases(cases, file)
+    contracts: dict[str, JsonObject] = {}
+    for case in cases.cases:
+        if isinstance(case.contract, str):
+            raise ContractError(f"the case {consoles.one_line(case.title, 80)!r} has no contract of its own")
+        fields = case.contract.model_dump(mode="json", exclude_unset=True)
+        contracts |= dict.fromkeys((" ".join(case.task.split()), case.title), fields)
+    return contracts
 
 
 def _build_source(chosen: EvaluateOptions, evaluation: RecordedEvaluation) -> Source:

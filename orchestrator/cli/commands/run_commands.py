@@ -10,11 +10,11 @@ from typing import Annotated, Final
 
 import typer
 
+from evaluation import TaskCase, read_case_set
 from orchestrator.cli import options
-from orchestrator.cli.contract_files import read_contract
-from orchestrator.cli.run_options import OptionRuns, RunOptions
+from orchestrator.cli.consoles import one_line
+from orchestrator.cli.run_options import OptionRuns, RunOptions, find_thread, open_store
 from orchestrator.cli.run_session import RunSession, read_answer
-from orchestrator.cli.stored_runs import find_thread, open_store
 from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import open_store as open_or_make_store
 from orchestrator.service.executions import Execution, NewRun
@@ -57,7 +57,7 @@ def run(
         )
     if contract is not None and not chosen.checks:
         raise ConfigurationError("--contract and --no-checks contradict each other; give one of them")
-    case = None if contract is None else read_contract(contract, task)
+    case = None if contract is None else _read_contract(contract, task)
     with nullcontext() if no_db else open_or_make_store(db) as store:
         if store is not None:
             check_unused(store.history, thread)
@@ -132,3 +132,21 @@ def _open_stored(
         name = find_thread(store, thread, last=last, resumable=resumable)
         runs = OptionRuns(store, db, chosen, chosen)
         yield replace(runs, options=runs.read_options(name)), name
+
+
+def _read_contract(path: Path, task: str) -> TaskCase:
+    """Reads the case of a task from a file that ``checks --save`` wrote.
+
+    Raises:
+        ContractError: The file has no cases.
+        ConfigurationError: It has no case for this task, or several.
+    """
+    cases = read_case_set(path).cases
+    matches = [case for case in cases if case.task.split() == task.split()]
+    if len(matches) != 1:
+        tasks = "; ".join(f"{one_line(case.task, 80)!r}" for case in cases[:3])
+        raise ConfigurationError(
+            f"--contract {str(path)!r} has {len(matches) or 'no'} cases for this task; "
+            f"give a file with one (its tasks: {tasks}), such as `orchestrator checks --save` writes"
+        )
+    return matches[0]

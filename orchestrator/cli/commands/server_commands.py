@@ -17,9 +17,9 @@ from orchestrator.cli.run_options import OptionRuns, RunOptions
 from orchestrator.errors import ConfigurationError, StoreError, StoreLostError
 from orchestrator.persistence import open_store
 from orchestrator.queue import open_queue
-from orchestrator.queue.job_queue import Submission, import_orchestrator
-from orchestrator.queue.queue_status import QueueStatus
+from orchestrator.queue.job_queue import QueueStatus, Submission
 from orchestrator.queue.queue_worker import QueueWorker
+from orchestrator.study.targets import import_orchestrator
 
 
 def serve(

@@ -13,7 +13,7 @@ from rich.text import Text
 from orchestrator.cli import options
 from orchestrator.cli.consoles import build_console, one_line, print_json
 from orchestrator.cli.run_drawings import draw_run, draw_runs, output_first
-from orchestrator.cli.stored_runs import describe_next, find_thread, open_store
+from orchestrator.cli.run_options import describe_next, find_thread, open_store
 from orchestrator.state.graph_state import StoredStatus
 
 

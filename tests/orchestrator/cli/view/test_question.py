@@ -1,7 +1,7 @@
 """A question on a console."""
 
 from orchestrator.cli.run_drawings import draw_question
-from orchestrator.cli.stored_runs import format_resume
+from orchestrator.cli.run_options import format_resume
 from orchestrator.persistence.store import default_path
 from tests.orchestrator.cli.builders import drawn, question
 
