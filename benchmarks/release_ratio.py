@@ -67,7 +67,8 @@ def find_release() -> str:
 
 
 def measure(tree: Path, file: Path) -> float:
-    command = [sys.executable, __file__, "--sample", str(file)]
+    # Without -P, the folder of this file comes first, and its queue.py hides the one of Python.
+    command = [sys.executable, "-P", __file__, "--sample", str(file)]
     environment = {**os.environ, "PYTHONPATH": str(tree)}
     child = subprocess.run(command, cwd=tree, env=environment, check=True, capture_output=True, text=True)
     return float(child.stdout)
