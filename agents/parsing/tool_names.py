@@ -92,6 +92,7 @@ def surely_reads(name: str) -> bool:
 
 
 @lru_cache(1024)
+@lru_cache(1024)
 def guess_kind(name: str) -> ToolKind:
     """Guesses from its name whether a tool acts, only reads, or may do either."""
     words = split_name(name)
@@ -109,10 +110,11 @@ def guess_kind(name: str) -> ToolKind:
     return "reading" if is_read else "open"
 
 
-def split_name(name: str) -> list[str]:
+@lru_cache(1024)
+def split_name(name: str) -> tuple[str, ...]:
     """Splits the name of a tool into its words in lower case, without the name of a server or a package."""
     parts = [words for part in _NAMESPACE.split(name) if (words := _WORD.findall(part))]
-    return [word.lower() for word in parts[-1]] if parts else []
+    return tuple(word.lower() for word in parts[-1]) if parts else ()
 
 
 def list_past_forms(verb: str) -> Iterator[str]:

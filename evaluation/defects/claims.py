@@ -195,11 +195,11 @@ class Claim:
     """Whether it is in the first person."""
 
 
-def find_claims(text: str) -> Iterator[Claim]:
-    """Yield the claims of a visible text; plans, offers, questions, conditions and negations are none."""
-    for sentence in split_stated(text):
-        if len(sentence) <= _LONGEST:
-            yield from _read_sentence(sentence)
+@lru_cache(256)  # several rules read the same answer
+def find_claims(text: str) -> tuple[Claim, ...]:
+    """Return the claims of a visible text; plans, offers, questions, conditions and negations are none."""
+    sentences = [sentence for sentence in split_stated(text) if len(sentence) <= _LONGEST]
+    return tuple(claim for sentence in sentences for claim in _read_sentence(sentence))
 
 
 def _read_sentence(sentence: str) -> Iterator[Claim]:
