@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final, Unpack, cast, get_type_hints
@@ -28,14 +30,15 @@ class RunSettings(TypedDict, total=False):
     budget: Annotated[InstanceOf[Budget], Field(default_factory=Budget)]
     """Upper bounds of time, tokens, model calls and cost of a run."""
     call_timeout: Annotated[settings_model.Seconds, Field(default=None)]
-    """Maximum seconds of one call of an agent; None is no bound."""
+    """Maximum time of one call of an agent, in seconds. Default: no bound."""
     step_timeout: Annotated[settings_model.Seconds, Field(default=None)]
-    """Maximum seconds of a step with all its attempts and their judging; None is no bound."""
+    """Maximum time of a step with all its attempts and their judging, in seconds. Default: no bound."""
     max_plan_steps: Annotated[settings_model.PositiveCount, Field(default=1000)]
     """Maximum number of steps of a plan; a longer plan is refused."""
     planning: Annotated[PlanningMode, Field(default="always")]
     """When the planner is asked: "always" first; "auto" only if all attempts at the whole task failed by more
-    than their form, or if the executor has tools; "never". Default: "always"; of ``from_model``: "auto"."""
+    than their form, or if the executor has tools; "never". Default: "always"; of ``from_model`` and the
+    command line: "auto"."""
     grounding: Annotated[Grounding, Field(default="facts")]
     """"facts" compares an output with the calls of the run: an action that is claimed and was not done, or a
     fact that a tool gave otherwise, goes back to the executor, and fails the attempt if it stays. "off"
@@ -52,6 +55,15 @@ class RunSettings(TypedDict, total=False):
     synthesis: Annotated[bool | None, Field(default=None, description="True, False, or None")]
     """Whether the executor writes one answer from the results of several steps; if False, the last result is
     the answer. Default: True if the executor has a method ``synthesize``."""
+
+
+def read_sentences(model: type) -> dict[str, str]:
+    """Reads the sentence below each option of a class from its source."""
+    _, *body = cast("ast.ClassDef", ast.parse(inspect.getsource(model)).body[0]).body
+    pairs = cast("list[tuple[ast.AnnAssign, ast.Expr]]", zip(body[::2], body[1::2], strict=True))
+    return {
+        ast.unparse(field.target): " ".join(ast.literal_eval(text.value).split()) for field, text in pairs
+    }
 
 
 CHECKED: Final[type[settings_model.SettingsModel]] = create_model(

@@ -139,12 +139,12 @@ def _split_annotation(annotation: Any) -> tuple[Any, Sequence[object]]:  # noqa:
 
 def _list_fields(model: Any, without: Sequence[object]) -> Iterator[inspect.Parameter]:  # noqa: ANN401
     """Yields an option for each field of a model: None if it is not typed."""
+    sentences = getattr(model, "SENTENCES", {})
     for name, field in model.model_fields.items():
         if name not in without:
             kind, metadata = field.annotation | None, field.metadata
-            yield _build_parameter(name, kind, field.default, metadata, field.description).replace(
-                default=None
-            )
+            sentence = field.description or sentences[name].replace("``", "")
+            yield _build_parameter(name, kind, field.default, metadata, sentence).replace(default=None)
 
 
 def _build_parameter(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from shlex import quote
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import typer
 from langchain_core.tools import BaseTool
@@ -31,7 +31,7 @@ from orchestrator.retry.policy import RetryPolicy
 from orchestrator.runs.run_saver import format_resume_call
 from orchestrator.runtime.settings_model import Budget
 from orchestrator.service.executions import NewRun
-from orchestrator.settings import check_thread_id
+from orchestrator.settings import RunSettings, check_thread_id, read_sentences
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Grounding, PlanningMode, Question, Requirement, SupervisionMode
 from orchestrator.study.targets import import_name
@@ -44,8 +44,6 @@ _BUDGET: Final = {
     "max_tokens": "max_total_tokens",
     "max_calls": "max_model_calls",
 }
-_PASSED: Final = {"call_timeout", "step_timeout", "planning", "grounding", "require", "synthesis"}
-"""The options that the orchestrator has under the same names."""
 _ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 
 
@@ -64,8 +62,11 @@ def read_policy_file(path: str) -> str:
 class RunOptions(BaseModel):
     """How a run is executed; stored with the run. Its fields are options of the commands.
 
-    Times are in seconds. ``retry_policy`` is the text of the file.
+    Times are in seconds. ``retry_policy`` is the text of the file. A field without a sentence is an option of
+    ``RunSettings``, which has its sentence and its default.
     """
+
+    SENTENCES: ClassVar = read_sentences(RunSettings)
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
@@ -76,12 +77,8 @@ class RunOptions(BaseModel):
     tools: options.Code[list[str]] = []
     """Give the executor this tool, or this list of tools (repeatable). It imports MODULE from the current
     folder or an installed package: this runs its code."""
-    planning: PlanningMode = "auto"
-    """Ask the planner first, never, or (auto) only if the executor has tools, or all attempts at the whole
-    task failed. Default: auto."""
-    grounding: Grounding = "facts"
-    """Refuse an output that contradicts what the tools were called with and answered (facts), or compare
-    nothing (off)."""
+    planning: PlanningMode | None = None
+    grounding: Grounding | None = None
     supervise: SupervisionMode = "none"
     """Who reviews a step: a model, or you."""
     acting_tools: options.Name[list[str]] = []
@@ -92,21 +89,17 @@ class RunOptions(BaseModel):
     retry_policy: Annotated[str | None, typer.Option(metavar="FILE", parser=read_policy_file)] = None
     """Retry as this YAML file says."""
     call_timeout: options.Time = None
-    """Maximum time of an agent call: 90s, 5m, 12h."""
     step_timeout: options.Time = None
-    """Maximum time of a step with all its attempts."""
     max_seconds: options.Time = None
-    """Maximum time of the whole run."""
+    """Maximum time of the whole run: 90s, 5m, 12h."""
     max_tokens: options.Count[int | None] = None
     """Maximum number of tokens of the whole run."""
     max_calls: options.Count[int | None] = None
     """Maximum number of model calls of the whole run."""
-    synthesis: bool = True
-    """Write one answer from the results of the steps."""
+    synthesis: bool | None = None
     checks: bool = True
     """Derive checks, or leave all to the judge."""
     require: Requirement | None = None
-    """What a success has to rest on at least."""
 
     @property
     def asks_person(self) -> bool:
@@ -244,6 +237,10 @@ def find_thread(store: Store, name: str | None, *, last: bool, resumable: bool =
     return found
 
 
+_PASSED: Final = {*RunOptions.model_fields} & {*RunSettings.__annotations__} - {"retry_policy"}
+"""The options that the orchestrator has under the same names."""
+
+
 @dataclass(frozen=True, slots=True)
 class OptionRuns:
     """Builds orchestrators over a store; see ``RunBuilder``.
@@ -344,7 +341,7 @@ def build_orchestrator(
         ModelSetupError: A model cannot be loaded; the message says what to do.
     """
     tools = import_tools(options.tools)
-    passed: dict[str, Any] = {**options.models, **options.model_dump(include=_PASSED)}
+    passed: dict[str, Any] = {**options.models, **options.model_dump(include=_PASSED, exclude_none=True)}
     return LangGraphOrchestrator.from_model(
         **passed,
         tools=tools,

@@ -110,6 +110,7 @@ class Runner:
     async def cancel_stored(self, thread_id: str, reason: str) -> None:
         """Ends a stored run that waits for a person or was interrupted; does nothing if there is none."""
         async with self._own_thread(thread_id, wait=False):
+            await self._mark_thread(thread_id)
             await self._end_run(thread_id, reason)
 
     async def _end_run(self, thread_id: str, reason: str) -> OrchestratorState | None:
@@ -163,6 +164,7 @@ class Runner:
         try:
             async with self._own_thread(run.thread_id, wait=launch.wait_for_lock):
                 start = await launch.prepare()
+                await self._mark_thread(run.thread_id)
                 run.restore_usage(start.state, start.branches)
                 run.changed = start.changed
                 run.began = start.began or utc_now().isoformat()
@@ -175,7 +177,7 @@ class Runner:
 
     @asynccontextmanager
     async def _own_thread(self, thread_id: str, *, wait: bool) -> AsyncIterator[None]:
-        """Holds the lock of a thread; its row in the index is out of date meanwhile, and then right.
+        """Holds the lock of a thread, whose row in the index is right afterwards.
 
         Raises:
             ThreadBusyError: Another process or orchestrator holds the lock.
@@ -192,13 +194,17 @@ class Runner:
                     f"thread {format_repr(thread_id, 80)} is being run elsewhere, by another process or "
                     "orchestrator; wait for its end, or give another"
                 )
-            await asyncio.to_thread(self.saver.mark_thread, thread_id)
             yield
         finally:
             # Also if it was cancelled meanwhile: nothing stops the Python thread that acquires the lock.
             if await acquiring:
                 await asyncio.to_thread(locks.release, thread_id)
                 await asyncio.to_thread(History(self.saver, "").store_summary, thread_id)
+
+    async def _mark_thread(self, thread_id: str) -> None:
+        """Marks the row of a thread that is about to be written to as out of date."""
+        if isinstance(self.saver, RunSaver):
+            await asyncio.to_thread(self.saver.mark_thread, thread_id)
 
     async def _notify_hooks(self, event: Event) -> None:
         """Calls each hook with a copy of the event, and logs its errors.

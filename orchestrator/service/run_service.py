@@ -78,21 +78,6 @@ def check_unused(history: History, thread_id: str) -> None:
         )
 
 
-def evaluate_by_contract(history: History, run: object, contract: Mapping[str, object]) -> dict[str, Any]:
-    """Evaluates a recorded run, or a stored one by its name, and returns the report.
-
-    Raises:
-        ConfigurationError: The run or the contract is not accepted.
-        StoreError: There is no such run.
-    """
-    recorded = run_from_state(history.show(run).state) if isinstance(run, str) else run
-    fields: dict[str, Any] = {**contract, "agent_run": recorded}
-    report = evaluate(fields)
-    if report.status == "invalid":
-        raise ConfigurationError("; ".join(report.errors))
-    return report.model_dump(mode="json")
-
-
 @dataclass(frozen=True, slots=True)
 class RunService:
     """The runs of a store that people and programs start, answer and end.
@@ -106,20 +91,38 @@ class RunService:
 
     history: History
     builder: RunBuilder
-    sessions: RunSessions
+    sessions: RunSessions = field(init=False)
     closing: asyncio.Event = field(default_factory=asyncio.Event)
     _starting: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def __post_init__(self) -> None:
+        """Builds the sessions, which have no run yet."""
+        object.__setattr__(self, "sessions", RunSessions(self.builder))
 
     def find(self, thread_id: str) -> RunSummary:
         """Returns the summary of a run; raises UnknownRunError if there is none."""
         if (run := self.history.find(thread_id)) is None:
-            raise UnknownRunError(f"there is no run {thread_id!r}; /runs lists the runs")
+            raise UnknownRunError(f"there is no run {thread_id!r}; give a name from the list of runs")
         return run
 
     def show(self, thread_id: str) -> StoredRun:
         """Returns a run with its state; raises UnknownRunError if there is none."""
         self.find(thread_id)
         return self.history.show(thread_id)
+
+    def evaluate(self, run: object, contract: Mapping[str, object]) -> dict[str, Any]:
+        """Evaluates a recorded run, or a stored one by its name, and returns the report.
+
+        Raises:
+            ConfigurationError: The run or the contract is not accepted.
+            StoreError: There is no such run.
+        """
+        recorded = run_from_state(self.history.show(run).state) if isinstance(run, str) else run
+        fields: dict[str, Any] = {**contract, "agent_run": recorded}
+        report = evaluate(fields)
+        if report.status == "invalid":
+            raise ConfigurationError("; ".join(report.errors))
+        return report.model_dump(mode="json")
 
     async def follow(self, thread_id: str) -> AsyncGenerator[StoredEvent, None]:
         """Yields the events of a run as they are stored, whatever process executes it, until it has ended."""
@@ -141,18 +144,23 @@ class RunService:
         except StoreError:  # deleted, or of another version
             return [StoredEvent("end", "end", {})]
 
-    async def start(self, run: NewRun) -> str:
-        """Starts a run, and returns its name.
+    async def prepare(self, run: NewRun) -> tuple[str, Execution]:
+        """Returns the name of a new run and its execution, which somebody has to follow.
 
         Raises:
             RunConflictError: The name has a run.
-            ConfigurationError: The run is not accepted.
+            ConfigurationError: The task is not accepted.
         """
         thread_id = run.thread_id or str(uuid.uuid4())
-        run = run.model_copy(update={"task": check_task(run.task)})
+        checked = run.model_copy(update={"task": check_task(run.task)})
+        await asyncio.to_thread(check_unused, self.history, thread_id)
+        return thread_id, Execution.of_new(self.builder, checked, thread_id)
+
+    async def start(self, run: NewRun) -> str:
+        """Starts a run in the background, and returns its name; raises the errors of ``prepare``."""
         async with self._starting:  # of two requests with one name, the second finds the run of the first
-            await asyncio.to_thread(check_unused, self.history, thread_id)
-            await self.sessions.begin(Execution.of_new(self.builder, run, thread_id))
+            thread_id, execution = await self.prepare(run)
+            await self.sessions.begin(execution)
             await self._wait_until(thread_id, lambda stored: stored is not None)
         return thread_id
 
@@ -165,12 +173,26 @@ class RunService:
         """
         # A question is stored a moment before the run that asked it has ended and released its lock.
         await self.sessions.wait_for_end(thread_id, _LONGEST_END_S)
-        run = await asyncio.to_thread(self.find, thread_id)
-        question = run.question
-        if run.status != "waiting" or question is None or question["id"] != given.question:
-            raise RunConflictError(await asyncio.to_thread(self._describe_closed, thread_id))
+        question = await asyncio.to_thread(self.find_question, thread_id, given.question)
         await self.resume(thread_id, _read_given(given, question))
         await self._wait_until(thread_id, partial(_is_answered, question["id"]))
+
+    def find_question(self, thread_id: str, question_id: str) -> Question:
+        """Returns the open question of a run; any one if no id is given.
+
+        Raises:
+            UnknownRunError: There is no such run.
+            RunConflictError: The question is closed.
+        """
+        run = self.show(thread_id)
+        question, answer = run.summary.question, find_last_answer(run.state)
+        if run.summary.status == "waiting" and question and question_id in (question["id"], ""):
+            return question
+        if answer is None:
+            raise RunConflictError("the question is closed: the run no longer waits for this answer")
+        raise RunConflictError(
+            f"the question is closed: {answer['answered_by']} answered {answer['answer']!r} before"
+        )
 
     async def resume(self, thread_id: str, answer: object = None) -> None:
         """Resumes a run.
@@ -225,15 +247,6 @@ class RunService:
         """
         await asyncio.to_thread(self.find, thread_id)
         await asyncio.to_thread(self.history.delete, thread_id)
-
-    def _describe_closed(self, thread_id: str) -> str:
-        try:
-            answer = find_last_answer(self.history.show(thread_id).state)
-        except StoreError:
-            answer = None
-        if answer is None:
-            return "the question is closed: the run no longer waits for this answer"
-        return f"the question is closed: {answer['answered_by']} answered {answer['answer']!r} before"
 
     async def _wait_until(self, thread_id: str, is_reached: Callable[[RunSummary | None], bool]) -> None:
         """Waits until the store has what a client is told, so that a kill of the server cannot lose it."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import uuid
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any, Final, Literal, TextIO, TypeAlias, cast
@@ -23,14 +22,12 @@ from typing_extensions import override
 from agents.sync import run_loop
 from evaluation.sensitive.scanner import shorten
 from evaluation.validation import describe_errors
-from orchestrator.errors import ResumeError
 from orchestrator.events import Event
-from orchestrator.persistence import History, Store
+from orchestrator.persistence import Store
 from orchestrator.service.executions import Execution, Name, NewRun, RunBuilder
-from orchestrator.service.run_service import check_unused, evaluate_by_contract
-from orchestrator.settings import check_task
+from orchestrator.service.run_service import RunService
 from orchestrator.state.graph_state import ENDED, OrchestratorState, read_basis_reason
-from orchestrator.state.plain_values import format_repr, format_text, plain_json
+from orchestrator.state.plain_values import format_text, plain_json
 from orchestrator.state.records import Basis, Question
 
 
@@ -76,12 +73,10 @@ class ClientRuns:
     """The runs that clients start and answer. Its public methods are the tools, their docstrings the help.
 
     Attributes:
-        history: The stored runs.
-        builder: Builds the orchestrators.
+        service: Starts, continues and shows them.
     """
 
-    history: History
-    builder: RunBuilder
+    service: RunService
     _tasks: set[asyncio.Task[ClientResult]] = field(default_factory=set)
 
     async def run(
@@ -96,10 +91,8 @@ class ClientRuns:
 
         Returns the output and what it rests on, or the open question.
         """
-        text, name = check_task(task), thread_id or str(uuid.uuid4())
-        await asyncio.to_thread(check_unused, self.history, name)
-        run = NewRun(task=text, thread_id=name)
-        return await self._follow(client, Execution.of_new(self.builder, run, name))
+        _, execution = await self.service.prepare(NewRun(task=task, thread_id=thread_id))
+        return await self._follow(client, execution)
 
     async def answer(
         self,
@@ -116,14 +109,9 @@ class ClientRuns:
         ] = "",
     ) -> ClientResult:
         """Answer the open question of a run for the user, and continue the run. Ask the user before."""
-        asked = (await asyncio.to_thread(self.history.show, thread_id)).summary.question
-        if asked is None:
-            name = format_repr(thread_id, 80)
-            raise ResumeError(f"thread {name} has no open question; read its resource to see how it goes on")
-        if question and question != asked["id"]:
-            raise ResumeError("the answer is for another question; read and answer the one that waits")
+        asked = await asyncio.to_thread(self.service.find_question, thread_id, question)
         said = _build_answer(client, asked, answer, text)
-        return await self._follow(client, Execution.of_stored(self.builder, thread_id, said))
+        return await self._follow(client, Execution.of_stored(self.service.builder, thread_id, said))
 
     async def resume(
         self, client: Client, thread_id: Annotated[Name, Field(description="Name of the run.")]
@@ -132,7 +120,7 @@ class ClientRuns:
 
         A run that waits for an answer is returned as it is.
         """
-        return await self._follow(client, Execution.of_stored(self.builder, thread_id))
+        return await self._follow(client, Execution.of_stored(self.service.builder, thread_id))
 
     async def evaluate(
         self,
@@ -149,16 +137,16 @@ class ClientRuns:
         ] = {},  # noqa: B006 - the default of a schema
     ) -> dict[str, Any]:
         """Evaluate a run against a contract, without a model. Returns the report."""
-        return await asyncio.to_thread(evaluate_by_contract, self.history, run, contract)
+        return await asyncio.to_thread(self.service.evaluate, run, contract)
 
     async def list_latest(self) -> str:
         """List the latest stored runs, each in one line."""
-        runs = await asyncio.to_thread(lambda: self.history.runs(limit=_LISTED))
+        runs = await asyncio.to_thread(lambda: self.service.history.runs(limit=_LISTED))
         return _to_json([asdict(run) for run in runs])
 
     async def show(self, thread_id: str) -> str:
         """Show a stored run with its whole state: plan, attempts, checks, tool calls, output."""
-        run = await asyncio.to_thread(self.history.show, unquote(thread_id))
+        run = await asyncio.to_thread(self.service.history.show, unquote(thread_id))
         return _to_json({**asdict(run.summary), "state": run.state})
 
     async def _follow(self, client: Client, execution: Execution) -> ClientResult:
@@ -249,7 +237,7 @@ def build_mcp_server(store: Store, builder: RunBuilder, *, read_only: bool = Fal
         read_only: Whether the tools ``run``, ``answer`` and ``resume`` are left out.
     """
     server = RunServer(_NAME, instructions=_ABOUT)
-    runs = ClientRuns(store.history, builder)
+    runs = ClientRuns(RunService(store.history, builder))
     for change in () if read_only else (runs.run, runs.answer, runs.resume):
         server.add_tool(change, annotations=ToolAnnotations(destructiveHint=True))
     server.add_tool(runs.evaluate, annotations=ToolAnnotations(readOnlyHint=True))

@@ -31,7 +31,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from agents.sync import DaemonExecutor
 from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import Store
-from orchestrator.service.executions import RunBuilder, RunSessions
+from orchestrator.service.executions import RunBuilder
 from orchestrator.service.run_service import RunService
 from orchestrator.serving import routes
 from orchestrator.serving.responses import FOLDER, KNOWN_ERRORS, answer_error, answer_problem, is_for_program
@@ -249,7 +249,7 @@ def build_app(store: Store, builder: RunBuilder, options: ServerOptions | None =
         redoc_url=None,
         openapi_url="/api/openapi.json",
     )
-    app.state.service = RunService(store.history, builder, RunSessions(builder))
+    app.state.service = RunService(store.history, builder)
     app.state.store, app.state.options = store, chosen
     for router in (routes.pages, routes.programs):
         app.include_router(router)

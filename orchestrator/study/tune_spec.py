@@ -14,12 +14,10 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from evaluation.cases.case_files import TaskCase, read_case_set
-from evaluation.errors import ContractError
 from evaluation.task_checks import derive_checks
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.runtime.settings_model import Count, Flag, PositiveCount, SettingsModel, read_object
-from orchestrator.settings import check_task
 from orchestrator.state.plain_values import format_repr
 from orchestrator.study.replay import describe_rule
 
@@ -28,7 +26,6 @@ DEFAULT: Final = "default"
 FEWEST_HELD_OUT: Final = 10
 """With fewer held-out tasks, no difference is told apart."""
 _FEWEST_TASKS: Final = 2
-_NAME_LENGTH: Final = 80
 _LOGGER: Final = logging.getLogger(__name__)
 
 
@@ -36,45 +33,21 @@ def read_tasks(spec: TuneSpec) -> dict[str, TaskCase]:
     """Reads the tasks of a specification by their names.
 
     Raises:
-        ConfigurationError: The file cannot be read, there are too few tasks, a task cannot be run or has no
-            check, or two have the same name; the message names such a task.
+        ContractError: The file has no cases, or two have the same name.
+        ConfigurationError: There are too few tasks, or one has no check; the message names it.
+        OSError: The file cannot be read.
     """
-    cases = read_cases(spec.tasks)
-    for case in cases:
-        try:
-            check_task(case.task)
-        except ConfigurationError as error:
-            raise ConfigurationError(
-                f"tasks: {list_names([case.title])} in {spec.tasks!r}: {error}"
-            ) from None
+    cases = read_case_set(spec.tasks).cases
     if unchecked := [case.title for case in cases if not _has_checks(case)]:
+        names = ", ".join(format_repr(name, 80) for name in unchecked)
         raise ConfigurationError(
             f"tasks: {len(unchecked)} of {len(cases)} tasks have nothing to check, and so nothing to tune "
-            f"by: {list_names(unchecked)}; give them a contract, or leave them out"
+            f"by: {names}; give them a contract, or leave them out"
         )
     if len(cases) < _FEWEST_TASKS:
         needed = f"give at least {_FEWEST_TASKS}, and {count_needed(spec.hold_out)} for a recommendation"
         raise ConfigurationError(f"tasks: {spec.tasks!r} has {len(cases)} task; {needed}")
     return {case.title: case for case in cases}
-
-
-def read_cases(path: str) -> list[TaskCase]:
-    """Reads a file of cases.
-
-    Raises:
-        ConfigurationError: It cannot be read.
-    """
-    try:
-        return read_case_set(path).cases
-    except ContractError as error:
-        raise ConfigurationError(f"tasks: {error}") from None
-    except OSError as error:
-        raise ConfigurationError(f"tasks: {path!r} cannot be read ({error.strerror})") from None
-
-
-def list_names(names: Sequence[str]) -> str:
-    """Lists names of tasks, each quoted and shortened."""
-    return ", ".join(format_repr(name, _NAME_LENGTH) for name in names)
 
 
 def _has_checks(case: TaskCase) -> bool:

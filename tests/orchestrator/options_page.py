@@ -9,7 +9,7 @@ from typing import get_args
 
 from orchestrator import OrchestratorOptions
 from orchestrator.cli.run_options import RunOptions
-from orchestrator.settings import RunSettings
+from orchestrator.settings import RunSettings, read_sentences
 from orchestrator.state import records
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "options.md"
@@ -24,15 +24,10 @@ _WRAPPED = re.compile(r"(?:InstanceOf|SkipValidation)\[(.*)\]")
 def list_options():
     """The type, the default and the description of each option, by its name."""
     return {
-        field.target.id: (*_read_annotation(field.annotation), " ".join(text.value.value.split()))
+        field.target.id: (*_read_annotation(field.annotation), read_sentences(model)[field.target.id])
         for model in (RunSettings, OrchestratorOptions)
-        for field, text in _list_fields(model)
+        for field in ast.parse(inspect.getsource(model)).body[0].body[1::2]
     }
-
-
-def _list_fields(model):
-    body = ast.parse(inspect.getsource(model)).body[0].body[1:]
-    return zip(body[::2], body[1::2], strict=True)
 
 
 def _read_annotation(annotation):

@@ -42,7 +42,7 @@ def test_the_recommendation_is_printed_and_the_policy_is_written(tune, tmp_path)
     ("text", "message"),
     [
         ("space: {max_retries: [0]}", "tasks is missing; give the path"),
-        ("tasks: missing.yaml\nspace:\n  max_retries: [0]\n", "cannot be read"),
+        ("tasks: missing.yaml\nspace:\n  max_retries: [0]\n", "cannot be used (No such file"),
     ],
 )
 def test_bad_input_is_one_sentence_and_exit_status_2(tune, text, message):

@@ -74,7 +74,7 @@ async def test_a_run_returns_its_output_as_data_and_what_it_rests_on(store, buil
     assert set(found["evidence"]) >= {"form", "content", "actions"}
     assert [content.type for content in result.content] == ["text"]
     assert json.loads(result.content[0].text) == found
-    assert "has no open question" in read_error(closed)
+    assert "the question is closed" in read_error(closed)
 
 
 async def test_an_interrupted_run_is_resumed(store, build):
@@ -140,10 +140,10 @@ async def test_an_agents_own_question_takes_any_text(store, build):
 
 
 BAD_ANSWERS = [
-    ({"thread_id": "nowhere", "answer": "approve"}, "thread 'nowhere' is not in"),
+    ({"thread_id": "nowhere", "answer": "approve"}, "there is no run 'nowhere'"),
     ({"thread_id": "asking", "answer": "perhaps"}, "one of the answers approve, deny, halt"),
     ({"thread_id": "asking", "answer": "deny"}, "has no 'text'"),
-    ({"thread_id": "asking", "answer": "approve", "question": "9.9"}, "the answer is for another question"),
+    ({"thread_id": "asking", "answer": "approve", "question": "9.9"}, "the question is closed"),
     ({"thread_id": "asking"}, "answer: "),
     ({"thread_id": "asking", "answer": "deny", "text": "x" * 1_000_000}, "text: "),
     ({"thread_id": "", "answer": "approve"}, "thread_id: "),
@@ -272,7 +272,7 @@ async def test_the_tools_work_with_the_adapters_of_langchain(store, build):
         result = await tools["run"].ainvoke({"task": "Greet"})
         refused = await tools["answer"].ainvoke({"thread_id": "nowhere", "answer": "approve"})
 
-    assert "thread 'nowhere' is not in" in str(refused)
+    assert "there is no run 'nowhere'" in str(refused)
     assert json.loads(result[0]["text"])["output"] == "Hello"
 
 
