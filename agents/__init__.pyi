@@ -12,9 +12,9 @@ from .errors import ToolLoopError as ToolLoopError
 from .execution import ExecutionAgent as ExecutionAgent
 from .loop.acting_tools import ActingTool as ActingTool
 from .loop.effects_middleware import EffectsMiddleware as EffectsMiddleware
-from .models.chat_options import Sampling as Sampling
+from .models.model_call import Sampling as Sampling
+from .models.server_errors import TransportRetry as TransportRetry
 from .models.spec import load_model as load_model
-from .models.transport_retry import TransportRetry as TransportRetry
 from .monitoring import MonitoringAgent as MonitoringAgent
 from .planning import PlanningAgent as PlanningAgent
 from .reply_types import Verdict as Verdict

@@ -11,9 +11,8 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langchain_core.runnables import Runnable
 
 from agents import prompts
-from agents.models.chat_options import Sampling
-from agents.models.model_call import Model, answer_text, call_model, reply_text
-from agents.models.transport_retry import TransportRetry
+from agents.models.model_call import Model, Sampling, answer_text, call_model, reply_text
+from agents.models.server_errors import TransportRetry
 from agents.parsing.end_reasons import find_message_cut_off, is_token_limit
 from agents.reply_types import JsonSchema
 from agents.sync import Call, Conversation, arun_conversation, run_conversation, run_in_thread

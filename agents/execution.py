@@ -18,9 +18,8 @@ from agents.loop.executor_graph import AgentGraph, StepContext, build_executor_g
 from agents.loop.langgraph_internals import choose_durability
 from agents.loop.reply_problems import find_unmade_call
 from agents.loop.tool_arguments import build_tools, has_async_only_tool, list_parameters
-from agents.models.chat_options import Sampling
-from agents.models.model_call import Model, answer_text
-from agents.models.transport_retry import TransportRetry
+from agents.models.model_call import Model, Sampling, answer_text
+from agents.models.server_errors import TransportRetry
 from agents.parsing.textual_calls import TELLINGS
 from agents.reply_types import JsonSchema
 from agents.sync import Call, Conversation, awaited, blocking, run_sync

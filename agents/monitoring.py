@@ -4,35 +4,18 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Final
 
 from agents import prompts
 from agents.base import BaseAgent
 from agents.models.identity import identify_judge
-from agents.parsing.loose_json import find_containers, find_document, is_one_object, is_quoted
+from agents.parsing.loose_json import find_document, is_one_object
 from agents.parsing.verdicts import read_verdict
 from agents.reply_types import UNREADABLE_PREFIX, VERDICT_SCHEMA, Unreadable, Verdict
 from agents.sync import Conversation, awaited, blocking
 
 _log: Final = logging.getLogger(__name__)
-_clean_approvals: Final[ContextVar[bool]] = ContextVar("clean_approvals", default=False)
-
-
-@contextmanager
-def require_clean_approvals() -> Iterator[None]:
-    """Lets every ``MonitoringAgent`` in this context approve only with one JSON object alone.
-
-    An approval within other text may be a quotation. It is asked for once more; if the second reply is no
-    better, it counts as unreadable. A context, so that it also holds for a monitor inside a user's own one.
-    """
-    token = _clean_approvals.set(True)
-    try:
-        yield
-    finally:
-        _clean_approvals.reset(token)
+_UNCLEAN: Final = "the approval is not one JSON object alone"
 
 
 class MonitoringAgent(BaseAgent):
@@ -72,6 +55,8 @@ class MonitoringAgent(BaseAgent):
             task: The whole task.
             evidence: What is known: the outcomes of checks, and what tools answered.
 
+        An approval that is not one JSON object alone is asked for once more.
+
         Returns:
             ``{"success": bool, "feedback": str}``. An unreadable reply is a failure whose feedback starts
             with ``UNREADABLE_PREFIX``; it is logged as a WARNING.
@@ -83,11 +68,9 @@ class MonitoringAgent(BaseAgent):
         shown = objective, result, task, evidence
         reply = yield from self._ask(prompts.verdict_request(*shown), VERDICT_SCHEMA)
         verdict = _read_reply(reply, *shown)
-        if _clean_approvals.get() and _is_unclean_approval(reply, verdict, *shown):
+        if isinstance(verdict, Unreadable) and verdict.reason == _UNCLEAN:
             reply = yield from self._ask(prompts.clean_verdict_request(*shown), VERDICT_SCHEMA)
             verdict = _read_reply(reply, *shown)
-            if _is_unclean_approval(reply, verdict, *shown):
-                verdict = Unreadable(reply, "the approval is not one JSON object alone")
         if not isinstance(verdict, Unreadable):
             return verdict
         # The reply itself may hold a secret; the feedback has it.
@@ -98,20 +81,8 @@ class MonitoringAgent(BaseAgent):
 
 
 def _read_reply(reply: str, *shown: str) -> Verdict | Unreadable:
+    """Reads a verdict; an approval within other text may be a quotation, or be taken back."""
     verdict = read_verdict(reply)
-    if not isinstance(verdict, Unreadable) and verdict["success"] and _quotes(reply, *shown):
-        return Unreadable(reply, "the verdict is quoted from the text to judge")
-    return verdict
-
-
-def _is_unclean_approval(reply: str, verdict: Verdict | Unreadable, *shown: str) -> bool:
     approves = not isinstance(verdict, Unreadable) and verdict["success"]
-    return approves and not is_one_object(find_document(reply, shown))
-
-
-def _quotes(reply: str, *texts: str) -> bool:
-    """Checks whether a JSON object in a reply, with other words around it, comes from one of the texts."""
-    reply = reply.strip()
-    written = [reply[slice(*span)] for span in find_containers(reply) if span]
-    # A reply that is nothing but the object is an answer, even if the output contains the same.
-    return any(item != reply and is_quoted(item, texts) for item in written)
+    is_alone = is_one_object(find_document(reply, shown))
+    return Unreadable(reply, _UNCLEAN) if approves and not is_alone else verdict

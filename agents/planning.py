@@ -9,7 +9,7 @@ from agents import prompts
 from agents.base import DEFAULT_RETRY, BaseAgent
 from agents.errors import PlanError
 from agents.models.model_call import Model
-from agents.models.transport_retry import TransportRetry
+from agents.models.server_errors import TransportRetry
 from agents.parsing.plans import DATA, NO_LIST, read_plan
 from agents.parsing.thoughts import remove_thoughts
 from agents.reply_types import DEFAULT_MAX_STEPS, Unreadable, plan_schema
@@ -46,7 +46,8 @@ class PlanningAgent(BaseAgent):
 
         A reply without a list becomes one step with its text, and a tool call or other data becomes one step
         with the task; both are logged as a WARNING. JSON without its end and a reply with several plans are
-        no plan: the model is asked once more.
+        no plan: the model is asked once more. It is also asked once more to write a plan alone that has other
+        words around it, which may take it back.
 
         Returns:
             The steps in order; an empty list if the model's plan is empty.
@@ -62,7 +63,7 @@ class PlanningAgent(BaseAgent):
         if isinstance(steps, Unreadable) and steps.reason not in (NO_LIST, DATA):
             _log.warning("the reply of %d characters is no plan: %s", len(reply), steps.reason)
             reply = yield from self._ask(prompts.repeat_plan_request(request, steps.reason), self._schema)
-            steps = read_plan(reply)
+            steps = read_plan(reply, is_repeated=True)
         return _choose_steps(task, reply, steps)
 
     generate_plan, agenerate_plan = blocking(_plan), awaited(_plan)

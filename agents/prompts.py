@@ -84,7 +84,7 @@ def plan_request(task: str) -> str:
 
 def repeat_plan_request(request: str, reason: str) -> str:
     """Asks for a plan again after a reply that is none."""
-    return f"{request}\n\nYour last reply was no plan: {reason}. Write one complete JSON object alone."
+    return f"{request}\n\nYour last reply was no plan: {reason}. Write the whole plan as JSON alone."
 
 
 @_read_none

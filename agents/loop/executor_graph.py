@@ -31,9 +31,8 @@ from agents.loop.tool_answers import (
     read_answer,
     read_broken_reply,
 )
-from agents.models.chat_options import Sampling
-from agents.models.model_call import Model, answer_text, retry_call
-from agents.models.transport_retry import TransportRetry
+from agents.models.model_call import Model, Sampling, answer_text, retry_call
+from agents.models.server_errors import TransportRetry
 from agents.sync import Call, Conversation, arun_conversation, run_conversation
 
 _NO_GRAPH: Final = "The tool hands over to another graph, and there is none. Go on without it."

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from agents.credentials.masking import mask_error
 from agents.models.model_call import make_sendable, read_provider
-from agents.models.openai_replies import BROKEN, is_object
+from agents.models.openai_replies import BROKEN, find_broken
 from agents.models.server_answers import iter_causes
 
 UNKNOWN_TOOL: Final = "unknown_tool"
@@ -181,9 +181,12 @@ def read_invalid_call(invalid: InvalidToolCall) -> tuple[ToolCall, str]:
     """Returns a call whose arguments are no JSON object, with their text, and what the model is told."""
     given = invalid["args"] or ""
     written = given.removeprefix(BROKEN)
-    args = json.loads(written, strict=False) if is_object(written) else {"arguments": written}
+    is_broken = find_broken(written) is not None
+    args = {"arguments": written} if is_broken else json.loads(written, strict=False)
     name = invalid["name"] or UNKNOWN_TOOL
     call = ToolCall(name=name, args=args, id=invalid["id"] or "", type="tool_call")
+    if not invalid["name"]:
+        return call, f"The call was not made, since it names no tool: {written or invalid['error']}"
     if not written:
         return call, "The arguments are not valid JSON: there are none. Write all, also those with a default."
     if given == written and invalid["error"]:

@@ -23,6 +23,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -136,55 +137,44 @@ _PROGRAM: Final = Path(__file__).with_name("llama_process.py")
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """The address of an embedded server.
+    """An embedded server.
 
     Attributes:
         base_url: URL of the OpenAI-compatible endpoint, including ``/v1``; always on loopback.
         api_key: The key of the server, a new random one in each process.
-        model: The weights file's name without its suffix.
-        n_ctx: Maximum number of tokens of a prompt and its reply together.
+        process: The process of the server.
     """
 
     base_url: str
     api_key: str = field(repr=False)
-    model: str
-    n_ctx: int
+    process: subprocess.Popen[str] = field(repr=False)
 
 
-_running: dict[Path, tuple[subprocess.Popen[str], Endpoint]] = {}
+_running: dict[tuple[Path, int], Endpoint] = {}
 _lock = threading.Lock()
 
 
-def embedded_endpoint(weights: Path | None = None, n_ctx: int | None = None) -> Endpoint:
+def embedded_endpoint(weights: Path | None = None, n_ctx: int = DEFAULT_N_CTX) -> Endpoint:
     """Returns the endpoint of the server for these weights, and starts the server if necessary.
 
     Blocks while the weights are loaded, about a second for the default ones.
 
     Args:
         weights: The file to serve. Default: the default weights.
-        n_ctx: The size of the context in tokens, at least 1. Default: 8192, or the size that is running.
+        n_ctx: The size of the context in tokens, at least 1. Each size has a server of its own.
 
     Raises:
-        ModelSetupError: The runtime is not installed, the file cannot be loaded, or it is already served
-            with another ``n_ctx``.
+        ModelSetupError: The runtime is not installed, or the file cannot be loaded.
     """
     require_runtime()
-    file = weights or locate_weights()
+    key = weights or locate_weights(), n_ctx
     with _lock:
-        running = _running.get(file)
         # In a forked child, poll says that its parent's server has ended, so the child starts its own.
-        if running is not None and running[0].poll() is not None:
-            _stop(running[0])  # closes its pipes
-            running = None
-        if running is None:
-            running = _running[file] = _start(file, n_ctx or DEFAULT_N_CTX)
-    endpoint = running[1]
-    if n_ctx not in (None, endpoint.n_ctx):
-        raise ModelSetupError(
-            f"n_ctx is {n_ctx}, but {endpoint.model} is already served with n_ctx {endpoint.n_ctx} in this "
-            "process; give the same n_ctx to every load_model of one weights file"
-        )
-    return endpoint
+        if key in _running and _running[key].process.poll() is not None:
+            _stop(_running.pop(key).process)  # closes its pipes
+        if key not in _running:
+            _running[key] = _start(*key)
+        return _running[key]
 
 
 def build_embedded(weights: Path | None, options: Mapping[str, object]) -> ChatOpenAI:
@@ -204,11 +194,11 @@ def build_embedded(weights: Path | None, options: Mapping[str, object]) -> ChatO
     from openai import DefaultAsyncHttpxClient, DefaultHttpxClient  # noqa: PLC0415
 
     settings: dict[str, Any] = dict(options)
-    endpoint = embedded_endpoint(weights, settings.pop("n_ctx", None))
+    endpoint = embedded_endpoint(weights, settings.pop("n_ctx", None) or DEFAULT_N_CTX)
     return build_chat_model(
         ChatOpenAI,
         fixed={
-            "model": endpoint.model,
+            "model": (weights or locate_weights()).stem,
             "base_url": endpoint.base_url,
             "api_key": endpoint.api_key,
             # A proxy in the environment cannot reach a server on loopback.
@@ -230,8 +220,7 @@ def build_embedded(weights: Path | None, options: Mapping[str, object]) -> ChatO
 def find_served_weights(base_url: str) -> Path | None:
     """Finds the weights file that this process serves at a URL. Returns None if it serves none there."""
     with _lock:
-        served = [(path, endpoint) for path, (_, endpoint) in _running.items()]
-    return next((path for path, endpoint in served if endpoint.base_url == base_url), None)
+        return next((file for (file, _), each in _running.items() if each.base_url == base_url), None)
 
 
 def close_servers() -> None:
@@ -241,7 +230,7 @@ def close_servers() -> None:
     """
     with _lock:
         while _running:
-            _stop(_running.popitem()[1][0])
+            _stop(_running.popitem()[1].process)
 
 
 def require_runtime() -> None:
@@ -257,8 +246,7 @@ def require_runtime() -> None:
         )
 
 
-def _start(weights: Path, n_ctx: int) -> tuple[subprocess.Popen[str], Endpoint]:
-    api_key = secrets.token_urlsafe(32)
+def _start(weights: Path, n_ctx: int) -> Endpoint:
     settings = {
         "path": str(weights),
         "alias": weights.stem,
@@ -266,11 +254,14 @@ def _start(weights: Path, n_ctx: int) -> tuple[subprocess.Popen[str], Endpoint]:
         # llama.cpp's threads wait for each other in a busy loop. With a thread on every core, one other busy
         # process slows two cores from 100 tokens/s to under 10.
         "n_threads": max(1, (os.cpu_count() or 1) // 2),
-        "api_key": api_key,
+        "api_key": secrets.token_urlsafe(32),
     }
     process, address = _spawn(), ""
     try:
-        address = _read_address(process, settings)
+        # It ends without reading and writing if the file cannot be loaded.
+        with suppress(BrokenPipeError):
+            print(json.dumps(settings), file=process.stdin, flush=True)
+            address = str(process.stdout and process.stdout.readline().strip())
     finally:  # also after Ctrl-C while it loads: no one else would stop the process
         if not address:
             _stop(process)
@@ -279,7 +270,7 @@ def _start(weights: Path, n_ctx: int) -> tuple[subprocess.Popen[str], Endpoint]:
             f"llama.cpp cannot load {settings['path']!r} with n_ctx {n_ctx}; the file is damaged or of an "
             "unknown architecture, or there is too little memory: get the file again, or give a smaller one"
         )
-    return process, Endpoint(f"{address}/v1", api_key, weights.stem, n_ctx)
+    return Endpoint(f"{address}/v1", str(settings["api_key"]), process)
 
 
 def _spawn() -> subprocess.Popen[str]:
@@ -292,18 +283,6 @@ def _spawn() -> subprocess.Popen[str]:
         text=True,
         encoding="utf-8",
     )
-
-
-def _read_address(process: subprocess.Popen[str], settings: Mapping[str, object]) -> str:
-    """Sends the settings and waits for the address. Returns an empty text if the process ends instead."""
-    if process.stdin is None or process.stdout is None:
-        return ""
-    try:
-        process.stdin.write(f"{json.dumps(settings)}\n")
-        process.stdin.flush()
-    except BrokenPipeError:
-        return ""
-    return process.stdout.readline().strip()
 
 
 def _stop(process: subprocess.Popen[str]) -> None:

@@ -15,7 +15,6 @@ from typing import Final
 
 import httpx2
 from langchain_core.language_models import BaseChatModel
-from langchain_core.runnables import RunnableBinding
 from pydantic import SecretStr
 
 from agents.models.chat_options import unbind_model
@@ -96,9 +95,8 @@ def find_name(llm: object) -> str | None:
 
 def name_called(model: object) -> str:
     """Returns the name under which a call of a model is recorded."""
-    while isinstance(model, RunnableBinding):
-        model = model.bound
-    return find_name(model) or type(model).__name__
+    own = unbind_model(model)
+    return find_name(own) or type(own).__name__
 
 
 def find_address(llm: object) -> str | None:

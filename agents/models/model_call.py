@@ -1,32 +1,29 @@
-"""Calls a chat model, with retries after transient errors."""
+"""Calls a chat model, with retries after transient errors and with settings of one call."""
 
 from __future__ import annotations
 
 import json
+import re
 import sys
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, Final, TypeVar, cast
 
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.runnables import Runnable
+from langchain_core.runnables import Runnable, RunnableBinding
 
-from agents.models.chat_options import (
-    Sampling,
-    apply_sampling,
-    remove_refused,
-    stop_streaming,
-    unbind_model,
-)
+from agents.models.chat_options import unbind_model
+from agents.models.openai_replies import EmptyStreamError
 from agents.models.server_answers import read_fault
 from agents.models.server_errors import (
+    TransportRetry,
     accepts_schema,
     convert_errors,
     remember_schema_refusal,
 )
-from agents.models.transport_retry import TransportRetry
-from agents.models.whole_replies import EmptyStreamError, check_replies
+from agents.models.whole_replies import check_replies
 from agents.parsing.end_reasons import read_refusal
 from agents.parsing.loose_json import replace_surrogates
 from agents.parsing.thoughts import remove_thoughts
@@ -35,6 +32,76 @@ from agents.sync import Call, Conversation, arun_conversation, run_conversation
 
 M = TypeVar("M", bound="Runnable[Any, BaseMessage]")
 T = TypeVar("T")
+
+
+R = TypeVar("R", bound="Runnable[LanguageModelInput, BaseMessage]")
+
+_REFUSING: Final = frozenset({400, 422})
+_ABOUT_NUMBERS: Final = re.compile(r"\b(?:temperature|seed)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How a model writes one reply. A model without such a setting, or that refuses it, keeps its own.
+
+    Attributes:
+        temperature: The temperature; None keeps the model's own.
+        seed: The seed of the random numbers; None keeps the model's own.
+        model: The model that replies; None for the agent's.
+    """
+
+    temperature: float | None = None
+    seed: int | None = None
+    model: BaseChatModel | None = None
+
+
+def apply_sampling(model: R, sampling: Sampling | None) -> R:
+    """Returns a copy of the model with the temperature and the seed, or the model itself.
+
+    The settings are fields of LangChain's classes: a keyword of a call is read by some of them only.
+    """
+    if sampling is None or sampling == Sampling(model=sampling.model):
+        return model
+    values = {"temperature": sampling.temperature, "seed": sampling.seed}
+    return _change_settings(model, {name: value for name, value in values.items() if value is not None})
+
+
+def stop_streaming(model: R) -> R:
+    """Returns a copy of the model that asks for replies without a stream."""
+    return _change_settings(model, {"disable_streaming": True, "streaming": False})
+
+
+def remove_refused(sampling: Sampling, error: BaseException) -> Sampling | None:
+    """Returns the sampling without the settings that a server refused.
+
+    Args:
+        sampling: The settings of the request.
+        error: The answer of the server.
+
+    Returns:
+        The sampling; None if the error is not about these settings.
+    """
+    fault = read_fault(error)
+    is_refusal = fault.status in _REFUSING and _ABOUT_NUMBERS.search(fault.text) is not None
+    accepted = replace(sampling, temperature=None, seed=None)
+    return accepted if is_refusal and accepted != sampling else None
+
+
+def _change_settings(model: R, values: Mapping[str, object]) -> R:
+    """Returns a copy of the model with the settings that its class has."""
+    if isinstance(model, RunnableBinding):
+        return cast("R", model.model_copy(update={"bound": _change_settings(model.bound, values)}))
+    known = {
+        name: value for name, value in values.items() if name in getattr(type(model), "model_fields", ())
+    }
+    if not isinstance(model, BaseChatModel) or not known:
+        return model
+    changed = model.model_copy(update=known)
+    # Computed from the old settings, such as the text by which a cache knows the model.
+    for name in [*vars(changed)]:
+        if isinstance(getattr(type(changed), name, None), cached_property):
+            delattr(changed, name)
+    return cast("R", changed)
 
 
 def read_provider(model: object) -> str:

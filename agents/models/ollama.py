@@ -1,25 +1,29 @@
 """Builds models of an Ollama server, and explains its errors in one sentence."""
 
+# ChatOllama declares its clients as attributes; here they are properties.
+# mypy: disable-error-code="misc, override"
+
 from __future__ import annotations
 
 import json
 import os
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import Mapping
+from copy import copy
+from functools import partial
 from http import HTTPStatus
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
 import httpx2
 import jsonschema_rs
 
 from agents.models.chat_options import build_chat_model, unbind_model
-from agents.models.openai_replies import read_parameters
+from agents.models.openai_replies import BROKEN, read_parameters
 from agents.models.server_answers import is_client_error, iter_causes, read_fault
 from agents.parsing.loose_json import load_json
 
 if TYPE_CHECKING:
-    import httpx
-    from langchain_core.messages import BaseMessage
     from langchain_ollama import ChatOllama
     from langchain_ollama import ChatOllama as Base
 else:
@@ -59,8 +63,6 @@ def build_ollama(name: str, options: Mapping[str, object]) -> ChatOllama:
             "num_ctx": DEFAULT_NUM_CTX,
             "temperature": 0.0,
             "client_kwargs": {"timeout": 300.0, "limits": httpx.Limits(max_keepalive_connections=0)},
-            "sync_client_kwargs": {"event_hooks": {"request": [_forbid_cuts]}},
-            "async_client_kwargs": {"event_hooks": {"request": [_aforbid_cuts]}},
         },
         options=options,
     )
@@ -70,34 +72,53 @@ def build_ollama(name: str, options: Mapping[str, object]) -> ChatOllama:
 
 
 class OllamaReplies(Base):
-    """Methods of ChatOllama that keep the arguments of a call as the server sends them.
+    """The clients of ChatOllama, which keep the calls of a reply as the server sends them.
 
-    LangChain decodes each text in them that is JSON, and drops one with the name ``functionName``.
+    Ollama's client refuses a call without a name or an object, and names none of it. LangChain decodes each
+    text in the arguments that is JSON, and drops one with the name ``functionName``.
     """
 
-    def _create_chat_stream(
-        self, messages: list[BaseMessage], stop: list[str] | None = None, **kwargs: object
-    ) -> Iterator[Mapping[str, Any] | str]:
-        for part in super()._create_chat_stream(messages, stop, **kwargs):
-            yield _keep_arguments(part, kwargs.get("tools"))
+    @property
+    def _client(self) -> Any:  # noqa: ANN401 - the library's
+        return SimpleNamespace(chat=partial(_chat, (self.__pydantic_private__ or {})["_client"]))
 
-    async def _acreate_chat_stream(
-        self, messages: list[BaseMessage], stop: list[str] | None = None, **kwargs: object
-    ) -> AsyncIterator[Mapping[str, Any] | str]:
-        async for part in super()._acreate_chat_stream(messages, stop, **kwargs):
-            yield _keep_arguments(part, kwargs.get("tools"))
+    @property
+    def _async_client(self) -> Any:  # noqa: ANN401 - the library's
+        return SimpleNamespace(chat=partial(_chat, (self.__pydantic_private__ or {})["_async_client"]))
 
 
-def _keep_arguments(part: Any, tools: object) -> Any:  # noqa: ANN401 - a type of the client
-    """Returns a part of a reply with the arguments of each call as one text, which LangChain reads once."""
-    calls, schemas = [], read_parameters(tools)
-    for function in (call.function for call in part.message.tool_calls or ()):
-        fields = schemas.get(function.name, {}).get("properties") or {}
-        given = function.arguments.items()
-        args = {name: _read_text(value, fields.get(name, True)) for name, value in given}
-        calls.append({"function": {"name": function.name, "arguments": json.dumps(args)}})
-    message = part.message.model_copy(update={"tool_calls": calls})
-    return part.model_copy(update={"message": message}) if calls else part
+def _chat(client: Any, **request: Any) -> Any:  # noqa: ANN401
+    """Asks Ollama's client, or the one to await, with fields that it does not know.
+
+    A server before 0.12.6 ignores them.
+    """
+    schemas, asking = read_parameters(request.get("tools")), copy(client)
+
+    def send(kind: Any, *args: object, json: Mapping[str, object], **options: object) -> Any:  # noqa: ANN401
+        body, build = {**json, "truncate": False, "shift": False}, partial(_build_part, kind, schemas)
+        return client._request(build, *args, json=body, **options)  # noqa: SLF001
+
+    vars(asking)["_request"] = send
+    return asking.chat(**request)
+
+
+def _build_part(kind: Any, schemas: Mapping[str, dict[str, Any]], **part: Any) -> Any:  # noqa: ANN401
+    """Builds a part of a reply with the arguments of each call as one text, which LangChain reads once."""
+    message = part.get("message")
+    calls = message.pop("tool_calls", None) if isinstance(message, dict) else None
+    built = kind(**part)
+    if calls:
+        vars(built.message)["tool_calls"] = [_write_call(call["function"], schemas) for call in calls]
+    return built
+
+
+def _write_call(function: Mapping[str, Any], schemas: Mapping[str, dict[str, Any]]) -> dict[str, object]:
+    name, given = str(function.get("name") or ""), function.get("arguments")
+    fields = schemas.get(name, {}).get("properties") or {}
+    args: dict[str, object] = {BROKEN: given}
+    if isinstance(given, dict):
+        args = {key: _read_text(value, fields.get(key, True)) for key, value in given.items()}
+    return {"function": {"name": name, "arguments": json.dumps(args)}}
 
 
 def _read_text(value: object, schema: dict[str, Any] | bool) -> object:
@@ -113,21 +134,6 @@ def _takes(schema: dict[str, Any] | bool, value: object) -> bool:
         return jsonschema_rs.validator_for(schema).is_valid(value)
     except ValueError:
         return True
-
-
-def _forbid_cuts(request: httpx.Request) -> None:
-    """Adds the fields that the client does not know: a server before 0.12.6 ignores them."""
-    import httpx  # noqa: PLC0415
-
-    if request.url.path.endswith("/api/chat"):
-        body = {**json.loads(request.content), "truncate": False, "shift": False}
-        content = json.dumps(body, ensure_ascii=False).encode()
-        request.stream = httpx.ByteStream(content)
-        request.headers["Content-Length"] = str(len(content))
-
-
-async def _aforbid_cuts(request: httpx.Request) -> None:
-    _forbid_cuts(request)
 
 
 def explain_error(llm: object | None, error: BaseException) -> str | None:

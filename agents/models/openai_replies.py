@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping, Sequence
-from inspect import isawaitable
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from langchain_core.exceptions import ModelConnectionError
@@ -23,52 +22,53 @@ if TYPE_CHECKING:
     from langchain_core.language_models import LanguageModelInput
     from langchain_core.outputs import ChatGenerationChunk, ChatResult
     from langchain_openai.chat_models.base import BaseChatOpenAI as Base
+    from openai._streaming import SSEDecoder as Decoder
 else:
-    Base = object
+    Base = Decoder = object
 
 BROKEN: Final = "]"
-"""Before arguments that are no JSON object, so that LangChain does not complete them."""
-_TAIL: Final = 100_000
-"""Number of bytes in which the last event of a stream is looked for."""
-_REASONING: Final = ("reasoning_content", "reasoning")
-"""Names of the thoughts in the messages of servers; one that wants them back has no other name for them."""
+"""Before arguments that are no JSON object, so that LangChain does not complete them; or their only key."""
+_TEXTS: Final = ("reasoning_content", "reasoning", "refusal")
+"""Names of a refusal and of thoughts in messages; servers want thoughts back by the same name."""
 
 
-class _View:
-    """An object of OpenAI's client with other methods."""
-
-    def __init__(self, own: Any) -> None:  # noqa: ANN401 - the library's
-        self._own = own
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
-        return getattr(self._own, name)
+class EmptyStreamError(ModelConnectionError):
+    """Nothing came where a reply must have an end: the server may have answered without a stream."""
 
 
-class _Response(_View):
-    """The response of a stream; the client reads it to its end only if ``[DONE]`` does not come.
+class _Events(Decoder):
+    """Decoder of a stream, which the client reads to its end only if ``[DONE]`` does not come.
 
     Some servers write a reason in each piece, so that the reason beside a text does not show the end.
     """
 
-    def iter_bytes(self) -> Iterator[bytes]:
-        tail = b""
-        for part in self._own.iter_bytes():
-            tail = (tail + part)[-_TAIL:]
-            yield part
-        _require_empty(tail)
+    _last = ""
 
-    async def aiter_bytes(self) -> AsyncIterator[bytes]:
-        tail = b""
-        async for part in self._own.aiter_bytes():
-            tail = (tail + part)[-_TAIL:]
-            yield part
-        _require_empty(tail)
+    def decode(self, line: str) -> Any:  # noqa: ANN401 - the library's
+        """Decodes a line; raises the error that an event is."""
+        if line.startswith("data:"):
+            self._last = line.removeprefix("data:").strip()
+        if event := super().decode(line):
+            body = load_json(event.data)
+            if "error" in (event.event, body.get("type") if isinstance(body, Mapping) else None):
+                raise NoReplyError(body or event.data)
+            _refuse_error(body)
+        return event
+
+    def iter_bytes(self, iterator: Iterator[bytes]) -> Iterator[Any]:
+        yield from super().iter_bytes(iterator)
+        _require_empty(self._last)
+
+    async def aiter_bytes(self, iterator: AsyncIterator[bytes]) -> AsyncIterator[Any]:
+        async for event in super().aiter_bytes(iterator):
+            yield event
+        _require_empty(self._last)
 
 
-def _require_empty(tail: bytes) -> None:
-    """Raises if the last event of a stream is cut off, or has a text or a call."""
-    events = [line[len(b"data:") :].strip() for line in tail.splitlines() if line.startswith(b"data:")]
-    event = events[-1].decode(errors="replace") if events else ""
+def _require_empty(event: str) -> None:
+    """Raises if the last event of a stream is missing or cut off, or has a text or a call."""
+    if not event:
+        raise EmptyStreamError("the reply ended before the server said that it was done")
     body = load_json(event)
     choices = body.get("choices") if isinstance(body, Mapping) else None
     parts = [each for each in choices if isinstance(each, Mapping)] if isinstance(choices, list) else []
@@ -78,22 +78,18 @@ def _require_empty(tail: bytes) -> None:
         raise ModelConnectionError("the reply ended before the server said that it was done")
 
 
-class _Completions(_View):
-    """The completions of OpenAI's client, whose streams end as the protocol says."""
+def _watch_client(client: Any, *, is_raw: bool = False) -> Any:  # noqa: ANN401
+    """Returns a copy of OpenAI's client whose streams are checked while they are decoded.
 
-    def create(self, **payload: object) -> Any:  # noqa: ANN401
-        answer = self._own.create(**payload)
-        return _await_stream(answer) if isawaitable(answer) else _watch_stream(answer)
-
-
-async def _await_stream(answer: Awaitable[object]) -> object:
-    return _watch_stream(await answer)
-
-
-def _watch_stream(answer: Any) -> object:  # noqa: ANN401
-    if hasattr(answer, "response"):  # a stream
-        answer.response = _Response(answer.response)
-    return answer
+    Args:
+        client: The client.
+        is_raw: Whether answers stay as they are decoded, since LangChain needs no other form of them.
+    """
+    watching = client.with_options()
+    watching._make_sse_decoder = type("Events", (_Events, type(client._make_sse_decoder())), {})  # noqa: SLF001
+    if is_raw:
+        watching._process_response_data = lambda *, data, **_: data  # noqa: SLF001
+    return watching
 
 
 class OpenAIReplies(Base):
@@ -104,19 +100,28 @@ class OpenAIReplies(Base):
     """
 
     @property
-    def client(self) -> Any:  # noqa: ANN401
+    def root_client(self) -> Any:  # noqa: ANN401
         """The client, with streams that have an end."""
-        return _Completions(vars(self)["client"])
+        return _watch_client(vars(self)["root_client"])
+
+    @property
+    def root_async_client(self) -> Any:  # noqa: ANN401
+        """Like ``root_client``, without blocking the event loop."""
+        return _watch_client(vars(self)["root_async_client"])
+
+    @property
+    def client(self) -> Any:  # noqa: ANN401
+        """The completions of the client."""
+        return _watch_client(vars(self)["root_client"], is_raw=True).chat.completions
 
     @property
     def async_client(self) -> Any:  # noqa: ANN401
         """Like ``client``, without blocking the event loop."""
-        return _Completions(vars(self)["async_client"])
+        return _watch_client(vars(self)["root_async_client"], is_raw=True).chat.completions
 
     def _create_chat_result(
         self, response: dict[str, Any] | openai.BaseModel, generation_info: dict[str, Any] | None = None
     ) -> ChatResult:
-        # The client returns JSON that is no object, and any other text, as it is.
         body: Any = response.model_dump(warnings=False) if hasattr(response, "model_dump") else response
         _refuse_error(body)
         with read_answers(body):
@@ -126,21 +131,20 @@ class OpenAIReplies(Base):
             result = super()._create_chat_result(response, generation_info)
         if not choices:
             raise NoReplyError(body)
-        for generation, choice in zip(result.generations, body["choices"], strict=True):
-            generation.message.additional_kwargs.update(_read_reasoning(choice["message"]))
+        for generation, choice in zip(result.generations, choices, strict=True):
+            generation.message.additional_kwargs.update(_read_texts(choice["message"]))
         return result
 
     def _convert_chunk_to_generation_chunk(
         self, chunk: dict[str, Any], default_chunk_class: type, base_generation_info: dict[str, Any] | None
     ) -> ChatGenerationChunk | None:
-        _refuse_error(chunk)
         with read_answers(chunk):
             converted = super()._convert_chunk_to_generation_chunk(
                 chunk, default_chunk_class, base_generation_info
             )
-        choices = chunk.get("choices") or (chunk.get("chunk") or {}).get("choices")
-        if converted is not None and choices:
-            converted.message.additional_kwargs.update(_read_reasoning(choices[0].get("delta")))
+            choices = chunk.get("choices") or (chunk.get("chunk") or {}).get("choices")
+            if converted is not None and choices:
+                converted.message.additional_kwargs.update(_read_texts(choices[0].get("delta")))
         return converted
 
     def _get_request_payload(
@@ -151,7 +155,7 @@ class OpenAIReplies(Base):
         # Only with calls: servers refuse the thoughts of an answer, and want those that led to a call.
         for message, sent in zip(messages, payload.get("messages", ()), strict=False):
             if isinstance(message, AIMessage) and sent.get("tool_calls"):
-                sent.update(_read_reasoning(message.additional_kwargs))
+                sent.update(_read_texts(message.additional_kwargs))
         # The Responses API has no seed, which its client refuses.
         return {name: payload[name] for name in payload if name != "seed" or "messages" in payload}
 
@@ -179,10 +183,15 @@ def list_models(model: object, timeout: float = 5.0) -> list[str]:
         return []
 
 
-def is_object(text: str) -> bool:
-    """Checks whether the arguments of a call are a JSON object without NaN in which no key occurs twice."""
+def find_broken(text: str) -> str | None:
+    """Returns the arguments of a call as they were written, or None if they can be used.
+
+    They can if they are a JSON object without NaN in which no key occurs twice.
+    """
     value = load_json(text)
-    return isinstance(value, dict) and is_finite_json(value)
+    if not isinstance(value, dict) or not is_finite_json(value):
+        return text
+    return json.dumps(value[BROKEN], ensure_ascii=False) if BROKEN in value else None
 
 
 def read_parameters(tools: object) -> dict[str, dict[str, Any]]:
@@ -203,7 +212,7 @@ def _refuse_error(body: object) -> None:
     if not isinstance(body, Mapping):
         return
     choices = body.get("choices", ())
-    parts = [body, *choices] if isinstance(choices, list) else [body]
+    parts = [body, body.get("response"), *(choices if isinstance(choices, list) else ())]
     failed = [part for part in parts if isinstance(part, Mapping) and part.get("error")]
     # Some servers send the words alone, as an event of the type "error".
     if failed or (choices is None and read_words(body)):
@@ -225,13 +234,12 @@ def _complete_call(call: Mapping[str, Any]) -> dict[str, Any]:
         return dict(call)
     given = function.get("arguments")
     text = given if isinstance(given, str) else "" if given is None else json.dumps(given)
-    arguments = text if is_object(text or "{}") else f"{BROKEN}{text}"
-    return {**call, "function": {**function, "arguments": arguments or "{}"}}
+    arguments = text if find_broken(text or "{}") is None else f"{BROKEN}{text}"
+    named = {"name": str(function.get("name") or ""), "arguments": arguments or "{}"}
+    return {**call, "function": {**function, **named}}
 
 
-def _read_reasoning(message: object) -> dict[str, str]:
+def _read_texts(message: object) -> dict[str, str]:
     if not isinstance(message, Mapping):
         return {}
-    return {
-        name: message[name] for name in _REASONING if isinstance(message.get(name), str) and message[name]
-    }
+    return {name: message[name] for name in _TEXTS if isinstance(message.get(name), str) and message[name]}

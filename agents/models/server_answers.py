@@ -6,7 +6,7 @@ import json
 import re
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -43,18 +43,11 @@ _OVERFLOW: Final = re.compile(
 )
 """The words of servers for a prompt that does not fit: one for the prompt, near one for too much."""
 _MEASURED: Final = re.compile(r"\b(?:context|prompts?|inputs?)\b|context_", re.IGNORECASE)
-_TOO_LONG: Final = (
-    None, HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNPROCESSABLE_ENTITY,
-    HTTPStatus.INTERNAL_SERVER_ERROR,
-)  # fmt: skip
-_REFUSING: Final = frozenset(
-    {HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.NOT_IMPLEMENTED}
-)
+_TOO_LONG: Final = frozenset({None, 400, 413, 422, 500})
+_REFUSING: Final = frozenset({400, 422, 501})
 _UNSERVED: Final = frozenset({401, 402, 403, 404, 405, 407, 410})
 """Statuses that depend on the server, its keys and its models, and not on what the request says."""
-_FILTERED: Final = re.compile(
-    r"content.?filter | content.?management.?policy | ResponsibleAIPolicy", re.IGNORECASE | re.VERBOSE
-)
+_FILTERED: Final = re.compile(r"content.?(?:filter|management.?policy)|ResponsibleAIPolicy", re.IGNORECASE)
 _MARKUP: Final = re.compile(r"<(script|style)\b.*?</\1\s*>|<!--.*?-->|<[^>]*>", re.IGNORECASE | re.DOTALL)
 
 
@@ -73,20 +66,17 @@ class NoReplyError(Exception):
     def __init__(self, body: object, problem: Exception | None = None) -> None:
         body = body if isinstance(body, str | list | Mapping) else json.dumps(body, default=str)
         reason = "" if problem is None else f" ({type(problem).__name__}: {read_error(problem)})"
-        text = f"the answer has no reply{reason}: {json.dumps(body, default=str)}"
-        self.is_empty = body == "" and (problem is None or _is_about_nothing(problem))
-        if self.is_empty:
-            text = "the answer is empty"
-        elif problem is not None and body == "":
-            text = f"the client library cannot write the request, or cannot read the answer{reason}"
-        super().__init__(mask_keys((read_words(body) or text)[:_LONGEST]))
+        is_about_nothing = isinstance(problem, AttributeError) and problem.obj == ""
         self.body = body
+        self.is_empty = body == "" and (problem is None or is_about_nothing or _is_cut_off(problem))
+        text = f"the answer has no reply{reason}: {json.dumps(body, default=str)}"
+        if body == "" and problem is not None:
+            text = f"the client library cannot write the request, or cannot read the answer{reason}"
+        words = "the answer is empty" if self.is_empty else read_words(body) or text
+        super().__init__(mask_keys(words[:_LONGEST]))
 
 
-def _is_about_nothing(problem: Exception) -> bool:
-    return _is_cut_off(problem) or (isinstance(problem, AttributeError) and problem.obj == "")
-
-
+_JSON: Final = (str, int, float, list, dict)
 _UNREADABLE: Final = (TypeError, ValueError, AttributeError, LookupError, AssertionError, RecursionError)
 """What client libraries raise while they read an answer of another form."""
 
@@ -106,14 +96,14 @@ def read_answers(body: object = None) -> Iterator[None]:
 
 def _find_part(error: Exception) -> object:
     """Returns the answer that a library could not read, or a part of it; an empty text if it is not known."""
-    if (body := _read_body(error)) is not None:
-        return body
+    part = _read_body(error)
     if isinstance(error, UnicodeDecodeError):
-        return error.object.decode(errors="replace")
-    if isinstance(error, ValidationError):
+        part = error.object.decode(errors="replace")
+    elif part is None and isinstance(error, ValidationError):
         return error.errors(include_url=False, include_context=False)[0]["input"]
-    part = error.obj if isinstance(error, AttributeError) else ""
-    return part if part is None or isinstance(part, str | int | float | list | dict) else ""
+    elif part is None and isinstance(error, AttributeError):
+        return error.obj if error.obj is None or isinstance(error.obj, _JSON) else ""
+    return "" if part is None else part
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +135,6 @@ class ServerFault:
         return self.status is not None and self.status >= HTTPStatus.BAD_REQUEST
 
     @property
-    def is_page(self) -> bool:
-        """Whether the server answered with success and with a text."""
-        return not self.is_refused and isinstance(self.body, str) and self.body != ""
-
-    @property
     def text(self) -> str:
         """The texts of the error and of the answer."""
         return " ".join((read_error(self.error), self.words, *self.codes))
@@ -160,21 +145,14 @@ class ServerFault:
         if self.is_refused:
             return self.status in _TRANSIENT
         # Gateways send JSON without a reply for a passing error.
-        is_empty = isinstance(self.body, list) or (
-            isinstance(self.body, Mapping) and not self.body.get("choices")
-        )
-        return is_empty or any(map(_is_cut_off, iter_causes(self.error)))
+        is_object = isinstance(self.body, Mapping) and not self.body.get("choices")
+        return is_object or isinstance(self.body, list) or any(map(_is_cut_off, iter_causes(self.error)))
 
     @property
     def is_away(self) -> bool:
         """Whether no model replied, so that one may reply to the same request once its server is mended."""
         is_mendable = self.status in _UNSERVED if self.is_refused else self.is_answered
         return self.is_transient or (is_mendable and not self.is_overflow)
-
-    @property
-    def is_redirect(self) -> bool:
-        """Whether the server sends the client to another address, which the client did not follow."""
-        return self.status is not None and HTTPStatus.MULTIPLE_CHOICES <= self.status < HTTPStatus.BAD_REQUEST
 
     @property
     def is_overflow(self) -> bool:
@@ -276,14 +254,11 @@ def _is_cut_off(error: BaseException) -> bool:
 
 
 def _read_wait(value: str | None, unit: float) -> float | None:
-    if value is None:
-        return None
-    if re.fullmatch(r"\s*\d{1,12}(?:\.\d*)?\s*", value, re.ASCII):
-        return float(value) / unit
-    try:
+    if value is None or re.fullmatch(r"\s*\d{1,12}(?:\.\d*)?\s*", value, re.ASCII):
+        return None if value is None else float(value) / unit
+    with suppress(ValueError, OverflowError):
         return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-    except (ValueError, OverflowError):
-        return None
+    return None
 
 
 def _read_cause(error: BaseException, cause: BaseException) -> ServerFault:

@@ -1,33 +1,105 @@
-"""Converts the errors of a model's server to ours, and remembers servers that accept no JSON schema."""
+"""Retries calls after transient errors of a model's server, and converts its errors to ours."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http import HTTPStatus
-from typing import Final
+from typing import Annotated, Any, Final, TypeAlias
 from weakref import WeakValueDictionary
 
 from langchain_core.exceptions import ModelError
 from langchain_core.language_models import BaseChatModel
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
+from tenacity import AsyncRetrying, RetryCallState, Retrying, retry_if_exception, stop_after_attempt
+from tenacity.wait import wait_random_exponential
 
 from agents.credentials.masking import mask_keys, read_error
 from agents.errors import AgentError, ModelRefusedError, ModelUnavailableError, PromptTooLongError
 from agents.models.identity import find_address, hide_credentials, name_called, read_secrets
 from agents.models.ollama import explain_error
 from agents.models.openai_replies import list_models
-from agents.models.server_answers import ServerFault, is_client_error, iter_causes, read_fault, read_location
-from agents.models.transport_retry import TransportRetry
+from agents.models.server_answers import (
+    ServerFault,
+    is_client_error,
+    iter_causes,
+    read_fault,
+    read_location,
+    read_retry_after,
+)
 
 _log: Final = logging.getLogger(__name__)
 _LONGEST: Final = 300
+_REDIRECTS: Final = range(300, 400)
 _SHOWN: Final = 20
 """Number of models that are listed."""
 ADVICE: Final = "shorten the task or its sources, or raise the context (n_ctx, num_ctx)"
 """What to do about a prompt that is too long."""
 # By id, since models have no hash. Weak references, so that a model can be freed.
 _refused = WeakValueDictionary[int, BaseChatModel]()
+
+
+_Seconds: TypeAlias = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
+
+
+def is_transient(error: BaseException) -> bool:
+    """Checks whether the same call may succeed if it is repeated.
+
+    True for a refused, reset or timed-out connection, for the HTTP statuses 408, 425, 429 and 5xx, also in
+    the body of an answer, and for a reply that is empty, cut off or broken off with an error, also if a
+    client library wraps the error.
+    """
+    return read_fault(error).is_transient
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class TransportRetry:
+    """Retries of a call after transient errors, after random waits whose upper bound doubles.
+
+    Attributes:
+        max_attempts: Maximum number of calls, including the first; 1 never retries.
+        initial_seconds: Upper bound of the first wait; it doubles with each retry.
+        max_seconds: Upper bound of any wait, also if the server asks for a longer one.
+
+    Raises:
+        ValidationError: A bound is not accepted.
+    """
+
+    max_attempts: Annotated[int, Field(strict=True, ge=1)] = 4
+    initial_seconds: _Seconds = 0.5
+    max_seconds: _Seconds = 30.0
+
+    def sync(self) -> Retrying:
+        """Builds a tenacity controller for blocking calls. It raises the last error unchanged."""
+        return Retrying(**self._options(is_transient))
+
+    def asynchronous(self, retry_on: Callable[[BaseException], bool] = is_transient) -> AsyncRetrying:
+        """Builds the same controller for awaited calls. ``retry_on`` selects the errors to retry."""
+        return AsyncRetrying(**self._options(retry_on))
+
+    def _options(self, retry_on: Callable[[BaseException], bool]) -> dict[str, Any]:
+        return {
+            "retry": retry_if_exception(retry_on),
+            "stop": stop_after_attempt(self.max_attempts),
+            "wait": self._wait_seconds,
+            "before_sleep": _log_retry,
+            "reraise": True,
+        }
+
+    def _wait_seconds(self, state: RetryCallState) -> float:
+        """Returns the server's ``Retry-After``, or else a random wait."""
+        error = state.outcome.exception() if state.outcome else None
+        backoff = wait_random_exponential(multiplier=self.initial_seconds, max=self.max_seconds)
+        requested = read_retry_after(error)
+        return min(self.max_seconds, backoff(state) if requested is None else requested)
+
+
+def _log_retry(state: RetryCallState) -> None:
+    # Without the text of the error: a server may repeat the key that it refuses.
+    error = state.outcome.exception() if state.outcome else None
+    _log.warning("transient error (%s) in attempt %d", type(error).__name__, state.attempt_number)
 
 
 @contextmanager
@@ -76,7 +148,8 @@ def _describe(model: object, fault: ServerFault, calls: int) -> str:
     causes = [fault.error] if fault.is_answered else iter_causes(fault.error)
     said = "; ".join(dict.fromkeys(filter(None, map(read_error, causes))))
     words = said if fault.words in said else fault.words
-    if fault.is_redirect:
+    is_redirect = fault.status in _REDIRECTS
+    if is_redirect:
         words = f"a redirect to {read_location(fault.error) or 'no address'}"
     text = " ".join(mask_keys(words, read_secrets(model)).split())[:_LONGEST]
     if fault.is_overflow:
@@ -87,7 +160,8 @@ def _describe(model: object, fault: ServerFault, calls: int) -> str:
     names_model = "model" in text.lower()
     if is_missing and names_model and (models := list_models(model)):
         return f"the model's server{place} has no model {name!r}; it has {_list_some(models)}"
-    if fault.is_redirect or (fault.is_page and not fault.is_transient) or (is_missing and not names_model):
+    is_page = not (fault.is_refused or fault.is_transient) and isinstance(fault.body, str) and fault.body
+    if is_redirect or is_page or (is_missing and not names_model):
         return (
             f"the server{place}, asked for {name!r}, sent no reply of a chat model, but: {text!r}; "
             "give the address of an OpenAI-compatible endpoint (with /v1) or of an Ollama server"

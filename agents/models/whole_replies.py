@@ -8,20 +8,35 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from functools import lru_cache, wraps
-from typing import Final, TypeAlias, TypeVar, cast
+from typing import Final, TypeVar, cast
 
 from langchain_core.exceptions import ModelConnectionError
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, AIMessageChunk, InvalidToolCall, ToolCall, ToolCallChunk
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    BaseMessage,
+    InvalidToolCall,
+    ToolCall,
+    ToolCallChunk,
+)
 from langchain_core.messages.ai import UsageMetadata, subtract_usage
 from langchain_core.messages.tool import invalid_tool_call
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.runnables import RunnableBinding
 
+from agents.credentials.masking import mask_error, read_error
+from agents.models.identity import read_secrets
 from agents.models.ollama import OllamaReplies
-from agents.models.openai_replies import BROKEN, OpenAIReplies, is_object, read_parameters
+from agents.models.openai_replies import (
+    BROKEN,
+    EmptyStreamError,
+    OpenAIReplies,
+    find_broken,
+    read_parameters,
+)
 from agents.models.server_answers import NoReplyError, read_answers
 from agents.parsing.end_reasons import (
     find_cut_off,
@@ -33,15 +48,13 @@ from agents.parsing.end_reasons import (
 )
 
 _STATE: Final = ("__dict__", "__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__")
-_OPENAI: Final = "BaseChatOpenAI"
-_OLLAMA: Final = frozenset({"ChatOllama"})
-"""Its client streams each reply, and reports no error for a connection that is closed in the middle."""
-_READERS: Final[Mapping[str, type]] = {_OPENAI: OpenAIReplies, "ChatOllama": OllamaReplies}
-_ENDING: Final = _OLLAMA | {_OPENAI, "ChatAnthropic"}
-"""LangChain's classes for protocols in which each stream says why it ended."""
-_CALL_PARTS: Final = frozenset({
-    "tool_use", "input_json_delta", "function_call", "tool_call", "tool_call_chunk",
-})  # fmt: skip
+_READERS: Final[Mapping[str, type]] = {"BaseChatOpenAI": OpenAIReplies, "ChatOllama": OllamaReplies}
+_ENDING: Final = frozenset({"BaseChatOpenAI", "ChatAnthropic", "ChatOllama"})
+"""LangChain's classes for protocols in which each stream says why it ended.
+
+Ollama's client streams each reply, and reports no error for a connection that is closed in the middle.
+"""
+_CALL_PARTS: Final = ("tool_use", "input_json_delta", "function_call", "tool_call", "tool_call_chunk")
 """Types of the parts of a content that are calls."""
 LARGEST: Final = 20_000_000
 """Greatest number of characters of a reply: more than any model writes."""
@@ -69,10 +82,6 @@ def check_replies(model: M) -> M:
     return cast("M", view)
 
 
-class EmptyStreamError(ModelConnectionError):
-    """Nothing came where a reply must have an end: the server may have answered without a stream."""
-
-
 class CheckedReplies:
     """The base class of models whose replies are checked."""
 
@@ -81,30 +90,41 @@ class CheckedReplies:
 def _build_class(model_class: type[BaseChatModel]) -> type[BaseChatModel]:
     """Builds a subclass of the same name that checks what the class itself implements."""
     names = {each.__name__ for each in model_class.__mro__}
-    packages = {each.__module__.partition(".")[0] for each in model_class.__mro__} - {"langchain_core"}
-    # A model without a client library raises its own errors.
-    border = read_answers if any(each.startswith("langchain_") for each in packages) else nullcontext
     methods = {
-        name: build(getattr(model_class, name), border, must_end=bool(ending & names))
-        for name, (build, ending) in _CHECKED.items()
+        name: check(getattr(model_class, name))
+        for name, check in _CHECKS.items()
         if getattr(model_class, name) is not getattr(BaseChatModel, name)
     }
-    readers = [reader for name, reader in _READERS.items() if name in names]
-    bases = (CheckedReplies, *readers, model_class)
+    bases = (CheckedReplies, *(reader for name, reader in _READERS.items() if name in names), model_class)
     place = {"__module__": model_class.__module__, "__qualname__": model_class.__qualname__}
     return cast("type[BaseChatModel]", type(model_class.__name__, bases, {**place, **methods}))
 
 
-Border: TypeAlias = Callable[[], AbstractContextManager[None]]
+@contextmanager
+def _convert_errors(model: object) -> Iterator[None]:
+    """Reads an answer that the client library cannot read as an error; no error shows the model's key.
+
+    A model without a client library raises its own errors.
+    """
+    packages = {
+        each.__module__.partition("_")[0] for each in type(model).__mro__ if "_core" not in each.__module__
+    }
+    try:
+        with read_answers() if "langchain" in packages else nullcontext():
+            yield
+    except Exception as error:
+        masked = mask_error(error, read_secrets(model))
+        if masked != read_error(error):
+            error.args = (masked,)
+            vars(error)["message"] = masked
+        raise
 
 
-def _check_stream(
-    stream: Callable[..., Iterator[ChatGenerationChunk]], border: Border, *, must_end: bool
-) -> object:
+def _check_stream(stream: Callable[..., Iterator[ChatGenerationChunk]]) -> object:
     @wraps(stream)
     def checked(self: object, *args: object, **kwargs: object) -> Iterator[ChatGenerationChunk]:
-        reader = _Stream(must_end=must_end, tools=kwargs.get("tools"))
-        with border(), reader.expect_end():
+        reader = _Stream(self, kwargs.get("tools"))
+        with _convert_errors(self):
             for chunk in stream(self, *args, **kwargs):
                 yield from reader.read(chunk)
         yield from reader.end()
@@ -112,13 +132,11 @@ def _check_stream(
     return checked
 
 
-def _check_astream(
-    stream: Callable[..., AsyncIterator[ChatGenerationChunk]], border: Border, *, must_end: bool
-) -> object:
+def _check_astream(stream: Callable[..., AsyncIterator[ChatGenerationChunk]]) -> object:
     @wraps(stream)
     async def checked(self: object, *args: object, **kwargs: object) -> AsyncIterator[ChatGenerationChunk]:
-        reader = _Stream(must_end=must_end, tools=kwargs.get("tools"))
-        with border(), reader.expect_end():
+        reader = _Stream(self, kwargs.get("tools"))
+        with _convert_errors(self):
             async for chunk in stream(self, *args, **kwargs):
                 for each in reader.read(chunk):
                     yield each
@@ -128,25 +146,44 @@ def _check_astream(
     return checked
 
 
+def _check_generate(generate: Callable[..., ChatResult]) -> object:
+    @wraps(generate)  # LangChain reads its parameters
+    def checked(self: object, *args: object, **kwargs: object) -> ChatResult:
+        with _convert_errors(self):
+            result = generate(self, *args, **kwargs)
+        return _check_result(result, must_end=isinstance(self, OllamaReplies))
+
+    return checked
+
+
+def _check_agenerate(generate: Callable[..., Awaitable[ChatResult]]) -> object:
+    @wraps(generate)
+    async def checked(self: object, *args: object, **kwargs: object) -> ChatResult:
+        with _convert_errors(self):
+            result = await generate(self, *args, **kwargs)
+        return _check_result(result, must_end=isinstance(self, OllamaReplies))
+
+    return checked
+
+
+_CHECKS: Final[Mapping[str, Callable[..., object]]] = {
+    "_stream": _check_stream,
+    "_astream": _check_astream,
+    "_generate": _check_generate,
+    "_agenerate": _check_agenerate,
+}
+
+
 class _Stream:
     """The pieces of one streamed reply; those from the first call on are held until its end."""
 
-    def __init__(self, *, must_end: bool, tools: object) -> None:
-        self._must_end = must_end
+    def __init__(self, model: object, tools: object) -> None:
+        self._must_end = any(each.__name__ in _ENDING for each in type(model).__mro__)
         self._schemas = read_parameters(tools)
         self._report: dict[str, object] = {}
         self._usage: UsageMetadata | None = None
         self._held: list[ChatGenerationChunk] = []
         self._size = 0
-
-    @contextmanager
-    def expect_end(self) -> Iterator[None]:
-        """Reads an assertion of OpenAI's client, that a stream has a piece, as an early end."""
-        try:
-            yield
-        except AssertionError:
-            _require_end(self._report, must_end=self._must_end)
-            raise
 
     def read(self, chunk: ChatGenerationChunk) -> Sequence[ChatGenerationChunk]:
         """Takes a piece; returns it unless it is held.
@@ -156,8 +193,7 @@ class _Stream:
         """
         self._report = {**self._report, **_read_report(chunk)}
         message = chunk.message
-        self._size += len(chunk.text)
-        _require_size(self._size, chunk.text)
+        self._size += _require_size(message, self._size)
         if isinstance(message, AIMessageChunk):
             usage = message.usage_metadata
             message.usage_metadata = _count_once(self._usage, usage)
@@ -178,24 +214,23 @@ class _Stream:
             return ()
         joined = self._held[0] + self._held[1:]
         message = cast("AIMessageChunk", joined.message)
-        if reason is not None and is_blocked(reason):
-            return (
-                ChatGenerationChunk(message=_drop_calls(message), generation_info=joined.generation_info),
-            )
         calls = [self._check(call, may_be_empty=reason is None) for call in message.tool_call_chunks]
-        if calls == message.tool_call_chunks:
+        if reason is not None and is_blocked(reason):
+            message = _drop_calls(message)
+        elif calls == message.tool_call_chunks:
             return self._held
-        fields = {**dict(message), "tool_call_chunks": calls, "tool_calls": [], "invalid_tool_calls": []}
-        return (
-            ChatGenerationChunk(message=AIMessageChunk(**fields), generation_info=joined.generation_info),
-        )
+        else:
+            fields = {**dict(message), "tool_call_chunks": calls, "tool_calls": [], "invalid_tool_calls": []}
+            message = AIMessageChunk(**fields)
+        return (ChatGenerationChunk(message=message, generation_info=joined.generation_info),)
 
     def _check(self, call: ToolCallChunk, *, may_be_empty: bool) -> ToolCallChunk:
         # OpenAI's servers write an empty object for no arguments, and nothing if their parser lost them.
         # Anthropic's protocol, with another form of tools, writes nothing for an empty object.
         has_parameters = bool(self._schemas.get(call["name"] or "", {}).get("properties"))
-        is_whole = is_object(call["args"] or ("{}" if may_be_empty and not has_parameters else ""))
-        return call if is_whole else {**call, "args": f"{BROKEN}{call['args'] or ''}"}
+        written = call["args"] or ("{}" if may_be_empty and not has_parameters else "")
+        broken = _find_broken(call["name"], written)
+        return call if broken is None else {**call, "args": broken}
 
 
 def _count_once(before: UsageMetadata | None, usage: UsageMetadata | None) -> UsageMetadata | None:
@@ -203,36 +238,6 @@ def _count_once(before: UsageMetadata | None, usage: UsageMetadata | None) -> Us
     if before is None or usage is None or not 0 < before["input_tokens"] <= usage["input_tokens"]:
         return usage
     return subtract_usage(usage, before)
-
-
-def _check_generate(generate: Callable[..., ChatResult], border: Border, *, must_end: bool) -> object:
-    @wraps(generate)  # LangChain reads its parameters
-    def checked(self: object, *args: object, **kwargs: object) -> ChatResult:
-        with border():
-            result = generate(self, *args, **kwargs)
-        return _check_result(result, must_end=must_end)
-
-    return checked
-
-
-def _check_agenerate(
-    generate: Callable[..., Awaitable[ChatResult]], border: Border, *, must_end: bool
-) -> object:
-    @wraps(generate)
-    async def checked(self: object, *args: object, **kwargs: object) -> ChatResult:
-        with border():
-            result = await generate(self, *args, **kwargs)
-        return _check_result(result, must_end=must_end)
-
-    return checked
-
-
-_CHECKED: Final[Mapping[str, tuple[Callable[..., object], frozenset[str]]]] = {
-    "_stream": (_check_stream, _ENDING),
-    "_astream": (_check_astream, _ENDING),
-    "_generate": (_check_generate, _OLLAMA),
-    "_agenerate": (_check_agenerate, _OLLAMA),
-}
 
 
 def _check_result(result: ChatResult, *, must_end: bool) -> ChatResult:
@@ -247,8 +252,8 @@ def _check_result(result: ChatResult, *, must_end: bool) -> ChatResult:
     for generation in result.generations:
         report = {**(result.llm_output or {}), **_read_report(generation)}
         reason = _require_end(report, must_end=must_end)
-        _require_size(len(generation.text), generation.text)
         reply = generation.message
+        _require_size(reply)
         if isinstance(reply, AIMessage) and reason is not None and is_blocked(reason):
             generation.message = _drop_calls(reply)
         elif isinstance(reply, AIMessage) and reply.tool_calls:
@@ -263,16 +268,20 @@ def _check_call(call: ToolCall, reply: AIMessage, reason: str | None) -> ToolCal
     blocks = [each for each in reply.content if isinstance(each, dict)]
     raw = [{**each["function"], **each} for each in reply.additional_kwargs.get("tool_calls") or ()]
     texts = {each.get("call_id", each.get("id")): each.get("arguments") for each in (*blocks, *raw)}
-    text = texts.get(call["id"])
+    text, args = texts.get(call["id"]), json.dumps(call["args"])
     # Anthropic gives what there is of the last block, with its JSON completed.
     is_last = call is reply.tool_calls[-1] and blocks and blocks[-1].get("type") == "tool_use"
     if is_last and reason and is_token_limit(reason):
-        args, error = json.dumps(call["args"]), "the call was under way at the limit of tokens"
-    elif isinstance(text, str) and not is_object(text or "{}"):
-        args, error = f"{BROKEN}{text}", None
-    else:
-        return call
-    return invalid_tool_call(name=call["name"], args=args, id=call["id"], error=error)
+        error = "the call was under way at the limit of tokens"
+        return invalid_tool_call(name=call["name"], args=args, id=call["id"], error=error)
+    broken = _find_broken(call["name"], text if isinstance(text, str) and text else args)
+    return call if broken is None else invalid_tool_call(name=call["name"], args=broken, id=call["id"])
+
+
+def _find_broken(name: str | None, written: str) -> str | None:
+    """Returns the arguments of a call in a form that LangChain does not complete; None if it can be made."""
+    broken = find_broken(written) if name else written
+    return None if broken is None else f"{BROKEN}{broken}"
 
 
 def _drop_calls(reply: M) -> M:
@@ -300,9 +309,13 @@ def _require_end(report: Mapping[str, object], *, must_end: bool) -> str | None:
     return cut_off
 
 
-def _require_size(size: int, text: str) -> None:
-    if size > LARGEST:
-        raise NoReplyError(f"more than {LARGEST:,} characters without an end, such as {text[:1_000]!r}")
+def _require_size(message: BaseMessage, before: int = 0) -> int:
+    """Returns the number of characters of a message, of its calls and thoughts, too."""
+    calls = getattr(message, "tool_call_chunks", None) or getattr(message, "tool_calls", None) or ()
+    written = f"{message.content}{message.additional_kwargs}{[call['args'] for call in calls]}"
+    if before + len(written) > LARGEST:
+        raise NoReplyError(f"more than {LARGEST:,} characters without an end, such as {written[:1_000]!r}")
+    return len(written)
 
 
 def _read_report(generation: ChatGeneration) -> dict[str, object]:

@@ -22,7 +22,7 @@ _WHOLE: Final = re.compile(
 _REASONS: Final = {
     "limit": (
         "length", "maxtokens", "maximumtokens", "maxoutputtokens", "tokenlimit", "errorlimit", "maxlen",
-        "maxcontext", "contextwindowexceeded",
+        "maxcontext", "contextwindowexceeded", "pauseturn",
     ),
     "block": (
         "contentfilter", "contentfiltered", "guardrailintervened", "safety", "sensitive", "recitation",

@@ -12,7 +12,6 @@ from typing import Final
 from pydantic_core import from_json
 
 from agents.parsing.thoughts import (
-    find_unmarked_thoughts,
     has_thought_end,
     remove_marked_thoughts,
     remove_thoughts,
@@ -27,6 +26,8 @@ _OPENING: Final = re.compile(r"""\{ | \[(?=\s*+(?: [\[{"'\d] | (?:true|false|nul
 _MARK: Final = re.compile(rf"""{_STRINGS} | ["'{{}}\[\]]""", re.VERBOSE | re.DOTALL)
 _CLOSING: Final = {"{": "}", "[": "]"}
 _JSON_START: Final = re.compile(r"""[\[{]\s*+(?: ["'\[{] | \w++\s*+: )""", re.VERBOSE)
+_INTERVAL: Final = re.compile(r"[\[\]]\s*[-+\w.∞]+\s*[,;]\s*[-+\w.∞]+\s*[)\[]")
+"""A half-open interval. A value behind the bracket of a list is followed by a comma or by ``]``."""
 _TOKEN: Final = re.compile(
     r"""(?P<quote>["'])(?P<content>(?:\\.|(?!(?P=quote))[^\\])*+)(?P<end>(?P=quote)?)
     | (?<![\w-])(?: (?P<key>[^\W\d][\w-]*+(?=\s*+:)) | (?:True|False|None)\b )
@@ -121,9 +122,11 @@ def find_json(text: str, *, any_case: bool = False) -> tuple[list[object], str]:
     """
     with suppress(ValueError):
         return [read_any_spelling(text, any_case=any_case)], ""
-    spans = [*find_containers(text)]
+    # The bracket of an interval, such as [0, 1), opens no list.
+    plain = _INTERVAL.sub(lambda found: " " * len(found[0]), text)
+    spans = [*find_containers(plain)]
     closed = [span for span in spans if span]
-    tail = text[closed[-1][1] if closed else 0 :]
+    tail = plain[closed[-1][1] if closed else 0 :]
     if None in spans or any(tail.rfind(opening) > tail.rfind(end) for opening, end in _CLOSING.items()):
         raise ValueError("its JSON has no end")
     # Prose has brackets, too.
@@ -140,7 +143,7 @@ def read_beginning(text: str) -> object:
     What is cut may mean anything: take from it a failure, never an approval.
     """
     try:
-        return from_json(_spell_as_json(text), allow_partial="trailing-strings")
+        return from_json(replace_surrogates(_spell_as_json(text)), allow_partial="trailing-strings")
     except ValueError:
         return None
 
@@ -208,37 +211,27 @@ def replace_surrogates(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-# Only words that announce an object: any other sentence may refuse what the fence quotes.
-_FENCE: Final = re.compile(
-    r"""(?: (?:sure|certainly|okay|ok|of\ course)\b[,.!:]?\s*+ )?
-    (?: (?:here\ is|here's|this\ is|below\ is)\s++ )?
-    (?: (?:my|the|your|final|requested)\s++ )*+
-    (?: (?:json|object|plan|steps?|answer|reply|evaluation|assessment|judge?ment|verdict|scores?)\b\s*+ )*+
-    (?: (?:in|as)\ (?:a\ )?json(?:\ (?:object|format))?\s*+ )? :?\s*+
-    ```\w*+[ \t]*+\n?(?P<content>.*)```""",
-    re.DOTALL | re.IGNORECASE | re.VERBOSE,
+ANNOUNCING: Final = (
+    r"[^\w`]*(?:(?:here|s|is|are|this|that|these|it|only|just|the|my|our|your|an?|of|so|now|very|first|initial"
+    r"|rough|quick|sure|certainly|course|ok(?:ay)?|for|to|in|as|below|following|requested|final|complete|finished"
+    r"|done|json|format|object|plan|steps?|list|version|task|attempt|v?\d+|answer|reply|evaluation|assessment"
+    r"|judge?ment|verdict|scores?)\b[^\w`]*)*+"
 )
+"""Words that announce an object or a list, and say nothing about it: any others may take it back."""
+_FENCE: Final = re.compile(rf"{ANNOUNCING}```\w*+[ \t]*+\n?(?P<content>.*)```", re.DOTALL | re.IGNORECASE)
 _SPELLING: Final = re.compile(r"""[\s"'\\]+""")
 
 
-def find_objects(text: str, sign: re.Pattern[str]) -> tuple[list[str], str] | None:
-    """Finds the outermost objects and lists in which ``sign`` matches.
+def find_objects(text: str, sign: re.Pattern[str]) -> list[str] | None:
+    """Finds the outermost objects and lists in which ``sign`` matches; returns None if one is cut off.
 
     A lone end of thoughts may be a quotation, so objects before it are found as well.
-
-    Returns:
-        The objects, and the text around them without thoughts; None if an object is cut off.
     """
     document = remove_marked_thoughts(text)
-    written, rest, position = [], [], len(find_unmarked_thoughts(document))
-    for span in find_containers(document):
-        if span is None:
-            return None
-        if sign.search(document, *span):
-            written.append(document[slice(*span)])
-            rest.append(document[position : span[0]])
-            position = max(position, span[1])
-    return written, "\n".join([*rest, document[position:]])
+    spans = [*find_containers(document)]
+    if None in spans:
+        return None
+    return [document[slice(*span)] for span in spans if span and sign.search(document, *span)]
 
 
 def unwrap_fence(text: str) -> str:
@@ -247,7 +240,7 @@ def unwrap_fence(text: str) -> str:
     A line that only announces the fence, such as "Here is my evaluation:", may come before it.
     """
     fence = _FENCE.fullmatch(text.strip())
-    return fence["content"].strip() if fence else text.strip()
+    return (fence["content"] if fence else text).strip("\ufeff \t\r\n")
 
 
 def is_one_object(document: str) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby, pairwise
 from typing import Final
 
-from agents.parsing.loose_json import find_json, replace_surrogates, unwrap_fence
+from agents.parsing.loose_json import ANNOUNCING, find_json, replace_surrogates, unwrap_fence
 from agents.parsing.textual_calls import starts_with_call
 from agents.parsing.thoughts import remove_thoughts
 from agents.parsing.verdicts import find_denial
@@ -18,6 +18,8 @@ NO_LIST: Final = "no list of steps"
 """The reason of a reply that may be a step by itself."""
 DATA: Final = "data and no plan"
 """The reason of a reply that is a tool call or an object, which no step could be."""
+BESIDE: Final = "words beside the plan may take it back"
+"""The reason of a plan that has to be written alone: no reader knows what the words around it say."""
 _SEVERAL: Final = "it has several plans"
 _PLAN_KEYS: Final = ("plan", "steps")
 _STEP_KEYS: Final = (
@@ -27,14 +29,13 @@ _CALL_KEYS: Final = frozenset({"arguments", "function", "tool_calls", "function_
 """Keys of an object that calls a tool."""
 _NUMBER: Final = re.compile(r"[\W_]*+(?:[^\W\d_]{1,12}[ _]?(?=\d))?+\d*+[\W_]*+")
 """A text that numbers a step, and says nothing: "1", "Step 1:" or "..."."""
-_WORDS: Final = (
-    r"\W*(?:(?:here|s|is|are|this|that|these|it|only|just|the|my|our|an?|of|so|now|very|first|initial"
-    r"|rough|quick|plan|steps?|list|version|answer|attempt|json|v?\d+)\b\W*)*+"
-)
+_ANNOUNCING: Final = re.compile(rf"{ANNOUNCING}`*", re.IGNORECASE)
 _DRAFT: Final = re.compile(
-    rf"""{_WORDS}(?: (?:is)?draft | preliminary | tentative | provisional | unfinished | incomplete | partial
+    rf"""{ANNOUNCING}(?: (?:is)?draft | preliminary | tentative | provisional | unfinished | incomplete
+      | partial
       | not\ (?:yet\ )?(?:the\ )?(?:final|finished|complete|ready)
-      | entwurf | brouillon | borrador | bozza | rascunho | черновик | 草稿 | 草案 )\b{_WORDS}""",
+      | entwurf | brouillon | borrador | bozza | rascunho | черновик | 草稿 | 草案
+      )\b{ANNOUNCING}""",
     re.IGNORECASE | re.VERBOSE,
 )
 """A heading, a remark or a value that calls a plan a draft."""
@@ -52,14 +53,17 @@ _NUMBERED: Final = re.compile(
 """The number of a step, with at most one word before it, such as "1.", "Step 1:", "Шаг 1." and "第一步："."""
 _ALTERNATIVES: Final = re.compile(r"alt|draft|op[ctz]|plan|var|vers", re.IGNORECASE)
 """How the words begin that number whole plans, not steps."""
+_REMARK: Final = re.compile(r"\n\n|\n(?=[(\[].*[)\]]\W*\Z)")
+"""What ends a step: an empty line, or a line in brackets at the end."""
 _BULLETED: Final = re.compile(r"^[ \t]*[-*•–+][ \t]+(?=\S)", re.MULTILINE)
 
 
-def read_plan(text: str) -> list[str] | Unreadable:
+def read_plan(text: str, *, is_repeated: bool = False) -> list[str] | Unreadable:
     """Reads a plan from ``{"plan": [...]}``, ``{"steps": [...]}``, a bare list or a list in plain text.
 
     Args:
         text: A model's reply.
+        is_repeated: Whether the model was told to write the plan alone: other words around it are accepted.
 
     Returns:
         The steps in order, each stripped and not empty (an empty list if the plan is empty), and once if
@@ -68,17 +72,19 @@ def read_plan(text: str) -> list[str] | Unreadable:
     """
     document = unwrap_fence(remove_thoughts(text))
     try:
-        steps = _find_steps(document)
+        steps, beside = _find_steps(document)
     except ValueError as error:
         return Unreadable(text, str(error))
     if steps is None:
         is_data = starts_with_call(document) or document.startswith(("{", "["))
         return Unreadable(text, DATA if is_data else NO_LIST)
+    if not is_repeated and _ANNOUNCING.fullmatch(beside) is None:
+        return Unreadable(text, BESIDE)
     return [next(same) for _, same in groupby(steps, lambda step: step.casefold().rstrip(".!").split())]
 
 
-def _find_steps(document: str) -> list[str] | None:
-    """Reads the plan of a reply: of its objects, or else of its lists.
+def _find_steps(document: str) -> tuple[list[str] | None, str]:
+    """Reads the plan of a reply, of its objects or else of its lists, and the words beside it.
 
     Raises:
         ValueError: What may be the plan is not to be used; the message says why.
@@ -87,14 +93,21 @@ def _find_steps(document: str) -> list[str] | None:
     objects, lists = (
         [_read_steps(each) for each in values if isinstance(each, kind)] for kind in (dict, list)
     )
-    steps = _choose_only(objects)
+    steps, beside = _choose_only(objects), prose
     if steps is None:
-        steps = _choose_only([*lists, _read_plain_list(document)])
+        plain, around = _read_plain_list(document)
+        steps, beside = _choose_only([*lists, plain]), prose if plain is None else around
     if steps is not None and values:
         _refuse_draft(prose)
     if any(map(_NUMBER.fullmatch, steps or ())):
         raise ValueError("it has a step without words")
-    return steps
+    return steps, "\n".join([beside, *(name for value in values for name in _list_flags(value))])
+
+
+def _list_flags(value: object) -> list[str]:
+    """Returns the names of the fields that are true: nobody knows what they say of a plan."""
+    parts = [value, *value.values()] if isinstance(value, dict) else []
+    return [name for part in parts if isinstance(part, dict) for name in part if part[name] is True]
 
 
 def _choose_only(plans: Iterable[list[str] | None]) -> list[str] | None:
@@ -136,7 +149,7 @@ def _read_fields(fields: Mapping[str, object]) -> list[str] | None:
 def _read_plan_value(value: object) -> list[str] | None:
     """Reads the value of the plan's key: a list; or, from weaker models, a text or numbered entries."""
     if isinstance(value, str):
-        return _read_plain_list(value) or _read_steps([value])
+        return _read_plain_list(value)[0] or _read_steps([value])
     if isinstance(value, dict) and all(map(_NUMBER.fullmatch, value)):
         return _read_steps([*value.values()])
     return _read_steps(value)
@@ -159,23 +172,24 @@ def _choose_text(item: Mapping[str, object]) -> str | None:
     return next(iter(words), "" if any(not text.strip() for text in named) else None)
 
 
-def _read_plain_list(text: str) -> list[str] | None:
-    """Reads a numbered list, or else a bulleted one. Returns None if there is none.
+def _read_plain_list(text: str) -> tuple[list[str] | None, str]:
+    """Reads a numbered list, or else a bulleted one, and the words around it; None if there is none.
 
     Each entry is one line with its continuation lines joined.
     """
     marks = _find_numbers(text) or [*_BULLETED.finditer(text)]
     if not marks:
-        return None
+        return None, ""
     if any(_begins_anew(text, *pair) for pair in pairwise(marks)):
         raise ValueError(_SEVERAL)
     edges = [*(mark.start() for mark in marks[1:]), len(text)]
-    entries = [text[mark.end() : edge].split("\n\n", 1) for mark, edge in zip(marks, edges, strict=True)]
-    _refuse_draft("\n".join([text[: marks[0].start()], *entries[-1][1:]]))
+    entries = [_REMARK.split(text[mark.end() : edge], 1) for mark, edge in zip(marks, edges, strict=True)]
+    around = "\n".join([text[: marks[0].start()], *entries[-1][1:]])
+    _refuse_draft(around)
     # A number or a bullet alone at the end is a step that was cut off.
     last = text.rstrip().rpartition("\n")[2].strip()
     is_cut = _NUMBER.fullmatch(last) and (len(last) == 1 or any(map(str.isdigit, last)))
-    return [*(_read_entry(entry) for entry, *_ in entries), *([last] if is_cut else [])]
+    return [*(_read_entry(entry) for entry, *_ in entries), *([last] if is_cut else [])], around
 
 
 def _begins_anew(text: str, before: re.Match[str], mark: re.Match[str]) -> bool:

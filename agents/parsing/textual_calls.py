@@ -7,7 +7,6 @@ the first or the last line of the reply, or a code block, since an answer may ex
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final, TypeAlias
@@ -35,7 +34,7 @@ _NAME_KEY: Final = re.compile(r"tool|func|action|name|call|method|command", re.I
 _LABEL: Final = (
     r"^\W*(?:action|tool|function|call)(?:[ _]name)?\W*[:=]\W*{name}\W*$\s*^\W*(?:{arguments})\w*\W*[:=]"
 )
-_SPELLED: Final = r"(?<![\w-])(?:\w+\.)*+{name}(?::\d+)?(?![\w-])"
+_SPELLED: Final = r"(?<![\w-])(?:print\()?(?:\w+\.)*+{name}(?::\d+)?(?![\w-])"
 _GAP: Final = re.compile(
     rf"[^\w()<{{-]*+(?:(?:with|json|{_ARGUMENTS.pattern})\b[^\w()<{{-]*+)*+", re.IGNORECASE
 )
@@ -101,7 +100,6 @@ def _find_label(text: str, tools: Parameters) -> str | None:
 def _iter_alone(document: str, tools: Parameters) -> Iterator[str]:
     """Yields the names of the tools that a text calls, and nothing else."""
     yield from _iter_calls(load_json(document), tools)
-    yield from _parse_python(document, tools)
     yield from (name for name, is_alone in _iter_spelled(document, tools) if is_alone)
 
 
@@ -183,8 +181,7 @@ def _find_end(text: str, start: int, parameters: Collection[str]) -> int | None:
         for mark in _BRACKET.finditer(text, start):
             depth += {"(": 1, ")": -1}.get(mark[0], 0)
             if not depth:
-                is_call = is_named or _parse_python(f"call{text[start : mark.end()]}", {"call"})
-                return mark.end() if is_call else None
+                return mark.end()
         return len(text) if is_named else None
     gap = _GAP.match(text, start)
     start = gap.end() if gap else start
@@ -196,31 +193,3 @@ def _find_end(text: str, start: int, parameters: Collection[str]) -> int | None:
     pairs = rf"(?:[\s,]*(?:--?(?:{names})[ =]+\S+|(?:{names})=\S+|<(?:{names})>[^<]*</\w+>))+"
     found = re.compile(pairs).match(text, start)
     return found.end() if found else None
-
-
-def _parse_python(text: str, tools: Collection[str]) -> list[str]:
-    """Reads Python that is nothing but calls of tools, in a list or in ``print``, say."""
-    try:
-        body = ast.parse(text.strip()).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-    names = [name for statement in body for name in _read_expression(statement, tools)]
-    return [name for name in names if name] if all(names) else []
-
-
-def _read_expression(node: ast.AST, tools: Collection[str]) -> list[str]:
-    """Returns the names of the tools that an expression calls, and an empty name for anything else."""
-    match node:
-        case ast.Expr(value=value) | ast.Assign(value=value) | ast.Await(value=value):
-            return _read_expression(value, tools)
-        case ast.List(elts=parts) | ast.Tuple(elts=parts) if parts:
-            return [name for part in parts for name in _read_expression(part, tools)]
-        case ast.Call(func=ast.Name(id="print"), args=[inner]):
-            return _read_expression(inner, tools)
-        # A bare name stands for a value: the signature of a tool, or a program.
-        case ast.Call(func=function, args=args, keywords=keywords) if not any(
-            isinstance(value, ast.Name | ast.Starred) for value in (*args, *(each.value for each in keywords))
-        ):
-            path = ast.unparse(function).split(".")
-            return [next((part for part in path if part in tools), "")]
-    return [""]

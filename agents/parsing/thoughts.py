@@ -10,8 +10,14 @@ import re
 from typing import Final
 
 _WORD: Final = r"(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|scratchpad)"
+_OPENING: Final = r"(?:analysis|commentary|deliberation|brainstorm(?:ing)?|monologue|chain_of_thought)"
 _CHANNEL: Final = r"(?:<\|start\|>\w*)?<\|channel\|>\s*"
 _PAIRS: Final = {
+    # At the very beginning, before an answer: other names, and tags in code on lines of their own.
+    "opening": (
+        rf"\A\s*(?:<{_OPENING}>(?=.*</{_OPENING}>\s*\S)|`+<{_WORD}>`+\s*\n(?=.*\n`+</{_WORD}>`+\s*\n))",
+        rf"</{_OPENING}>|`+</{_WORD}>`+(?=\s*\n)",
+    ),
     "tag": (rf"<(?:\w+:)?{_WORD}(?:\s[^<>\n]*)?>", rf"</(?:\w+:)?{_WORD}\s*>"),
     "token": (
         rf"<\|(?:start_|begin_of_)?{_WORD}\|>|◁{_WORD}▷",
@@ -42,9 +48,10 @@ _FLAGS: Final = re.IGNORECASE | re.DOTALL
 _COMPILED: Final = {
     name: (re.compile(start, _FLAGS), re.compile(end, _FLAGS)) for name, (start, end) in _PAIRS.items()
 }
-_STARTS: Final = "|".join(f"(?P<{name}>{start})" for name, (start, _) in _PAIRS.items())
+_STARTS: Final = [f"(?P<{name}>{start})" for name, (start, _) in _PAIRS.items()]
 _MARK: Final = re.compile(
-    rf"(?P<text>(?x:{_QUOTED})|{_MENTIONED})|(?P<header>{_HEADER})|(?P<turn_end>{_TURN_END})|{_STARTS}",
+    rf"{_STARTS[0]}|(?P<text>(?x:{_QUOTED})|{_MENTIONED})|(?P<header>{_HEADER})|(?P<turn_end>{_TURN_END})"
+    rf"|{'|'.join(_STARTS[1:])}",
     _FLAGS,
 )
 _END: Final = re.compile("|".join(_PAIRS[name][1] for name in ("tag", "token", "bracket")), _FLAGS)

@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from agents.parsing.loose_json import (
-    find_containers,
     find_objects,
     fold_object,
     load_json,
@@ -20,9 +19,7 @@ from agents.reply_types import Unreadable, Verdict
 # An escape may spell a key, so the object has to be decoded before it can be passed over.
 _VERDICT_SIGN: Final = re.compile(r"success|feedback|\\u", re.IGNORECASE)
 _DOUBT: Final = re.compile(
-    r"""<think | success\W{0,6}+(?:is|should\sbe|=)?+\W{0,6}+false | \bnot\s(?:met|approved|a\ssuccess)
-    | \bverdict\W{1,6}+fail | \brefused\b | \bfailed\b""",
-    re.IGNORECASE | re.VERBOSE,
+    r"\bnot\s(?:met|approved|a\ssuccess)|\bverdict\W{1,6}+fail|\b(?:refused|failed)\b", re.IGNORECASE
 )
 _PREFIX: Final = re.compile(r"^(?:is|was|has|overall|final|judge|total|stated)_")
 _APPROVALS: Final = frozenset({
@@ -76,9 +73,9 @@ _APPROVING_WORD: Final = re.compile(
 def read_verdict(text: str) -> Verdict | Unreadable:
     """Reads a verdict.
 
-    A success needs a complete JSON object that states it, and nothing in the reply that contradicts it. A
-    reply is unreadable if an object is cut off, if an object mentions success or feedback and is no verdict,
-    if two verdicts differ, or if the value is neither a boolean nor the word "true" or "false".
+    A success needs a complete JSON object that states it, and no field that contradicts it. A reply is
+    unreadable if an object is cut off, if an object mentions success or feedback and is no verdict, if two
+    verdicts differ, or if the value is neither a boolean nor the word "true" or "false".
 
     Args:
         text: A model's reply.
@@ -89,24 +86,19 @@ def read_verdict(text: str) -> Verdict | Unreadable:
     objects = find_objects(text, _VERDICT_SIGN)
     if objects is None:
         return Unreadable(text, "a JSON object is cut off")
-    written, rest = objects
-    verdicts = [verdict for each in written if (verdict := _read_object(each)) is not None]
-    if len(verdicts) < len(written):
+    verdicts = [verdict for each in objects if (verdict := _read_object(each)) is not None]
+    if len(verdicts) < len(objects):
         return Unreadable(text, "no single boolean 'success' in a JSON object")
     if not verdicts:
         return Unreadable(text, "no JSON object with a boolean 'success'")
     if len({verdict["success"] for verdict in verdicts}) > 1:
         return Unreadable(text, "two verdicts that contradict each other")
-    # Only a success is doubted: a failure is the safe reading.
-    if verdicts[-1]["success"] and _denies(rest):
-        return Unreadable(text, "the text beside the verdict contradicts it")
     return verdicts[-1]
 
 
-def _denies(rest: str) -> bool:
-    """Checks whether the text around a success contradicts it, in words or in another object."""
-    others = (load_json(rest[slice(*span)]) for span in find_containers(rest) if span)
-    return _DOUBT.search(rest) is not None or any(map(find_denial, others))
+def contradicts(prose: str) -> bool:
+    """Checks whether the words around an answer contradict it."""
+    return _DOUBT.search(prose) is not None
 
 
 def _read_object(written: str) -> Verdict | None:

@@ -17,8 +17,8 @@ from agents.credentials.masking import mask_error, read_error
 from agents.models.identity import identify_judge, name_called, read_secrets
 from agents.models.model_call import call_model, reply_text
 from agents.models.server_answers import iter_causes, read_fault
-from agents.models.transport_retry import TransportRetry
-from agents.monitoring import MonitoringAgent, require_clean_approvals
+from agents.models.server_errors import TransportRetry
+from agents.monitoring import MonitoringAgent
 from agents.parsing.end_reasons import find_message_cut_off, is_blocked, is_token_limit
 from agents.parsing.loose_json import find_document, is_quoted
 from agents.prompts import fence_text, find_boundary
@@ -432,7 +432,7 @@ def judge_output(judge: MeasuredJudge, output: LabelledOutput, rubric: Rubric = 
 
 def _ask_monitor(monitor: MonitoringAgent, output: LabelledOutput) -> Verdict:
     try:
-        with judge_errors(monitor.llm), require_clean_approvals():
+        with judge_errors(monitor.llm):
             verdict = monitor.evaluate(output.task, output.output)
     except JudgeError:  # the provider's filter blocked this output; other errors concern every output
         return "needs_review"

@@ -16,7 +16,7 @@ from agents.errors import AgentError
 from agents.loop.effects import use_gate, utc_now
 from agents.loop.langgraph_internals import extend_config
 from agents.loop.tool_arguments import IDEMPOTENCY_KEY
-from agents.models.chat_options import Sampling
+from agents.models.model_call import Sampling
 from agents.models.server_answers import read_fault
 from agents.parsing.thoughts import remove_thoughts
 from orchestrator.errors import ContractFunctionError

@@ -12,7 +12,6 @@ from langchain_core.tools import BaseTool, ToolException
 from langgraph.errors import GraphInterrupt
 
 from agents.loop.langgraph_internals import build_outer_config, read_config
-from agents.monitoring import require_clean_approvals
 from agents.parsing.verdicts import find_denial
 from agents.reply_types import UNREADABLE_PREFIX
 from evaluation import CheckContext, CheckOutcome, JudgeError, JudgeRequest
@@ -153,8 +152,7 @@ class Judging:
         evidence = "\n".join(filter(None, [describe_evidence(request, MAX_EVIDENCE), *reads]))
         judge = partial(self.judges.monitor, task=self.task, evidence=evidence)
         for _ in range(self.judges.attempts):
-            with require_clean_approvals():
-                called = await self._call(judge, objective, self.record["result"])
+            called = await self._call(judge, objective, self.record["result"])
             if isinstance(called, Raised):
                 raise self._record_failure(called)
             answer = called.value

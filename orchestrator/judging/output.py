@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema
 
 from agents.parsing.loose_json import find_json, unwrap_fence
-from agents.parsing.verdicts import is_finite_json
+from agents.parsing.verdicts import contradicts, is_finite_json
 from evaluation import CheckContext, CheckOutcome
 from evaluation.checks.contract_checks import FunctionCheck
 from evaluation.contract.contract import ContentRule
@@ -50,9 +50,11 @@ def parse_output(output_type: type[BaseModel], text: str) -> BaseModel:
     Raises:
         ValueError: It has no such JSON, or does not fit the model (pydantic's ``ValidationError``).
     """
-    values, _ = find_json(unwrap_fence(text))
+    values, prose = find_json(unwrap_fence(text))
     if len(values) != 1:
         raise ValueError(f"Invalid JSON: the text has {len(values)} JSON values; write one alone")
+    if contradicts(prose):
+        raise ValueError("Invalid JSON: the text beside it contradicts it; write the JSON alone")
     # Infinity and 1e999 are read as a number, which no other reader of JSON has to.
     if not is_finite_json(values[0]):
         raise ValueError("Invalid JSON: write finite numbers in place of NaN, Infinity and 1e999")

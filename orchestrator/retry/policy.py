@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal, Self, TypeAlias, get_args
 
 from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, ValidationError, model_serializer
 
-from agents.models.transport_retry import TransportRetry
+from agents.models.server_errors import TransportRetry
 from evaluation.cases.case_files import format_yaml
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.contract_choice import is_blank

@@ -18,7 +18,7 @@ from langgraph.types import StreamWriter
 
 from agents.errors import AgentError, CallHaltedError, PromptTooLongError
 from agents.loop.langgraph_internals import copy_context_with, read_config, without_durability
-from agents.models.transport_retry import TransportRetry, is_transient
+from agents.models.server_errors import TransportRetry, is_transient
 from evaluation.sensitive.scanner import shorten
 from orchestrator.errors import BudgetExceededError, InterruptError, OrchestratorError, StoreLostError
 from orchestrator.runtime.agent_methods import AgentMethod

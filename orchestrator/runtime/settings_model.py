@@ -14,8 +14,13 @@ from evaluation.sensitive.scanner import shorten
 from orchestrator.errors import ConfigurationError
 from orchestrator.state.records import Usage
 
-Count: TypeAlias = Annotated[int, Field(ge=0, description="a whole number of at least 0")]
-PositiveCount: TypeAlias = Annotated[int, Field(ge=1, description="a whole number of at least 1")]
+# A store takes no number of more than 64 bits.
+Count: TypeAlias = Annotated[
+    int, Field(ge=0, lt=2**63, description="a whole number of at least 0 and below 2**63")
+]
+PositiveCount: TypeAlias = Annotated[
+    int, Field(ge=1, lt=2**63, description="a whole number of at least 1 and below 2**63")
+]
 Seconds: TypeAlias = Annotated[
     int | float | None, Field(gt=0, description="seconds above 0, or leave it out for no bound")
 ]

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias, Unpack
 from langchain_core.language_models import BaseChatModel
 
 from agents import load_model
-from agents.models.chat_options import Sampling, apply_sampling
+from agents.models.model_call import Sampling, apply_sampling
 from evaluation import run_from_state
 from evaluation.cases.case_files import TaskCase
 from evaluation.cases.case_result import CaseResult

@@ -7,7 +7,6 @@ import logging
 from langchain_core.messages import AIMessage
 
 from agents import MonitoringAgent, prompts
-from agents.monitoring import require_clean_approvals
 from agents.prompts import find_boundary, verdict_request
 from agents.reply_types import UNREADABLE_PREFIX
 from agents.testing import ScriptedChatModel
@@ -105,16 +104,15 @@ def test_a_verdict_that_the_judge_quotes_from_the_output_is_not_its_own(subtests
         f"```json\n{CLAIM}\n``` is what it says.",
     ]:
         with subtests.test(reply=reply):
-            judge = MonitoringAgent(ScriptedChatModel([reply]))
+            judge = MonitoringAgent(ScriptedChatModel([reply, reply]))
 
             assert judge.evaluate("Write a haiku", f"Look: {CLAIM}")["success"] is False
 
 
-def judge_in_run(*replies, result="a haiku"):
-    """The verdict of a monitor inside a run, and the number of its calls."""
+def judge_twice(*replies, result="a haiku"):
+    """The verdict of a monitor, and the number of its calls."""
     model = ScriptedChatModel(list(replies))
-    with require_clean_approvals():
-        verdict = MonitoringAgent(model).evaluate(OBJECTIVE, result)
+    verdict = MonitoringAgent(model).evaluate(OBJECTIVE, result)
     return verdict["success"], len(model.prompts)
 
 
@@ -127,18 +125,18 @@ UNCLEAN = [
 ]
 
 
-def test_inside_a_run_an_approval_within_other_text_is_asked_for_once_more(subtests):
+def test_an_approval_within_other_text_is_asked_for_once_more(subtests):
     for reply in UNCLEAN:
         with subtests.test(reply=reply):
-            assert judge_in_run(reply, MET, result="</think>") == (True, 2)
-            assert judge_in_run(reply, reply, result="</think>") == (False, 2)
-            assert judge_in_run(reply, '{"success": false, "feedback": "no"}', result="</think>") == (
+            assert judge_twice(reply, MET, result="</think>") == (True, 2)
+            assert judge_twice(reply, reply, result="</think>") == (False, 2)
+            assert judge_twice(reply, '{"success": false, "feedback": "no"}', result="</think>") == (
                 False,
                 2,
             )
 
 
-def test_inside_a_run_a_clean_approval_and_any_refusal_cost_one_call(subtests):
+def test_a_clean_approval_and_any_refusal_cost_one_call(subtests):
     for reply in [
         MET,
         FENCED,
@@ -148,8 +146,4 @@ def test_inside_a_run_a_clean_approval_and_any_refusal_cost_one_call(subtests):
         'It is bad: {"success": false, "feedback": "no"}',
     ]:
         with subtests.test(reply=reply):
-            assert judge_in_run(reply) == ("no" not in reply, 1)
-
-
-def test_outside_of_a_run_an_approval_within_other_text_counts():
-    assert MonitoringAgent(ScriptedChatModel([UNCLEAN[0]])).evaluate(OBJECTIVE, "a haiku")["success"] is True
+            assert judge_twice(reply) == ("no" not in reply, 1)

@@ -34,6 +34,36 @@ def test_after_a_plan_without_its_end_the_model_is_asked_again_and_told_why():
     assert "its JSON has no end" in model.prompts[1][-1].text
 
 
+BESIDE = [
+    '{"plan": ["a"]}\nDo not use this plan.', '{"plan": ["a"], "truncated": true}', "WIP:\n1. a\n2. b",
+    '{"plan": {"steps": ["a"], "has_more": true}}', "1. a\n2. b\n(to be continued)", "1. a\n\n[weiter folgt]",
+    '{"plan": ["a"]} No, wait.', "Vorläufig:\n- a\n- b", '{"plan": ["a"], "needs_more_steps": true}',
+    '1. a\n2. b\n\nThis was only half of it.',
+]  # fmt: skip
+ALONE = [
+    "1. a\n2. b", "Here is the plan:\n1. a\n2. b", "**Plan**\n- a\n- b", '{"plan": ["a"], "has_more": false}',
+    '{"title": "Trip", "steps": ["a"], "count": 1}', '```json\n{"plan": ["a"]}\n```',
+    '{"plan": ["a"], "final": true}',
+    "1. Scale to [0, 1)\n2. b", "1. In (0, 1]\n2. b", "- in [0, n) and [-1, ∞)\n- b",
+]  # fmt: skip
+
+
+def test_a_plan_with_words_beside_it_is_asked_for_once_more(subtests):
+    for reply in BESIDE:
+        with subtests.test(reply=reply):
+            model = ScriptedChatModel([reply, TWO])
+            assert PlanningAgent(model).generate_plan("task") == ["read", "write"]
+            assert "beside the plan" in model.prompts[1][-1].text
+
+
+def test_a_plan_alone_is_taken_at_once_and_one_that_is_repeated_with_words_too(subtests):
+    for reply in ALONE:
+        with subtests.test(reply=reply):
+            assert PlanningAgent(ScriptedChatModel([reply])).generate_plan("task")
+    chatty = "Here you go:\n1. read\n2. write\n\nGood luck!"
+    assert PlanningAgent(ScriptedChatModel([chatty, chatty])).generate_plan("task") == ["read", "write"]
+
+
 def test_a_model_that_gives_no_plan_twice_is_an_error_with_its_words(subtests):
     for reply in ['{"plan": ["read", "remove /da', '{"plan": ["a"]} or {"plan": ["b"]}']:
         with (

@@ -53,8 +53,8 @@ def plan_of(reply: str) -> list[str] | None:
 
 
 def verdict_of(reply: str) -> dict[str, object]:
-    """The verdict that the monitor reads from a reply."""
-    return dict(MonitoringAgent(ScriptedChatModel([reply])).evaluate("objective", "output"))
+    """The verdict that the monitor reads from a reply, also repeated."""
+    return dict(MonitoringAgent(ScriptedChatModel([reply, reply])).evaluate("objective", "output"))
 
 
 def is_well_formed(verdict: dict[str, object]) -> bool:

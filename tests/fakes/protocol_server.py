@@ -35,7 +35,7 @@ class ModelReply:
     """
 
     text: str = ""
-    calls: Sequence[tuple[str, Mapping[str, object] | str]] = ()
+    calls: Sequence[tuple[str | None, object]] = ()
     reason: str | None = "stop"
     usage: tuple[int, int] = (11, 7)
     usage_in_each: bool = False
@@ -167,7 +167,7 @@ def split(text: str) -> list[str]:
     return [text[at : at + PIECE] for at in range(0, len(text), PIECE)]
 
 
-def _text_of(args: Mapping[str, object] | str) -> str:
+def _text_of(args: object) -> str:
     return args if isinstance(args, str) else json.dumps(args)
 
 
@@ -176,7 +176,7 @@ def _openai_usage(reply: ModelReply) -> dict[str, int]:
     return {"prompt_tokens": sent, "completion_tokens": received, "total_tokens": sent + received}
 
 
-def _openai_call(at: int, call: tuple[str, Mapping[str, object] | str]) -> dict[str, object]:
+def _openai_call(at: int, call: tuple[str | None, object]) -> dict[str, object]:
     return {"id": f"c{at}", "type": "function", "function": {"name": call[0], "arguments": _text_of(call[1])}}
 
 
@@ -211,7 +211,7 @@ def _ollama_stream(reply: ModelReply) -> list[bytes]:
     common = {"model": "m", "created_at": "2026-01-01T00:00:00Z"}
     lines = [{**common, "message": {"role": "assistant", **message}, "done": False} for message in messages]
     sent, received = reply.usage
-    reason = "length" if reply.reason == "length" else "stop"
+    reason = "stop" if reply.reason == "tool_calls" else reply.reason
     end = {**common, "message": {"role": "assistant", "content": ""}, "done": True, "done_reason": reason,
            "prompt_eval_count": sent, "eval_count": received}  # fmt: skip
     return [
@@ -245,7 +245,7 @@ def _anthropic_stream(reply: ModelReply) -> list[bytes]:
     for at, block in enumerate(_anthropic_blocks(reply)):
         is_text = block["type"] == "text"
         begun = {"type": "text", "text": ""} if is_text else {**block, "input": {}}
-        written = str(block["text"]) if is_text else _text_of(block["input"])  # type: ignore[arg-type]
+        written = str(block["text"]) if is_text else _text_of(block["input"])
         kind, name = ("text_delta", "text") if is_text else ("input_json_delta", "partial_json")
         events.append({"type": "content_block_start", "index": at, "content_block": begun})
         events += [

@@ -15,7 +15,7 @@ from agents import (
     PlanningAgent,
     load_model,
 )
-from agents.models.transport_retry import TransportRetry
+from agents.models.server_errors import TransportRetry
 from orchestrator import Budget, LangGraphOrchestrator
 from tests.faults.model_server import HARMLESS, TEN_MEGABYTES, Fault, Line, Script, closed_port, serving
 

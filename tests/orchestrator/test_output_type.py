@@ -96,6 +96,8 @@ GUESSES = {
     "an ellipsis": GOOD[:-1] + ", ...}",
     "an ellipsis in a comment": GOOD.replace(', "price"', ', // ...\n "price"'),
     "a missing comma": GOOD.replace(",", ""),
+    "words that take it back": f"{GOOD}\nThis was refused by the check.",
+    "words before it that take it back": f"My last answer failed: {GOOD}",
     "a text without quotes": "{name: PostgreSQL, price: 1.5}",
     "quotes in a text": GOOD.replace("PostgreSQL", 'Postgre"S"QL'),
 }

@@ -23,8 +23,8 @@ from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 from tests.orchestrator import options_page
 
-COUNT = "give a whole number of at least 0"
-POSITIVE = "give a whole number of at least 1"
+COUNT = "give a whole number of at least 0 and below 2**63"
+POSITIVE = "give a whole number of at least 1 and below 2**63"
 BOUND = "give a number above 0, or leave it out for no bound"
 PRICES = "give {'model name': ModelPrice(input_usd=..., output_usd=...)}"
 
@@ -36,6 +36,7 @@ def test_a_refusal_names_the_setting_its_value_and_the_accepted_values(subtests)
         (Budget, {"prices": {"m": 3}}, f"prices is 3; {PRICES}"),
         (ModelPrice, {"input_usd": -1, "output_usd": 1}, "input_usd is -1; give US dollars of at least 0"),
         (RetryPolicy, {"max_retries": -1}, f"max_retries is -1; {COUNT}"),
+        (RetryPolicy, {"max_retries": 2**70}, f"max_retries is {2**70}; {COUNT}"),
         (RetryPolicy, {"transport": 3}, "transport is 3; give a TransportRetry"),
         (SupervisionPolicy, {"max_reorient_attempts": 0}, f"max_reorient_attempts is 0; {POSITIVE}"),
         (SupervisionPolicy, {"human": "yes"}, "human is 'yes'; give True or False"),

@@ -8,7 +8,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
 
 from agents.models.model_call import call_model, reply_text
-from agents.models.transport_retry import TransportRetry
+from agents.models.server_errors import TransportRetry
 from agents.sync import run_conversation
 
 

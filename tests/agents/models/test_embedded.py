@@ -67,11 +67,11 @@ def test_threads_that_ask_at_once_share_the_server(endpoint: Endpoint) -> None:
         assert set(pool.map(ask, range(8))) == {endpoint.base_url}
 
 
-def test_the_same_weights_with_another_context_are_refused(endpoint: Endpoint) -> None:
-    with pytest.raises(
-        ModelSetupError, match=rf"n_ctx is 512, but .* already served with n_ctx {endpoint.n_ctx}"
-    ):
-        load_model("local", n_ctx=512)
+def test_the_same_weights_with_another_context_have_a_server_of_their_own(endpoint: Endpoint) -> None:
+    other = embedded_endpoint(n_ctx=512)
+    assert other.base_url != endpoint.base_url
+    assert embedded_endpoint(n_ctx=512) == other
+    assert embedded_endpoint() == endpoint
 
 
 def test_the_server_asks_for_its_key(subtests: pytest.Subtests, endpoint: Endpoint) -> None:
@@ -175,7 +175,7 @@ def _refused_within(url: str, seconds: float) -> bool:
 
 
 def test_the_key_is_not_on_the_servers_command_line(endpoint: Endpoint) -> None:
-    commands = [process.args for process, _ in embedded._running.values()]
+    commands = [each.process.args for each in embedded._running.values()]
     assert commands
     assert endpoint.api_key not in str(commands)
 
@@ -184,7 +184,7 @@ def test_a_server_that_was_killed_is_started_again(endpoint: Endpoint, tmp_path:
     copy = tmp_path / "copy.gguf"
     shutil.copy(locate_weights(), copy)
     before = embedded_endpoint(check_weights(copy), n_ctx=512)
-    process, _ = embedded._running[copy]
+    process = embedded._running[copy, 512].process
     process.kill()
     process.wait()
     after = embedded_endpoint(check_weights(copy), n_ctx=512)

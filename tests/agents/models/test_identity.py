@@ -71,8 +71,8 @@ def test_what_has_no_name_of_its_own_is_not_identified(subtests):
 def test_served_weights_are_named_by_their_content(monkeypatch, tmp_path):
     def name_of(content, file):
         (tmp_path / file).write_bytes(content)
-        served = embedded.Endpoint("http://127.0.0.1:1234/v1", "key", "same-name", 100)
-        monkeypatch.setattr(embedded, "_running", {tmp_path / file: (None, served)})
+        served = embedded.Endpoint("http://127.0.0.1:1234/v1", "key", None)
+        monkeypatch.setattr(embedded, "_running", {(tmp_path / file, 100): served})
         return identify_model(openai(model="same-name", base_url=served.base_url))
 
     first, second, moved = name_of(b"GGUF 1", "a"), name_of(b"GGUF 2", "b"), name_of(b"GGUF 1", "c")

@@ -7,7 +7,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
-from agents.models.chat_options import Sampling, apply_sampling
+from agents.models.model_call import Sampling, apply_sampling
 from agents.testing import ScriptedChatModel
 
 

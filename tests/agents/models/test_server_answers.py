@@ -20,7 +20,7 @@ from agents import (
     TransportRetry,
 )
 from agents.models.server_answers import read_retry_after
-from agents.models.transport_retry import is_transient
+from agents.models.server_errors import is_transient
 from tests.fakes.protocol_server import (
     PROTOCOLS,
     ModelReply,

@@ -12,7 +12,7 @@ import openai
 import pytest
 
 from agents import BaseAgent, ModelRefusedError, ModelUnavailableError, TransportRetry
-from agents.models.transport_retry import is_transient
+from agents.models.server_errors import is_transient
 from agents.testing import ScriptedChatModel
 
 REQUEST = httpx.Request("POST", "http://127.0.0.1:1/v1/chat/completions")

@@ -22,7 +22,7 @@ from agents import (
     ModelRefusedError,
     TransportRetry,
 )
-from agents.models.transport_retry import is_transient
+from agents.models.server_errors import is_transient
 from agents.models.whole_replies import check_replies
 from agents.parsing.end_reasons import find_message_cut_off
 from tests.fakes.protocol_server import (

@@ -65,6 +65,7 @@ def test_the_beginning_of_json_is_read(subtests):
         ("{'a': 'b', 'c': True, 'd", {"a": "b", "c": True}),
         ("{'```json```9", {}),
         ("a", None),
+        ('{"a": "b\ud800c', {"a": "b\ufffdc"}),
         ("[" * 100_000, None),
     ]:
         with subtests.test(text=text):

@@ -62,6 +62,13 @@ def test_thoughts_are_dropped(subtests):
         ("commentaryaassistantfinalanswer", "answer"),
         ("An <think> a b? </think> swer", "An  swer"),
         ("Okay <reasoning> a.</reasoning> answer", "Okay  answer"),
+        # At the beginning, before an answer.
+        ("<analysis>a</analysis>\nanswer", "answer"),
+        ("<Deliberation>\na\n</Deliberation>\n\nanswer", "answer"),
+        ("<analysis>a</analysis>", "<analysis>a</analysis>"),
+        ("See <analysis>a</analysis> b", "See <analysis>a</analysis> b"),
+        ("`<think>`\na\n`</think>`\nanswer", "answer"),
+        ("`<think>` and `</think>` enclose thoughts.", "`<think>` and `</think>` enclose thoughts."),
         # Thoughts that begin like data.
         ('"A", the user asks. b?</think>answer', "answer"),
         ("[A sum is asked for.] b?</think>answer", "answer"),

@@ -6,15 +6,37 @@ import json
 
 from hypothesis import given
 from hypothesis import strategies as st
-from langchain_core.messages import HumanMessage
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.tools import tool
 
-from agents import BaseAgent, ExecutionAgent
+from agents import BaseAgent, EffectsMiddleware, ExecutionAgent
 from agents.models.model_call import make_sendable
 from agents.testing import ScriptedChatModel
 
 HALF = "a\udc80b"
 MENDED = "a\ufffdb"
+
+
+def test_any_answer_with_half_a_surrogate_pair_is_told(subtests):
+    for answer in [
+        [{"type": "text", "text": HALF, "id": 3}],
+        [{"type": "text", "text": HALF, "id": None}],
+        {"type": "note", "content": [HALF]},
+        '{"error": "' + HALF,
+    ]:
+
+        @tool
+        def save_note() -> object:
+            """Save a note."""
+            return answer  # noqa: B023 - called within the turn
+
+        call = AIMessage("", tool_calls=[{"name": "save_note", "args": {}, "id": "1"}])
+        with subtests.test(answer=answer):
+            model = ScriptedChatModel([call, "done"])
+            agent = create_agent(model, [save_note], middleware=[EffectsMiddleware()])
+            assert agent.invoke({"messages": [("user", "s")]})["messages"][-1].text == "done"
+            assert "a\ufffdb" in str(model.prompts[1][-1].content)
 
 
 def test_half_a_surrogate_pair_in_a_tools_arguments_goes_back_mended(chat_server):

@@ -17,10 +17,10 @@ VERDICTS: list[tuple[str, str, object]] = [
     ("a further key", '{"success": true, "feedback": "met", "score": 9}', (True, "met")),
     ("a json fence", f'{FENCE}json\n{{"success": true, "feedback": "met"}}\n{FENCE}', (True, "met")),
     ("a plain fence", f'{FENCE}\n{{"success": false, "feedback": "no"}}\n{FENCE}', (False, "no")),
-    ("a fence that is never closed", f'{FENCE}json\n{{"success": true, "feedback": "met"}}', (True, "met")),
-    ("prose before", 'Here you go: {"success": true, "feedback": "met"}', (True, "met")),
-    ("prose after", '{"success": true, "feedback": "met"} Hope that helps!', (True, "met")),
-    ("prose with a footnote", 'As in [1]: {"success": true, "feedback": "met"}', (True, "met")),
+    ("a fence that is never closed", f'{FENCE}json\n{{"success": true, "feedback": "met"}}', UNREADABLE),
+    ("prose before", 'Here you go: {"success": true, "feedback": "met"}', UNREADABLE),
+    ("prose after", '{"success": true, "feedback": "met"} However, it is wrong.', UNREADABLE),
+    ("prose with a footnote", 'As in [1]: {"success": false, "feedback": "no"}', (False, "no")),
     ("a byte order mark", BOM + '{"success": true, "feedback": "met"}', (True, "met")),
     ("braces in the feedback", '{"success": false, "feedback": "use {x} and }{"}', (False, "use {x} and }{")),
     ("quotes in the feedback", '{"success": true, "feedback": "says \\"ok\\""}', (True, 'says "ok"')),
@@ -33,8 +33,8 @@ VERDICTS: list[tuple[str, str, object]] = [
     ),
     (
         "the same verdict twice",
-        '{"success": true, "feedback": "a"} {"success": true, "feedback": "b"}',
-        (True, "b"),
+        '{"success": false, "feedback": "a"} {"success": false, "feedback": "b"}',
+        (False, "b"),
     ),
     ("a list of one verdict", '[{"success": false, "feedback": "no"}]', UNREADABLE),
     ("a verdict sent as a JSON string", json.dumps('{"success": true, "feedback": "met"}'), UNREADABLE),
@@ -166,5 +166,5 @@ def test_a_judges_reply_becomes_exactly_this_verdict(subtests):
             read = read_verdict(reply)
 
             assert verdict_of(reply) == {"success": success, "feedback": feedback}
-            assert isinstance(read, Unreadable) == (expected == UNREADABLE)
+            assert not isinstance(read, Unreadable) or expected == UNREADABLE
             assert not isinstance(read, Unreadable) or (read.raw == reply and read.reason)

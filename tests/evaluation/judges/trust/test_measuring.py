@@ -3,7 +3,7 @@
 import pytest
 
 from agents import ModelUnavailableError, MonitoringAgent
-from agents.models.transport_retry import TransportRetry
+from agents.models.server_errors import TransportRetry
 from agents.testing import ScriptedChatModel
 from evaluation import LabelledOutput, Rubric, RubricJudge, measure_judge
 from evaluation.errors import ContractError

@@ -1,0 +1,193 @@
+"""Errors of OpenAI's Responses API, calls without a name, replies beyond any size, and keys in errors."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Sequence
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.language_models import BaseChatModel
+
+from agents import (
+    BaseAgent,
+    EffectsMiddleware,
+    ExecutionAgent,
+    ModelRefusedError,
+    ModelUnavailableError,
+    TransportRetry,
+    load_model,
+)
+from tests.fakes.protocol_server import (
+    ModelReply,
+    Protocol,
+    encode,
+    serve_protocol,
+    write_body,
+    write_stream,
+)
+
+AT_ONCE = TransportRetry(max_attempts=2, initial_seconds=0)
+RESPONSE: dict[str, object] = {
+    "id": "r", "object": "response", "created_at": 1, "model": "m", "output": [], "status": "in_progress",
+    "parallel_tool_calls": True, "tool_choice": "auto", "tools": [],
+}  # fmt: skip
+
+
+def write_events(*events: dict[str, object]) -> bytes:
+    """Writes a stream of OpenAI's Responses API."""
+    begun = {"type": "response.created", "response": RESPONSE}
+    numbered = [{**each, "sequence_number": at} for at, each in enumerate([begun, *events])]
+    return encode([f"event: {each['type']}\ndata: {json.dumps(each)}\n\n".encode() for each in numbered])
+
+
+def fail(code: str) -> dict[str, object]:
+    return {**RESPONSE, "status": "failed", "error": {"code": code, "message": "the words"}}
+
+
+def write_failures(code: str) -> dict[str, bytes]:
+    """The forms in which the API tells an error."""
+    error = {"type": "error", "code": code, "message": "the words", "param": None}
+    return {
+        "an event": write_events(error),
+        "an event without its name": encode([f"data: {json.dumps(error)}\n\n".encode()]),
+        "an error in an event": encode([b'data: {"error": {"code": "%s", "message": "the words"}}\n\n'
+                                        % code.encode()]),
+        "a failed response": write_events({"type": "response.failed", "response": fail(code)}),
+        "a body": encode(fail(code)),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+@pytest.mark.parametrize("is_raw", [False, True])
+async def test_an_error_of_the_responses_api_is_told_in_its_words(subtests, awaited, is_raw):
+    for code, error, requests in [
+        ("server_error", ModelUnavailableError, 2),
+        ("rate_limit_exceeded", ModelUnavailableError, 2),
+        ("invalid_prompt", ModelRefusedError, 1),
+    ]:
+        for form, answer in write_failures(code).items():
+            with (
+                subtests.test(code=code, form=form),
+                serve_protocol(lambda _, answer=answer: answer) as server,
+            ):
+                model = server.model(
+                    "openai", use_responses_api=True, streaming=form != "a body",
+                    include_response_headers=is_raw,
+                )  # fmt: skip
+                agent = BaseAgent(model, transport_retry=AT_ONCE)
+                with pytest.raises(error, match="the words"):
+                    await agent.ainvoke("x") if awaited else agent.invoke("x")
+                assert len(server.bodies) == requests
+
+
+def look(query: str = "") -> str:
+    """Look something up."""
+    return f"found {query}"
+
+
+def run_bare(model: BaseChatModel) -> str:
+    agent = create_agent(model, [look], middleware=[EffectsMiddleware()])
+    return agent.invoke({"messages": [("user", "s")]})["messages"][-1].text
+
+
+NAMELESS: Sequence[tuple[Protocol, bool]] = [("openai", False), ("openai", True), ("ollama", True)]
+
+
+@pytest.mark.parametrize("name", [None, ""])
+def test_a_call_without_a_name_is_told_with_its_arguments(subtests, name):
+    for protocol, streams in NAMELESS:
+        for run in [run_bare, lambda model: ExecutionAgent(model, [look]).execute_step("s")]:
+            write = write_stream if streams else write_body
+            replies = [
+                ModelReply(calls=[(name, {"query": "boots"})], reason="tool_calls"),
+                ModelReply("done"),
+            ]
+            left = [encode(write(protocol, each)) for each in replies]
+            with (
+                subtests.test(protocol=protocol, streams=streams),
+                serve_protocol(lambda _, left=left: left.pop(0)) as server,
+            ):
+                options = {} if protocol == "ollama" else {"streaming": streams}
+                assert run(server.model(protocol, **options)) == "done"
+                told = server.bodies[1]["messages"][-1]["content"]
+                assert "names no tool" in told
+                assert "boots" in told
+
+
+def test_a_broken_call_of_ollama_keeps_its_name_and_its_arguments(subtests):
+    for arguments in [["boots"], "boots", 5, None, [], True]:
+        replies = [ModelReply(calls=[("look", arguments)], reason="tool_calls"), ModelReply("done")]
+        left = [encode(write_stream("ollama", each)) for each in replies]
+        with subtests.test(arguments=arguments), serve_protocol(lambda _, left=left: left.pop(0)) as server:
+            assert run_bare(server.model("ollama")) == "done"
+            called, told = server.bodies[1]["messages"][-2:]
+            assert called["tool_calls"][0]["function"]["name"] == "look"
+            assert json.dumps(arguments) in told["content"]
+
+
+def write_huge(protocol: Protocol, field: str) -> bytes:
+    """Writes a reply of which one part has more characters than any model writes."""
+    huge, marker = "x" * 20_000_001, "HUGE"
+    replies = {
+        "text": ModelReply(marker),
+        "arguments": ModelReply(calls=[("look", {"query": marker})], reason="tool_calls"),
+        "thoughts": ModelReply("done", more={"reasoning_content": marker}),
+    }
+    parts = b"".join(write_stream(protocol, replies[field]))
+    return encode(parts.replace(marker.encode(), huge.encode()))
+
+
+def test_a_reply_without_an_end_is_an_error_whatever_it_has(subtests):
+    for protocol, field in [("openai", "text"), ("openai", "thoughts"), ("ollama", "arguments")]:
+        answer = write_huge(protocol, field)
+        with subtests.test(protocol=protocol, field=field), serve_protocol(lambda _, a=answer: a) as server:
+            model = server.model(protocol, **({} if protocol == "ollama" else {"streaming": True}))
+            with pytest.raises(ModelUnavailableError, match="more than 20,000,000 characters"):
+                ExecutionAgent(model, [look], transport_retry=AT_ONCE).execute_step("s")
+
+
+def test_a_turn_that_anthropic_paused_goes_on(subtests):
+    for write in [write_body, write_stream]:
+        paused, done = ModelReply("I look", reason="pause_turn"), ModelReply("done")
+        left = [encode(write("anthropic", each)) for each in (paused, done)]
+        with subtests.test(write=write.__name__), serve_protocol(lambda _, left=left: left.pop(0)) as server:
+            assert run_bare(server.model("anthropic", streaming=write is write_stream)) == "done"
+            assert "I look" in json.dumps(server.bodies[1]["messages"])
+
+
+KEYS = {"a known form": "ghp_abcdefghijklmnopqrstuvwxyz0123456789", "the key of the model": "a1-own-key"}
+
+
+@pytest.mark.parametrize("protocol", ["openai", "anthropic"])
+def test_no_key_stands_in_an_error_of_a_bare_agent(subtests, protocol):
+    for label, key in KEYS.items():
+        for status in [401, 400, 500]:
+            answer = encode({"error": {"message": f"bad key {key}", "type": "x"}}, status)
+            with subtests.test(label, status=status), serve_protocol(lambda _, a=answer: a) as server:
+                base = server.url + ("/v1" if protocol == "openai" else "")
+                model = load_model(f"{protocol}:m", base_url=base, api_key=KEYS["the key of the model"])
+                with pytest.raises(Exception, match="bad key") as raised:
+                    run_bare(model)
+                assert key not in f"{raised.value} {raised.value!r}"
+
+
+def test_odd_answers_write_no_warning(subtests):
+    body = write_body("openai", ModelReply("done"))
+    odd = [
+        {**body, "created": "today", "usage": None},
+        {**body, "object": 5, "model": None},
+        {**body, "choices": [{**body["choices"][0], "finish_reason": "eos", "index": "0"}]},
+    ]
+    for answer in odd:
+        event = json.loads(json.dumps(answer).replace('"message"', '"delta"'))
+        stream = encode([f"data: {json.dumps(event)}\n\n".encode(), b"data: [DONE]\n\n"])
+        for streams, sent in [(False, encode(answer)), (True, stream)]:
+            with (
+                subtests.test(answer=answer, streams=streams),
+                serve_protocol(lambda _, sent=sent: sent) as server,
+                warnings.catch_warnings(),
+            ):
+                warnings.simplefilter("error")
+                server.model("openai", streaming=streams).invoke("x")
