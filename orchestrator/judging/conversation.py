@@ -14,7 +14,7 @@ from evaluation import EvaluationReport
 from evaluation.contract.requirements import Contract
 from evaluation.contract.run import convert_calls
 from evaluation.findings import EvaluationStatus
-from evaluation.recordings.recorded_run import build_default_contract
+from evaluation.recordings.default_contract import build_default_contract
 from orchestrator.judging.contract_choice import read_call_rules
 from orchestrator.judging.evaluator import add_search
 from orchestrator.judging.evidence import ACCEPTING, Evidence, is_enough, read_evidence

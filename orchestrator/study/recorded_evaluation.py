@@ -16,7 +16,8 @@ from evaluation.cases.stored_evaluation import EvaluationEnd, EvaluationHeader, 
 from evaluation.contract.intake import UnreadableCase
 from evaluation.contract.requirements import Contract, Origin
 from evaluation.measures.metric_table import find_threshold_problems
-from evaluation.recordings.recorded_run import RecordedRun, hold_own_audit
+from evaluation.recordings.default_contract import hold_own_audit
+from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import ReadRun
 from evaluation.sensitive.scanner import shorten
 from evaluation.validation import limit_problems

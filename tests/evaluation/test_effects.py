@@ -1,7 +1,7 @@
 """Contracts count effects: what a call of an acting tool did, not that it was made."""
 
 from evaluation import evaluate, run_from_state
-from evaluation.recordings.recorded_run import hold_own_audit
+from evaluation.recordings.default_contract import hold_own_audit
 from tests.evaluation.contract.test_run_state import call, record, state
 
 ACTING = {"trajectory": {"acting_tools": ["ship"]}}

@@ -3,7 +3,7 @@
 import json
 
 from evaluation import evaluate
-from evaluation.recordings.recorded_run import hold_own_audit
+from evaluation.recordings.default_contract import hold_own_audit
 from tests.evaluation.defects.builders import levels, run
 
 
