@@ -85,16 +85,6 @@ class CheckContext:
         return fold_letters(self.text)
 
     @cached_property
-    def lines(self) -> tuple[str, ...]:
-        """The lines that are not blank."""
-        return tuple(line for line in self.text.split("\n") if line.strip())
-
-    @cached_property
-    def paragraphs(self) -> tuple[str, ...]:
-        """The parts between blank lines that are not horizontal rules."""
-        return segmentation.split_paragraphs(self.text)
-
-    @cached_property
     def sentences(self) -> tuple[str, ...]:
         """The sentences; a heading or list item without a full stop belongs to the next one."""
         return segmentation.split_sentences(self.text)
@@ -103,21 +93,6 @@ class CheckContext:
     def words(self) -> tuple[str, ...]:
         """The words; "well-known" has two, and each Chinese or Japanese character is one."""
         return segmentation.split_words(self.text)
-
-    @cached_property
-    def list_items(self) -> tuple[str, ...]:
-        """The contents of bullet points and numbered items."""
-        return segmentation.find_list_items(self.text)
-
-    @cached_property
-    def characters(self) -> int:
-        """The number of characters that a reader sees: an emoji of several code points is one."""
-        return segmentation.count_characters(self.text)
-
-    @cached_property
-    def word_amount(self) -> segmentation.Amount:
-        """The number of words by the usual ways to count."""
-        return segmentation.count_words(self.text)
 
     @cached_property
     def code(self) -> str:

@@ -16,6 +16,7 @@ from evaluation.checks.segmentation import (
     LANGUAGES,
     NUMBERED_ITEM,
     LanguageCode,
+    find_list_items,
     find_other,
     guess_language,
     is_language,
@@ -137,7 +138,7 @@ class ListItemCount(CountCheck):
 
     def _count(self, context: CheckContext) -> int:
         if self.marker == "any":
-            return len(context.list_items)
+            return len(find_list_items(context.text))
         return len((BULLET_POINT if self.marker == "bullet" else NUMBERED_ITEM).findall(context.text))
 
     def _name_things(self) -> tuple[str, str]:

@@ -111,7 +111,7 @@ class WordCount(CountCheck):
     things: ClassVar[tuple[str, str]] = ("word", "words")
 
     def _count(self, context: CheckContext) -> Amount:
-        return context.word_amount
+        return segmentation.count_words(context.text)
 
 
 class SentenceCount(CountCheck):
@@ -131,7 +131,7 @@ class ParagraphCount(CountCheck):
     things: ClassVar[tuple[str, str]] = ("paragraph", "paragraphs")
 
     def _count(self, context: CheckContext) -> int:
-        return len(context.paragraphs)
+        return len(segmentation.split_paragraphs(context.text))
 
 
 class LineCount(CountCheck):
@@ -142,7 +142,7 @@ class LineCount(CountCheck):
     things: ClassVar[tuple[str, str]] = ("line", "lines")
 
     def _count(self, context: CheckContext) -> int:
-        return len(context.lines)
+        return sum(1 for line in context.text.split("\n") if line.strip())
 
 
 class CharacterCount(CountCheck):
@@ -160,7 +160,9 @@ class CharacterCount(CountCheck):
         """Count the characters, and as the least number without blanks that follow another blank."""
         words = context.text.split()
         least = segmentation.count_characters((" " if self.spaces else "").join(words))
-        return Amount(least, max(least, context.characters) if self.spaces else least)
+        return Amount(
+            least, max(least, segmentation.count_characters(context.text)) if self.spaces else least
+        )
 
     def _show(self, amount: Amount | None) -> str:
         if amount is None or self.min is None or amount.least >= self.min or amount.least == amount.most:
