@@ -6,10 +6,10 @@ invisible characters and markup inside of words.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
@@ -151,8 +151,6 @@ _SIGNS: Final = regex.compile(r"[\p{P}\s]*+")
 _JOINT: Final = regex.compile(rf"(?<={WORD_CHARACTER})['’‑-](?={WORD_CHARACTER})")
 _UNKNOWN_LETTER: Final = regex.compile(rf"[[{_UNKNOWN}]&&\p{{L}}]", regex.V1)
 _WRITTEN_TOGETHER: Final = regex.compile(rf"[{_NO_SPACES}{_UNKNOWN}]")
-_LONGEST_PART: Final = 2_000
-"""Most characters of a paragraph that are cut into sentences at once."""
 CONTENT: Final = r"[\p{L}\p{N}\p{So}\p{Sc}]"
 """What a reader takes for a text; dashes and dots are an empty place."""
 _BLANK_LINE: Final = regex.compile(r"\n\s*\n")
@@ -164,9 +162,22 @@ NUMBERED_ITEM: Final = regex.compile(rf"^[ \t]*{_NUMBER}[ \t]+(\S.*)$", regex.M)
 _ITEM: Final = regex.compile(rf"^[ \t]*(?:{_BULLET}|{_NUMBER})[ \t]+(\S.*)$", regex.M)
 CODE_BLOCK: Final = regex.compile(r"^```([^\n`]*)\n(.*?)^```[ \t]*$", regex.M | regex.S)
 """A fenced block of code: its language and its content."""
-_SENTENCE_END: Final = regex.compile(r"[.!?…。！？؟।۔]")
-_SIGNS_AT_END: Final = regex.compile(r"(?r)[\p{P}\p{S}\s\p{M}\u200d]*$")
-"""Searches from the end: from the start, a run of dots takes the square of its length."""
+_SENTENCE_END: Final = regex.compile(
+    r"[。！？।۔][\p{Pe}\p{Pf}\"'*_]*|(?<![.!?…؟])[.!?…؟]++[\p{Pe}\p{Pf}\"'*_]*+(?=\s|\Z)(?!\s+\p{Ll})"
+)
+_ABBREVIATIONS: Final = (
+    "mr", "mrs", "ms", "dr", "prof", "st", "jr", "sr", "vs", "etc", "inc", "ltd", "co", "corp", "vol", "fig",
+    "approx", "dept", "est", "no", "nos", "tel", "ext", "gen", "gov", "sen", "capt", "col", "lt", "sgt", "ph",
+    "ca", "bzw", "usw", "nr", "str", "evtl", "ggf", "inkl", "zzgl", "vgl", "bspw", "sog", "mme", "mlle",
+    "sra", "srta", "ud", "uds", "art", "eds",
+)  # fmt: skip
+_UNFINISHED: Final = regex.compile(
+    rf"(?<![\p{{L}}\p{{N}}])(?i:{'|'.join(_ABBREVIATIONS)}|\p{{L}}|(?:\p{{L}}\.)+\p{{L}})\.\Z"
+    r"|^\s*\d{1,3}\.\Z|(?<!\d)\d{1,2}\.(?=\s(?:Jan|Feb|März|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez))",
+    regex.M,
+)
+"""Matches an abbreviation, an initial, the number of an item, and a German date."""
+_LONGEST_ABBREVIATION: Final = 20
 _GRAPHEME: Final = regex.compile(r"\p{Regional_Indicator}{2}[\p{M}\u200d]*|\X")
 """Flags by hand: ``\\X`` alone counts the run of flags before each of them."""
 
@@ -208,12 +219,18 @@ def split_paragraphs(text: str) -> tuple[str, ...]:
 
 
 def split_sentences(text: str) -> tuple[str, ...]:
-    """Split into sentences, in the language of the text.
+    """Split into sentences: at a mark of an end, unless an abbreviation, an initial or a number has it.
 
     A heading, an item or a line without a mark at its end belongs to the following sentence, and punctuation
     alone is no sentence.
     """
-    return tuple(sentence for sentence in _merge_unfinished(_segment(text)) if not _SIGNS.fullmatch(sentence))
+    whole, sentences, start = "\n".join(split_paragraphs(text)), [], 0
+    for match in _SENTENCE_END.finditer(whole):
+        if not _UNFINISHED.search(whole, max(start, match.end() - _LONGEST_ABBREVIATION), match.end()):
+            sentences.append(whole[start : match.end()])
+            start = match.end()
+    parts = (part.strip() for part in (*sentences, whole[start:]))
+    return tuple(part for part in parts if not _SIGNS.fullmatch(part))
 
 
 def find_list_items(text: str) -> tuple[str, ...]:
@@ -247,43 +264,6 @@ def compile_phrase(text: str, *, whole_words: bool, within_numbers: bool = True)
 
 def _needs_boundary(character: str) -> bool:
     return bool(regex.match(WORD_CHARACTER, character)) and not _WRITTEN_TOGETHER.match(character)
-
-
-def _segment(text: str) -> list[str]:
-    from sentencex import segment  # noqa: PLC0415 - on first use, as above
-
-    # Text in ASCII is cut as English: to guess its language would load a model for every count.
-    guess = None if text.isascii() else guess_language(text)
-    language = guess.code if guess else "en"
-    cut = partial(segment, language)
-    return [piece for paragraph in split_paragraphs(text) for piece in _segment_in_parts(cut, paragraph)]
-
-
-def _segment_in_parts(cut: Callable[[str], list[str]], paragraph: str) -> Iterator[str]:
-    """Yield the pieces of a paragraph. The library takes the square of the length for some signs."""
-    start = 0
-    while start < len(paragraph):
-        pieces = cut(paragraph[start : start + _LONGEST_PART])
-        # The last piece goes on behind the cut, unless it is all that there is.
-        whole = pieces[:-1] if len(pieces) > 1 and start + _LONGEST_PART < len(paragraph) else pieces
-        yield from whole
-        start += sum(map(len, whole)) or _LONGEST_PART
-
-
-def _merge_unfinished(pieces: list[str]) -> Iterator[str]:
-    pending = ""
-    for piece in pieces:
-        pending += piece
-        if _ends_sentence(piece.rstrip()):
-            yield pending.strip()
-            pending = ""
-    if pending.strip():
-        yield pending.strip()
-
-
-def _ends_sentence(piece: str) -> bool:
-    signs = _SIGNS_AT_END.search(piece)
-    return bool(signs and _SENTENCE_END.search(signs.group()))
 
 
 _CACHED_TEXTS: Final = 16

