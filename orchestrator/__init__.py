@@ -12,7 +12,7 @@ if not hasattr(evaluation, "check_sibling"):
         "`import evaluation` finds another package than the one of plan-execute-monitor; "
         "rename your own package, or move it into another one"
     )
-from agents.lazy_names import attach_stub  # noqa: E402 - only if the packages are ours
+from agents.lazy_names import attach_stub
 
 # LangGraph and LangChain take seconds to import; the command line must react to Ctrl-C before that.
 __getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
