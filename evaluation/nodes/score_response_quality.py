@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import Final, Literal
 
 from agents.sync import Call, Conversation, run_sync
 from evaluation.checks.check_model import BaseCheck, CheckContext, CheckOutcome, ToolUse
@@ -111,12 +111,17 @@ def _check_similarity(score: Score, *, same: bool) -> Finding:
     return Finding(DEFAULT_METRIC, "response", same or None, "warning", kind, reason, observed)
 
 
+_CALLS: Final = ("tool", "action")
+"""The kinds of actions that are calls; thoughts and hand-offs are none."""
 _UNUSED: Final = CheckContext("")
 """Stands for the context of a contract without checks."""
-_NO_REFERENCE: Final = "no reference output is given"
-_NO_KEYWORDS: Final = "no keywords and no reference output are given"
-_NO_RULES: Final = "no content rule is given"
-_NO_DEMAND: Final = "the contract asks nothing of the response"
+_NO_OUTPUT: Final = missing_data("the run has no final output")
+_NO_RULES: Final = not_applicable("no content rule is given")
+_NO_DEMAND: Final = not_applicable("the contract asks nothing of the response")
+_UNASKED: Final[Mapping[str, Score]] = {
+    **dict.fromkeys(REFERENCE_METRICS, not_applicable("no reference output is given")),
+    "keyword_coverage": not_applicable("no keywords and no reference output are given"),
+}
 
 
 def score_response_quality(state: EvaluationState, plugins: Plugins) -> Conversation[EvaluationState]:
@@ -142,33 +147,26 @@ def _score_response(state: EvaluationState, findings: list[Finding]) -> Evaluati
     contract = read_demands(state).rules
     thresholds, reference = select_bounds(state, RESPONSE_METRICS), contract.reference_output
     if reference is None and not any((contract.keywords, thresholds, findings)):
-        return _score_nothing()
+        return {"response_metrics": build_group(dict.fromkeys(RESPONSE_METRICS, _NO_DEMAND), [])}
     output = read_output(state)
     checks = [finding for finding in findings if finding.group == "response"]
-    missing = None if output is None else find_missing_keywords(output, contract.keywords)
+    missing = [] if output is None else find_missing_keywords(output, contract.keywords)
     scores: dict[str, Score] = {
-        **_score_text(output, contract, missing or []),
+        **_UNASKED,
+        **_score_text(output, contract, missing),
         "required_content": _score_content(checks, "required_content"),
         "forbidden_content": _score_content(checks, "forbidden_content"),
     }
     compared = () if reference is None else check_reference(contract.thresholds, scores, output, reference)
-    measured = [*check_thresholds(thresholds, scores, missing or ()), *compared]
-    named = {"missing_keywords": missing} if contract.keywords and missing is not None else {}
+    measured = [*check_thresholds(thresholds, scores, missing), *compared]
+    named = {"missing_keywords": missing} if contract.keywords and output is not None else {}
+    facts = {**limits_by_name(thresholds), **named}
+    errors = [finding.reason for finding in findings if finding.kind == "check_error"]
     return {
-        "response_metrics": build_group(
-            scores, [*measured, *checks], {**limits_by_name(thresholds), **named}
-        ),
+        "response_metrics": build_group(scores, [*measured, *checks], facts),
         "findings": [*state["findings"], *measured, *findings],
-        "errors": [
-            *state["errors"],
-            *(finding.reason for finding in findings if finding.kind == "check_error"),
-        ],
+        "errors": [*state["errors"], *errors],
     }
-
-
-def _score_nothing() -> EvaluationState:
-    unscored = dict.fromkeys(RESPONSE_METRICS, not_applicable(_NO_DEMAND))
-    return {"response_metrics": build_group(unscored, [])}
 
 
 def _score_content(checks: Sequence[Finding], field: str) -> Score:
@@ -178,7 +176,7 @@ def _score_content(checks: Sequence[Finding], field: str) -> Score:
     """
     rules = [check for check in checks if check.name == field]
     if not rules:
-        return not_applicable(_NO_RULES)
+        return _NO_RULES
     if undecided := [check for check in rules if check.passed is None]:
         return missing_data(undecided[0].reason)
     met = sum(check.passed is True for check in rules)
@@ -200,12 +198,18 @@ def build_context(state: EvaluationState) -> CheckContext:
     return CheckContext(
         output or "",
         task=str(run.get("input") or ""),
-        tool_calls=read_tool_calls(state["actual_trajectory"]),
+        tool_calls=tuple(_read_call(each) for each in state["actual_trajectory"] if each["kind"] in _CALLS),
         has_output=output is not None,
         has_calls="tool_calls" in run,
         probes=tuple(map(_read_probe, as_list(run.get("probes")))),
         given=tuple(list_given_texts(run)),
         messages=tuple(map(tuple, assistant_parts(run.get("messages")))),
+    )
+
+
+def _read_call(call: Action) -> ToolUse:
+    return ToolUse(
+        call["name"], call["args"], call["result"], call["error"], call["not_run"], call["outcome"]
     )
 
 
@@ -217,33 +221,23 @@ def _read_probe(value: object) -> ToolUse:
 
 def _score_text(output: str | None, contract: EvaluationContract, missing: Sequence[str]) -> dict[str, Score]:
     reference, keywords = contract.reference_output, contract.keywords
-    has_reference = reference is not None
-    scores: dict[str, Score] = {
-        **dict.fromkeys(REFERENCE_METRICS, not_applicable(_NO_REFERENCE)),
-        "keyword_coverage": not_applicable(_NO_KEYWORDS),
-    }
     if output is None:
-        asked = [*LENGTHS, *(REFERENCE_METRICS if has_reference else ())]
-        coverage = ["keyword_coverage"] if has_reference or keywords else []
-        return {**scores, **dict.fromkeys([*asked, *coverage], missing_data("the run has no final output"))}
+        asked = {"keyword_coverage"} if reference is not None or keywords else set[str]()
+        asked.update(LENGTHS, () if reference is None else REFERENCE_METRICS)
+        return dict.fromkeys(asked, _NO_OUTPUT)
     words = split_words(output)
-    if reference is not None:
-        scores |= score_against_reference(output, reference, words)
+    scores = {} if reference is None else score_against_reference(output, reference, words)
     # After the reference, whose words are only the default keywords.
     if keywords:
         scores["keyword_coverage"] = (len(keywords) - len(missing)) / len(keywords)
     return {**scores, "characters": len(output), "words": len(words)}
 
 
-_CALLS: Final = ("tool", "action")
-"""The kinds of actions that are calls."""
-
-
 def _evaluate(requirement: Requirement, context: CheckContext) -> Finding:
     quote = requirement.check.quote if isinstance(requirement.check, BaseCheck) else None
     outcome = evaluate_requirement(requirement, context)
     origin: CheckSource = "contract" if quote is None else "task"
-    return _build_finding(requirement, outcome, requirement.severity or "critical", origin, quote)
+    return _build_finding(requirement, outcome, requirement.severity, origin, quote)
 
 
 def _evaluate_named(
@@ -251,33 +245,30 @@ def _evaluate_named(
 ) -> Conversation[Finding]:
     check = find_check(named, plugins.own_checks)
     if isinstance(check, str):
-        outcome = describe_problem(named.name, check)
-        return _build_finding(requirement, outcome, named.severity or "critical", "function")
-
-    async def call() -> CheckOutcome:
-        return await plugins.call_check(check, context)
-
-    outcome = yield Call(partial(run_sync, call), call)
+        return _build_finding(requirement, describe_problem(named.name, check), named.severity, "function")
+    acall = partial(plugins.call_check, check, context)
+    outcome = yield Call(partial(run_sync, acall), acall)
     return _build_finding(requirement, outcome, named.severity or check.severity, "function")
 
 
 def _build_finding(
     requirement: Requirement,
     outcome: CheckOutcome,
-    severity: Severity,
+    severity: Severity | None,
     origin: CheckSource,
     quote: str | None = None,
 ) -> Finding:
-    is_tool, is_doubt = outcome.kind == "tool", outcome.passed is None
-    kind: FindingKind = "trajectory" if is_tool else "response"
-    if is_doubt:
+    group: Literal["response", "trajectory"] = "trajectory" if outcome.kind == "tool" else "response"
+    kind: FindingKind = group
+    if outcome.passed is None:
         kind = "check_error" if outcome.is_error else "undecided"
+        # At most a warning: an undecided check needs a person, but is no evidence against the agent.
+        severity = severity if severity == "info" else "warning"
     return Finding(
         requirement.metric,
-        "trajectory" if is_tool else "response",
+        group,
         outcome.passed,
-        # At most a warning: an undecided check needs a person, but is no evidence against the agent.
-        "warning" if is_doubt and severity == "critical" else severity,
+        severity or "critical",
         kind,
         outcome.sentence,
         outcome.seen,
@@ -288,20 +279,4 @@ def _build_finding(
         covers=requirement.limit(outcome.covers),
         origin=origin,
         quote=quote,
-    )
-
-
-def read_tool_calls(actions: Iterable[Action]) -> tuple[ToolUse, ...]:
-    """Return the actions that are calls, as checks read them; thoughts and hand-offs are none."""
-    return tuple(
-        ToolUse(
-            action["name"],
-            action["args"],
-            action["result"],
-            action["error"],
-            action["not_run"],
-            action["outcome"],
-        )
-        for action in actions
-        if action["kind"] in _CALLS
     )

@@ -54,38 +54,6 @@ _EDGE: Final = ".,;:!?)]}'\""
 _ASCII_SMALL: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 
-@dataclass(frozen=True, slots=True)
-class Literals:
-    """A set of values, each with its kind, the longest first. Matching ignores the case of ASCII letters."""
-
-    kinds: dict[str, str]
-
-    @classmethod
-    def from_values(cls, values: Iterable[SensitiveValue], words: str) -> Self:
-        """Collect all spellings of ``values``, except parts of ``words``, the report's own vocabulary."""
-        kinds = {
-            spelling: value.kind
-            for value in dict.fromkeys(values)
-            for spelling in map(_fold, _spellings(value))
-            if len(spelling) >= _SHORTEST and spelling not in words
-        }
-        # Otherwise a value that begins with another one would be replaced in part.
-        return cls({spelling: kinds[spelling] for spelling in sorted(kinds, key=len, reverse=True)})
-
-    def redact(self, text: str) -> str:
-        """Replace every value by ``[kind]``."""
-        folded = _fold(text)
-        written = [_write_pattern(literal) for literal in self.kinds if literal in folded]
-        if not written:
-            return text
-        pattern = re.compile("|".join(written), re.IGNORECASE | re.ASCII)
-        return pattern.sub(lambda match: f"[{self.kinds[_fold(match[0])]}]", text)
-
-    def kind_of(self, text: str) -> str | None:
-        """Return the kind of a text that is exactly one of the values."""
-        return self.kinds.get(_fold(text))
-
-
 def _write_pattern(literal: str) -> str:
     """Write the pattern of a value; a short one, a word or a number is not found in a longer one."""
     quoted = re.escape(literal)
@@ -174,7 +142,8 @@ class Redactor:
     Built once for a run, from all data that the report can quote, a judge's reply included.
     """
 
-    literals: Literals
+    kinds: dict[str, str]
+    """The kind of each value, in every spelling, the longest first; ASCII letters are small."""
     needed: bool
     """Whether the run contains anything sensitive."""
     search: Search = find_sensitive
@@ -184,7 +153,15 @@ class Redactor:
         """Collect the sensitive data in JSON values; a recogniser that fails is reported by the audit."""
         search = build_search(recognizers, {})
         matches = [match for _, match in find_at_places((("", value) for value in values), search)]
-        return cls(Literals.from_values(matches, _OWN_WORDS), bool(matches), search)
+        kinds = {
+            spelling: match.kind
+            for match in dict.fromkeys(matches)
+            for spelling in map(_fold, _spellings(match))
+            if len(spelling) >= _SHORTEST and spelling not in _OWN_WORDS
+        }
+        # Otherwise a value that begins with another one would be replaced in part.
+        longest_first = {spelling: kinds[spelling] for spelling in sorted(kinds, key=len, reverse=True)}
+        return cls(longest_first, bool(matches), search)
 
     def clean(self, report: T) -> T:
         """Return a JSON value without sensitive data in strings, names and whole numbers.
@@ -201,7 +178,11 @@ class Redactor:
         # A recogniser may mark any text, and the report keeps its fields and statuses.
         if not self.needed or text in _WORDS:
             return text
-        return redact(self.literals.redact(text), self.search)
+        folded = _fold(text)
+        if written := [_write_pattern(literal) for literal in self.kinds if literal in folded]:
+            pattern = re.compile("|".join(written), re.IGNORECASE | re.ASCII)
+            text = pattern.sub(lambda match: f"[{self.kinds[_fold(match[0])]}]", text)
+        return redact(text, self.search)
 
     def _clean_value(self, value: object, clean: _CleanText) -> object:
         if isinstance(value, str):
@@ -211,7 +192,7 @@ class Redactor:
         if isinstance(value, list | tuple):
             return [self._clean_value(item, clean) for item in value]
         if isinstance(value, int) and _SMALLEST_NUMBER <= abs(value) < _SMALLEST_NUMBER**3:
-            kind = self.literals.kind_of(str(abs(value)))
+            kind = self.kinds.get(str(abs(value)))
             return f"[{kind}]" if kind else value
         return value
 

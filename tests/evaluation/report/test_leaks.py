@@ -10,8 +10,7 @@ from pydantic import ValidationError
 
 from evaluation import ContractError, EvaluationCase, evaluate
 from evaluation.patterns import check_pattern, check_schema
-from evaluation.report.redaction import Literals
-from evaluation.sensitive.scanner import SensitiveValue
+from evaluation.report.redaction import Redactor
 from tests.evaluation.report.test_redaction import case_full_of
 from tests.evaluation.sensitive.labelled.sample import ALNUM, UPPER, URLSAFE, body
 
@@ -165,6 +164,6 @@ def test_the_error_of_a_model_does_not_quote_its_input(subtests):
 
 
 def test_a_known_value_is_recognised_in_the_spelling_of_a_json_pointer():
-    literals = Literals.from_values([SensitiveValue("ab/cd~ef/gh", "password", "credential")], "")
+    redactor = Redactor.of([{"password": "ab/cd~ef/gh"}])
 
-    assert literals.redact("lacks /args/ab~1cd~0ef~1gh") == "lacks /args/[password]"
+    assert redactor.clean_text("lacks /args/ab~1cd~0ef~1gh") == "lacks /args/[password]"
