@@ -29,6 +29,7 @@ from evaluation.measures.action_differences import find_misspelt_tool, fits_step
 from evaluation.measures.metric_table import COLLABORATION_METRICS, SHARES, TRAJECTORY_METRICS
 from evaluation.measures.trajectory_matching import TrajectoryMatch, match_trajectory
 from evaluation.plugins import Plugins
+from evaluation.report.redaction import build_excerpt
 from evaluation.report.report_model import (
     Action,
     EvaluationState,
@@ -209,8 +210,14 @@ def _list_facts(match: TrajectoryMatch) -> JsonObject:
         "match_mode": match.mode,
         **{name: _shorten_names(match, name) for name in (*_DIFFERENCES, *_PROHIBITED)},
         "argument_mismatches": [
-            {"name": shorten(name, _MAX_CHARACTERS), **difference._asdict()}
-            for name, difference in match.argument_mismatches
+            {
+                "name": shorten(name, _MAX_CHARACTERS),
+                "path": each.path,
+                "problem": each.problem,
+                "expected": build_excerpt(each.expected),
+                "actual": build_excerpt(each.actual),
+            }
+            for name, each in match.argument_mismatches
         ],
         **{name: getattr(match, name) for name in _COUNTS},
     }

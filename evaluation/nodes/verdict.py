@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from agents.credentials.detector import Span
 from evaluation.contract.contract import AUDIT_METRICS
 from evaluation.findings import STATUS, Finding, Group, build_group, strictest_status
 from evaluation.measures.drift_signals import compare_with_baseline, read_measurements
@@ -20,10 +19,10 @@ from evaluation.report.report_model import (
     metric_groups,
     raise_alert,
     read_demands,
+    select_bounds,
     select_findings,
 )
-from evaluation.sensitive.scanner import Search, find_sensitive
-from evaluation.values import JsonObject, as_list, as_object
+from evaluation.values import JsonObject
 
 NOTHING_ASKED: Final = "the contract contains no check"
 NOTHING_DECIDES: Final = (
@@ -37,29 +36,13 @@ def has_any_demand(state: EvaluationState) -> bool:
     return bool(state["baseline_metrics"] or read_demands(state).requirements)
 
 
-def is_decided(state: EvaluationState, findings: Iterable[Finding]) -> bool:
-    """Return whether a question that more than informs is answered, or such an audit rule is given."""
-    answered = [finding.severity for finding in findings if finding.passed is not None]
-    return not {*_rule_severities(state), *answered} <= {"info"}
-
-
-def only_informs(state: EvaluationState, findings: Iterable[Finding]) -> bool:
-    """Return whether there are questions or audit rules, and all of them only inform."""
-    return {*_rule_severities(state), *(finding.severity for finding in findings)} == {"info"}
-
-
 def _rule_severities(state: EvaluationState) -> list[object]:
-    thresholds, audit = state["thresholds"], read_demands(state).rules.audit
-    bounds = [thresholds[name] for name in AUDIT_METRICS if name in thresholds]
+    audit = read_demands(state).rules.audit
     # The search that nobody asked for can refuse a run, and answers no question of the caller.
     searched = ["critical"] if audit.demands_defects else []
-    severities = [rule.severity for rule in audit.rules]
-    return [*searched, *severities, *(bound.get("severity", "critical") for bound in bounds)]
-
-
-def breaks_audit(state: EvaluationState) -> bool:
-    """Return whether an audit finding fails the run regardless of all else."""
-    return any(finding.severity == "critical" for finding in select_findings(state, "audit"))
+    bounds = select_bounds(state, AUDIT_METRICS).values()
+    stated = [bound.get("severity", "critical") for bound in bounds]
+    return [*searched, *(rule.severity for rule in audit.rules), *stated]
 
 
 def has_ended_early(state: EvaluationState) -> bool:
@@ -67,24 +50,27 @@ def has_ended_early(state: EvaluationState) -> bool:
     return any(finding.ends_early for finding in select_findings(state, "record"))
 
 
+_CHECKED: Final[tuple[Group, ...]] = ("response", "operational", "trajectory")
+
+
 def decide_judge_need(state: EvaluationState, plugins: Plugins) -> EvaluationState:
     """Ask for a judge if a rubric or a subjective criterion is given, or if a check is inconclusive."""
-    if has_ended_early(state):
-        return _decision(needed=False, reason="the run has no whole output")
-    request = _find_request(state)
-    if request is not None and not _is_spared(state):
-        return _decision(needed=True, reason=request)
-    # A run that fails anyway needs no judge, whose call costs time and money.
-    question = None if breaks_audit(state) else _find_open_question(state)
-    if question is None:
-        return _decision(needed=False, reason="the deterministic checks are conclusive")
-    if plugins.judge is None and state["fake_judge_response"] is None:
-        return _decision(needed=False, reason=f"{question}, and no judge is configured")
-    return _decision(needed=True, reason=question)
-
-
-def _decision(*, needed: bool, reason: str) -> EvaluationState:
+    has_judge = plugins.judge is not None or state["fake_judge_response"] is not None
+    needed, reason = _decide_need(state, has_judge=has_judge)
     return {"judge_decision": {"needed": needed, "called": False, "reason": reason}}
+
+
+def _decide_need(state: EvaluationState, *, has_judge: bool) -> tuple[bool, str]:
+    if has_ended_early(state):
+        return False, "the run has no whole output"
+    request, when = _find_request(state), read_demands(state).rules.judge.when
+    if request is not None and (when == "always" or not _has_failed(state)):
+        return True, request
+    # A run that fails anyway needs no judge, whose call costs time and money.
+    question = None if _has_failed(state) else _find_open_question(state)
+    if question is None:
+        return False, "the deterministic checks are conclusive"
+    return has_judge, question if has_judge else f"{question}, and no judge is configured"
 
 
 def _find_request(state: EvaluationState) -> str | None:
@@ -95,29 +81,20 @@ def _find_request(state: EvaluationState) -> str | None:
     return "a threshold on judge_score is configured" if "judge_score" in state["thresholds"] else None
 
 
-def _is_spared(state: EvaluationState) -> bool:
-    """Return whether the judge is asked only about runs that pass the checks, and this one does not."""
-    policy = read_demands(state).rules.judge
-    return policy.when == "if_checks_pass" and (_fails_check(_select_measured(state)) or breaks_audit(state))
-
-
-def _select_measured(state: EvaluationState) -> list[Finding]:
-    return select_findings(state, "response", "operational", "trajectory")
-
-
-def _fails_check(findings: Iterable[Finding]) -> bool:
-    return any(finding.passed is False and finding.severity == "critical" for finding in findings)
+def _has_failed(state: EvaluationState) -> bool:
+    """Return whether an audit finding or a check fails the run regardless of all else."""
+    severe = [each for each in select_findings(state, "audit", *_CHECKED) if each.severity == "critical"]
+    return any(each.group == "audit" or each.passed is False for each in severe)
 
 
 def _find_open_question(state: EvaluationState) -> str | None:
-    """Return why a check is inconclusive; None if all are conclusive or one already fails the run."""
-    findings = _select_measured(state)
-    if _fails_check(findings):
-        return None
+    """Return why a check is inconclusive; None if all are conclusive."""
+    findings = select_findings(state, *_CHECKED)
     if not has_any_demand(state):
         return NOTHING_ASKED
     # A baseline may decide: it is compared after the judge.
-    if only_informs(state, findings) and not state["baseline_metrics"]:
+    severities = {*_rule_severities(state), *(finding.severity for finding in findings)}
+    if severities == {"info"} and not state["baseline_metrics"]:
         return NOTHING_DECIDES
     return next((finding.reason for finding in findings if finding.kind == "inconclusive"), None)
 
@@ -140,23 +117,22 @@ def _compare_baseline(state: EvaluationState) -> tuple[JsonObject, list[Finding]
     return compare_with_baseline(current, baseline, rules, {**DIRECTIONS, **resources})
 
 
-_MEASURED: Final[tuple[Group, ...]] = ("response", "operational", "trajectory", "judge")
 _ORDER: Final = {"critical": 0, "warning": 1, "info": 2}
 _GROUPS: Final[Mapping[Group, int]] = {
-    name: place for place, name in enumerate(("audit", "record", *_MEASURED, "drift"))
+    name: place for place, name in enumerate(("audit", "record", *_CHECKED, "judge", "drift"))
 }
 
 
 def _find_unanswered(state: EvaluationState, signals: JsonObject) -> Iterator[Finding]:
-    """Report a run without any answered question, which must not pass."""
+    """Report a run without any answered question that more than informs, which must not pass."""
     if has_ended_early(state):
         return
-    reason = None
-    if not has_any_demand(state) and state["judge_result"] is None:
-        reason = NOTHING_ASKED
-    elif not (is_decided(state, select_findings(state, *_MEASURED)) or signals.get("decisive")):
-        reason = NOTHING_DECIDES
-    if reason is not None:
+    findings = select_findings(state, *_CHECKED, "judge")
+    answered = [finding.severity for finding in findings if finding.passed is not None]
+    is_decided = signals.get("decisive") or not {*_rule_severities(state), *answered} <= {"info"}
+    is_asked = has_any_demand(state) or state["judge_result"] is not None
+    if not (is_asked and is_decided):
+        reason = NOTHING_DECIDES if is_asked else NOTHING_ASKED
         yield Finding("contract", "judge", None, "warning", "inconclusive", reason)
 
 
@@ -167,16 +143,13 @@ def _list_alerts(state: EvaluationState, findings: Sequence[Finding]) -> list[Al
     is_judged = (state["judge_result"] or {}).get("passed") is not None
     # Not only False: a question without an answer must not look like a pass.
     failed = [
-        finding
-        for finding in findings
-        if finding.passed is not True and not (is_judged and _is_open_measure(finding))
+        each
+        for each in findings
+        if each.passed is not True
+        and not (is_judged and each.kind == "inconclusive" and each.group != "judge")
     ]
     failed.sort(key=lambda finding: (_ORDER[finding.severity], _GROUPS[finding.group]))
     return [raise_alert(finding, default_owner) for finding in failed]
-
-
-def _is_open_measure(finding: Finding) -> bool:
-    return finding.kind == "inconclusive" and finding.group != "judge"
 
 
 def decide_evaluation_status(state: EvaluationState, plugins: Plugins) -> EvaluationState:  # noqa: ARG001
@@ -241,9 +214,10 @@ def _outside_values(state: EvaluationState, names: Iterable[str]) -> Iterator[ob
 
 def build_report(state: EvaluationState) -> JsonObject:
     """Build the report of a state."""
-    # Nothing is found in a part of a case in which there is nothing.
-    search = find_sensitive if state.get("may_be_sensitive", True) else _find_nothing
-    failures = _failures(state)
+    decision, alerts = state["judge_decision"], state["alerts"]
+    failures = [each["reason"] for each in alerts if STATUS[each["kind"]][each["severity"]] != "passed"]
+    output = state["actual_output"]
+    is_given = "final_output" in state["agent_run"]
     return {
         "schema_version": SCHEMA_VERSION,
         "status": state["evaluation_status"],
@@ -251,49 +225,22 @@ def build_report(state: EvaluationState) -> JsonObject:
         "input": state["input"],
         "case_id": state["case_id"],
         "checks": [describe_check(finding) for finding in state["findings"] if finding.check],
-        "metrics": {name: _quote_mismatches(values, search) for name, values in metric_groups(state).items()},
+        "metrics": {name: values or build_group({}, []) for name, values in metric_groups(state).items()},
         "audit_findings": state["audit_findings"],
-        "judge": _build_judge_report(state),
+        "judge": {
+            "needed": decision.get("needed", False),
+            "called": decision.get("called", False),
+            "reason": decision.get("reason", "the case was not evaluated"),
+            "usage": decision.get("usage", {}),
+            "result": state["judge_result"],
+        },
         "drift_signals": state["drift_signals"],
-        "alerts": state["alerts"],
+        "alerts": alerts,
         "failures": failures,
-        "evidence": _build_evidence(state, search),
+        "evidence": [{"of": "final_output", **build_excerpt(output)}] if is_given else [],
         "errors": state["errors"],
-        "recommended_action": state["alerts"][0]["recommended_action"] if state["alerts"] else _NOTHING,
+        "recommended_action": alerts[0]["recommended_action"] if alerts else _NOTHING,
     }
-
-
-def _quote_mismatches(values: JsonObject, search: Search) -> JsonObject:
-    """Return a metric group with its differing arguments quoted as evidence."""
-    if not values:
-        return build_group({}, [])
-    mismatches = [
-        {
-            **fields,
-            "expected": build_excerpt(fields.get("expected"), search=search),
-            "actual": build_excerpt(fields.get("actual"), search=search),
-        }
-        for fields in map(as_object, as_list(values.get("argument_mismatches")))
-    ]
-    return {**values, "argument_mismatches": mismatches} if mismatches else values
-
-
-def _build_judge_report(state: EvaluationState) -> JsonObject:
-    decision, result = state["judge_decision"], state["judge_result"]
-    return {
-        "needed": decision.get("needed", False),
-        "called": decision.get("called", False),
-        "reason": decision.get("reason", "the case was not evaluated"),
-        "usage": decision.get("usage", {}),
-        "result": result,
-    }
-
-
-def _failures(state: EvaluationState) -> list[str]:
-    """List the reasons of all alerts that keep the run from passing."""
-    return [
-        alert["reason"] for alert in state["alerts"] if STATUS[alert["kind"]][alert["severity"]] != "passed"
-    ]
 
 
 def _summarize(state: EvaluationState, failures: Sequence[str]) -> str:
@@ -306,20 +253,7 @@ def _summarize(state: EvaluationState, failures: Sequence[str]) -> str:
 
 
 def _count_checks(state: EvaluationState) -> str:
-    checks = select_findings(state, "response", "operational", "trajectory")
+    checks = select_findings(state, *_CHECKED)
     judge = "the judge" if state["judge_decision"].get("called") else "a fake judge response"
     judged = f", {judge} approved" if (state["judge_result"] or {}).get("passed") is True else ""
     return f"{len(checks)} check{'' if len(checks) == 1 else 's'}, none failed{judged}"
-
-
-def _build_evidence(state: EvaluationState, search: Search) -> list[object]:
-    if "final_output" not in state["agent_run"]:
-        return []
-    output = state["actual_output"]
-    is_recorded = state["agent_run"]["final_output"] == output
-    search = search if is_recorded else find_sensitive
-    return [{"of": "final_output", **build_excerpt(output, search=search)}]
-
-
-def _find_nothing(text: str) -> tuple[Span, ...]:  # noqa: ARG001
-    return ()

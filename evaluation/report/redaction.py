@@ -108,7 +108,7 @@ T = TypeVar("T")
 _CleanText: TypeAlias = Callable[[str], str]
 
 
-def build_excerpt(value: object, limit: int = 80, search: Search = find_sensitive) -> JsonObject:
+def build_excerpt(value: object, limit: int = 80) -> JsonObject:
     """Quote a JSON value: enough to recognise it, without sensitive data.
 
     Returns:
@@ -124,7 +124,7 @@ def build_excerpt(value: object, limit: int = 80, search: Search = find_sensitiv
         "sha256": sha256(data).hexdigest()[:_DIGITS_OF_HASH],
         "type": _json_type(value),
         "length": len(data),
-        "excerpt": redact(text, search) if len(text) <= limit else shorten(text, limit, search),
+        "excerpt": redact(text) if len(text) <= limit else shorten(text, limit),
     }
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from evaluation.contract.run import TrajectoryRules
 from evaluation.nodes.evaluate_trajectory import score_trajectory
+from evaluation.report.redaction import build_excerpt
 from tests.evaluation.measures.trajectory.builders import seen, step
 
 NO_F1 = "precision or recall has no value"
@@ -49,8 +50,8 @@ def test_everything_that_was_found_is_there():
                 "name": "a",
                 "path": "/x",
                 "problem": "different",
-                "expected": 1,
-                "actual": 2,
+                "expected": build_excerpt(1),
+                "actual": build_excerpt(2),
             }
         ],
         "forbidden_actions": [],
