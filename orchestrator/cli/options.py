@@ -110,7 +110,3 @@ QueueDatabase = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-Verbose = Annotated[
-    bool,
-    typer.Option("--verbose", "-v", help="Show each output, its checks, and what the libraries log."),
-]

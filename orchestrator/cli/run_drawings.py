@@ -92,30 +92,6 @@ def format_tool_call(call: ToolCallRecord, limit: int = _SHOWN) -> str:
     return ", ".join(one_line(part, limit) for part in parts)
 
 
-class RunProgress:
-    """Prints the events of a run.
-
-    Args:
-        console: Gets a line for each event.
-        verbose: Print each output and its checks, too.
-    """
-
-    def __init__(self, console: Console, *, verbose: bool = False) -> None:
-        self._console, self._verbose = console, verbose
-        self._steps = 0
-
-    def show(self, event: events.Event) -> None:
-        """Shows an event."""
-        if isinstance(event, events.Planned | events.Replanned):
-            self._steps = len(event.plan)
-        if isinstance(event, events.RunResumed):
-            self._steps = len(event.state["plan"])
-        if (line := describe_event(event, self._steps)) is not None:
-            self._console.print(line)
-        if self._verbose and isinstance(event, events.StepJudged):
-            self._console.print(Text("\n".join(list_details(event.record)), style="dim"))
-
-
 def describe_event(event: events.Event, steps: int) -> Text | None:
     """Describes an event in one line; None if the next one says more.
 

@@ -18,7 +18,13 @@ from agents.sync import run_loop
 from orchestrator import events as run_events
 from orchestrator.cli import process_exit
 from orchestrator.cli.consoles import build_console, one_line, print_json, print_logs_on
-from orchestrator.cli.run_drawings import RunProgress, draw_outcome, draw_question, get_output, output_first
+from orchestrator.cli.run_drawings import (
+    describe_event,
+    draw_outcome,
+    draw_question,
+    get_output,
+    output_first,
+)
 from orchestrator.cli.run_options import OptionRuns, format_command, format_resume
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import ConfigurationError
@@ -38,14 +44,12 @@ class RunSession:
         runs: Builds the orchestrators of the run.
         thread_id: Name of the run.
         json: Print JSON, and ask nothing.
-        verbose: Show each output, and its checks.
         console: Gets everything but the result.
     """
 
     runs: OptionRuns
     thread_id: str
     json: bool
-    verbose: bool
     console: Console = field(default_factory=lambda: build_console(stderr=True))
 
     def run(self, execution: Execution) -> None:
@@ -82,7 +86,7 @@ class RunSession:
         running: list[LangGraphOrchestrator],
         is_stopped: Callable[[], bool],
     ) -> OrchestratorState:
-        progress = RunProgress(self.console, verbose=self.verbose)
+        steps = 0
         event: run_events.Event | None = None
         # Closed explicitly: an exception in `show` would otherwise leave the agents running.
         async with aclosing(execution.follow()) as events:
@@ -93,7 +97,12 @@ class RunSession:
                     orchestrator.interrupt()
                 if isinstance(event, run_events.RunStarted | run_events.RunResumed):
                     self._print_place()
-                progress.show(event)
+                if isinstance(event, run_events.Planned | run_events.Replanned | run_events.RunResumed):
+                    steps = len(
+                        event.state["plan"] if isinstance(event, run_events.RunResumed) else event.plan
+                    )
+                if (line := describe_event(event, steps)) is not None:
+                    self.console.print(line)
         # The last event of every stream has the state.
         return cast("OrchestratorState", getattr(event, "state", None))
 

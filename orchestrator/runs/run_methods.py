@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator
+from typing import TypedDict, Unpack
 
 from langchain_core.runnables import RunnableConfig
 
@@ -11,6 +12,28 @@ from orchestrator.events import Event
 from orchestrator.runs.launch import Launch, Launcher
 from orchestrator.runs.run_loop import Runner
 from orchestrator.state.graph_state import OrchestratorState
+
+
+class StartOptions(TypedDict, total=False):
+    """The keyword arguments of a new run."""
+
+    config: RunnableConfig | None
+    """LangChain's config: callbacks, tags, metadata, run name, limits, and values in ``configurable`` for
+    tools. It reaches every node, agent, model and tool of the run."""
+    replace: bool
+    """Whether the run may start, clean, on a thread whose run was interrupted or waits for an answer, and is
+    lost. By default, only the thread of a run that has ended may be used again."""
+
+
+class ResumeOptions(TypedDict, total=False):
+    """The keyword arguments of a resumed run."""
+
+    config: RunnableConfig | None
+    """LangChain's config, as for a new run."""
+    accept_changes: bool
+    """Whether the run may go on although this orchestrator lacks or changes a setting that the run began
+    with: its tools that run once or need an approval, contracts, checks, ``require``, ``judge``,
+    ``supervision`` or a bound. A warning of the run then names each."""
 
 
 class RunMethods:
@@ -30,22 +53,14 @@ class RunMethods:
             raise
 
     def run(
-        self,
-        task: str,
-        thread_id: str | None = None,
-        config: RunnableConfig | None = None,
-        *,
-        replace: bool = False,
+        self, task: str, thread_id: str | None = None, **options: Unpack[StartOptions]
     ) -> OrchestratorState:
         """Run a task to its end, also from within a running event loop such as a notebook's.
 
         Args:
             task: What to do.
             thread_id: Name of the run in the checkpointer and for ``cancel``. Default: a new name.
-            config: LangChain's config: callbacks, tags, metadata, run name, limits, and values in
-                ``configurable`` for tools. It reaches every node, agent, model and tool of the run.
-            replace: Whether the run may start, clean, on a thread whose run was interrupted or waits for an
-                answer, and is lost. By default, only the thread of a run that has ended may be used again.
+            options: See ``StartOptions``.
 
         Returns:
             The final state. ``status`` is "success", or "failed" with the cause in ``failure`` and
@@ -61,28 +76,22 @@ class RunMethods:
 
         Errors of the checkpointer are raised as they are, because the run could not be kept.
         """
-        return self._wait(self._launcher.launch_task(task, thread_id, config=config, replace=replace))
+        return self._wait(self._launcher.launch_task(task, thread_id, **options))
 
     async def arun(
-        self,
-        task: str,
-        thread_id: str | None = None,
-        config: RunnableConfig | None = None,
-        *,
-        replace: bool = False,
+        self, task: str, thread_id: str | None = None, **options: Unpack[StartOptions]
     ) -> OrchestratorState:
         """Like ``run``, without blocking the event loop."""
-        launch = self._launcher.launch_task(task, thread_id, config=config, replace=replace)
+        launch = self._launcher.launch_task(task, thread_id, **options)
         return await self._runner.wait_for_end(launch)
 
     def stream(
         self,
         task: str,
         thread_id: str | None = None,
-        config: RunnableConfig | None = None,
         *,
         tokens: bool = False,
-        replace: bool = False,
+        **options: Unpack[StartOptions],
     ) -> Iterator[Event]:
         """Run a task and yield its events as they happen.
 
@@ -90,20 +99,19 @@ class RunMethods:
         the planner and the executor stream their text, as ``TextStreamed``. Leaving the loop early interrupts
         the run. Raises the errors of ``run`` before the first event.
         """
-        launch = self._launcher.launch_task(task, thread_id, config=config, replace=replace)
+        launch = self._launcher.launch_task(task, thread_id, **options)
         return self._runner.iterate_events(launch, tokens=tokens)
 
     def astream(
         self,
         task: str,
         thread_id: str | None = None,
-        config: RunnableConfig | None = None,
         *,
         tokens: bool = False,
-        replace: bool = False,
+        **options: Unpack[StartOptions],
     ) -> AsyncGenerator[Event, None]:
         """Like ``stream``, without blocking the event loop."""
-        launch = self._launcher.launch_task(task, thread_id, config=config, replace=replace)
+        launch = self._launcher.launch_task(task, thread_id, **options)
         return self._runner.read_events(launch, tokens=tokens)
 
     def cancel(self, thread_id: str | None = None, reason: str = "cancelled by the caller") -> None:
@@ -136,12 +144,7 @@ class RunMethods:
         self._runner.interrupt(thread_id)
 
     def resume(
-        self,
-        thread_id: str,
-        answer: object = None,
-        config: RunnableConfig | None = None,
-        *,
-        accept_changes: bool = False,
+        self, thread_id: str, answer: object = None, **options: Unpack[ResumeOptions]
     ) -> OrchestratorState:
         """Resume a run that crashed or is waiting for a person, from this process or another.
 
@@ -152,10 +155,7 @@ class RunMethods:
                 call may have had its effect, "correct" states its result. The text of "approve" is only
                 recorded. An ``interrupt`` of an agent or a tool takes any value. After a crash: None. Without
                 an answer, a run that waits for one is returned unchanged.
-            config: LangChain's config, as in ``run``.
-            accept_changes: Whether the run may go on although this orchestrator lacks or changes a setting
-                that the run began with: its tools that run once or need an approval, contracts, checks,
-                ``require``, ``judge``, ``supervision`` or a bound. A warning of the run then names each.
+            options: See ``ResumeOptions``.
 
         Returns:
             The state as ``run`` returns it: the final one, or one with the next ``question``.
@@ -166,45 +166,28 @@ class RunMethods:
             BrokenRunError: The thread holds a state that cannot be read.
             ConfigurationError: There is no checkpointer, or the thread is already running.
         """
-        launch = self._launcher.launch_resume(thread_id, answer, config=config, accept_changes=accept_changes)
+        launch = self._launcher.launch_resume(thread_id, answer, **options)
         return self._wait(launch)
 
     async def aresume(
-        self,
-        thread_id: str,
-        answer: object = None,
-        config: RunnableConfig | None = None,
-        *,
-        accept_changes: bool = False,
+        self, thread_id: str, answer: object = None, **options: Unpack[ResumeOptions]
     ) -> OrchestratorState:
         """Like ``resume``, without blocking the event loop."""
-        launch = self._launcher.launch_resume(thread_id, answer, config=config, accept_changes=accept_changes)
+        launch = self._launcher.launch_resume(thread_id, answer, **options)
         return await self._runner.wait_for_end(launch)
 
     def stream_resumed(
-        self,
-        thread_id: str,
-        answer: object = None,
-        config: RunnableConfig | None = None,
-        *,
-        tokens: bool = False,
-        accept_changes: bool = False,
+        self, thread_id: str, answer: object = None, *, tokens: bool = False, **options: Unpack[ResumeOptions]
     ) -> Iterator[Event]:
         """Resume a run as ``resume`` does and yield its events, as ``stream`` does."""
-        launch = self._launcher.launch_resume(thread_id, answer, config=config, accept_changes=accept_changes)
+        launch = self._launcher.launch_resume(thread_id, answer, **options)
         return self._runner.iterate_events(launch, tokens=tokens)
 
     def astream_resumed(
-        self,
-        thread_id: str,
-        answer: object = None,
-        config: RunnableConfig | None = None,
-        *,
-        tokens: bool = False,
-        accept_changes: bool = False,
+        self, thread_id: str, answer: object = None, *, tokens: bool = False, **options: Unpack[ResumeOptions]
     ) -> AsyncGenerator[Event, None]:
         """Like ``stream_resumed``, without blocking the event loop."""
-        launch = self._launcher.launch_resume(thread_id, answer, config=config, accept_changes=accept_changes)
+        launch = self._launcher.launch_resume(thread_id, answer, **options)
         return self._runner.read_events(launch, tokens=tokens)
 
     async def arun_once(self, task: str, thread_id: str) -> OrchestratorState:

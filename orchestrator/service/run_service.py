@@ -223,7 +223,7 @@ class RunService:
         await self._wait_until(name, lambda stored: stored is not None)
         return name
 
-    async def cancel(self, thread_id: str, person: str) -> None:
+    async def cancel(self, thread_id: str, person: str = "") -> None:
         """Ends a run for good, as failed.
 
         Raises:

@@ -6,7 +6,7 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict
-from typing import Annotated, Any, Final, TypeAlias, get_args
+from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
 from urllib.parse import unquote
 from uuid import NAMESPACE_OID, uuid5
 
@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from orchestrator.errors import ConfigurationError
-from orchestrator.persistence import History, RunSummary
+from orchestrator.persistence import RunSummary
 from orchestrator.service.executions import Name, NewRun
 from orchestrator.service.run_service import GivenAnswer
 from orchestrator.service.run_view import MOST_QUESTIONS, OpenQuestion, build_run_view, list_questions
@@ -62,14 +62,9 @@ class RunPage(BaseModel):
     next: str | None
 
 
-def list_page(history: History, query: RunQuery) -> RunPage:
-    """Returns one page of runs.
-
-    Raises:
-        ConfigurationError: The cursor is not accepted.
-        StoreError: The store cannot be read.
-    """
-    runs = history.runs(task=query.text, **query.model_dump(exclude={"text"}))
+def list_page(service: Service, query: Annotated[RunQuery, Query()]) -> RunPage:
+    """List runs, a page at a time; `next` is the `cursor` of the following page."""
+    runs = service.history.runs(task=query.text, **query.model_dump(exclude={"text"}))
     return RunPage(runs=runs, next=runs.next)
 
 
@@ -107,7 +102,7 @@ def show_inbox(request: Request, service: Service) -> Response:
 @pages.get("/runs")
 def show_runs(request: Request, service: Service, query: Annotated[RunQuery, Query()]) -> Response:
     """Lists the runs."""
-    listed = list_page(service.history, query)
+    listed = list_page(service, query)
     chosen = query.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
     values = {
         "query": query,
@@ -162,20 +157,6 @@ async def start(request: Request, service: Service, form: Annotated[StartForm, F
     return _go_to(request, run_address(await service.start(run)))
 
 
-@pages.post("/run/resume")
-async def resume(request: Request, service: Service, thread_id: _Thread) -> Response:
-    """Resumes a run."""
-    await service.resume(thread_id)
-    return _go_to(request, run_address(thread_id))
-
-
-@pages.post("/run/cancel")
-async def cancel(request: Request, service: Service, thread_id: _Thread) -> Response:
-    """Ends a run."""
-    await service.cancel(thread_id, "")
-    return _go_to(request, run_address(thread_id))
-
-
 @pages.post("/run/fork")
 async def fork(
     request: Request,
@@ -189,11 +170,13 @@ async def fork(
     return _go_to(request, run_address(name))
 
 
-@pages.post("/run/delete")
-async def delete(request: Request, service: Service, thread_id: _Thread) -> Response:
-    """Deletes a run."""
-    await service.delete(thread_id)
-    return _go_to(request, "/runs")
+@pages.post("/run/{action}")
+async def change(
+    request: Request, service: Service, action: Literal["resume", "cancel", "delete"], thread_id: _Thread
+) -> Response:
+    """Resumes, ends or deletes a run."""
+    await getattr(service, action)(thread_id)
+    return _go_to(request, "/runs" if action == "delete" else run_address(thread_id))
 
 
 def _go_to(request: Request, address: str) -> Response:
@@ -232,10 +215,7 @@ class Cancellation(BaseModel):
     cancelled_by: Annotated[str, Field(max_length=200)] = ""
 
 
-@programs.get("/runs")
-def list_runs(service: Service, query: Annotated[RunQuery, Query()]) -> RunPage:
-    """List runs, a page at a time; `next` is the `cursor` of the following page."""
-    return list_page(service.history, query)
+programs.get("/runs")(list_page)
 
 
 @programs.post("/runs", status_code=201)

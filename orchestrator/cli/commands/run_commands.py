@@ -37,7 +37,6 @@ def run(
     no_db: bool = False,
     contract: options.File[Path | None] = None,
     json: options.Json = False,
-    verbose: options.Verbose = False,
 ) -> None:
     """Plan TASK, execute it step by step and judge every step.
 
@@ -63,7 +62,7 @@ def run(
             check_unused(store.history, thread)
         runs = OptionRuns(store, db, chosen, case=case)
         execution = Execution.of_new(runs, NewRun(task=task, thread_id=thread), thread)
-        RunSession(runs, thread, json, verbose).run(execution)
+        RunSession(runs, thread, json).run(execution)
 
 
 def resume(
@@ -77,7 +76,6 @@ def resume(
     halt: options.Reason[str | None] = None,
     db: options.Database = None,
     json: options.Json = False,
-    verbose: options.Verbose = False,
 ) -> None:
     """Resume the run THREAD after a crash, answer its question, or judge it again if it could not be judged.
 
@@ -95,7 +93,7 @@ def resume(
     with _open_stored(db, thread, chosen, last=last, resumable=True) as (runs, name):
         changed = bool(chosen.model_fields_set)
         execution = Execution.of_stored(runs, name, answer, accept_changes=changed)
-        RunSession(runs, name, json, verbose).run(execution)
+        RunSession(runs, name, json).run(execution)
 
 
 def fork(
@@ -107,7 +105,6 @@ def fork(
     last: options.Last = False,
     db: options.Database = None,
     json: options.Json = False,
-    verbose: options.Verbose = False,
 ) -> None:
     """Copy the run THREAD up to a step to a new run, and continue there. THREAD itself does not change.
 
@@ -120,7 +117,7 @@ def fork(
     check_thread_id(new)
     with _open_stored(db, thread, chosen, last=last) as (runs, name):
         # Users count steps from 1, as `show` does.
-        RunSession(runs, new, json, verbose).run(Execution.of_fork(runs, name, step - 1, new))
+        RunSession(runs, new, json).run(Execution.of_fork(runs, name, step - 1, new))
 
 
 @contextmanager

@@ -53,11 +53,6 @@ def split_models(names: str) -> list[str]:
     return models
 
 
-def list_unread(files: Sequence[Path]) -> list[str]:
-    """Lists what stored evaluations could not read; raises ContractError if one has not ended, or OSError."""
-    return [f"{file.name}: {sentence}" for file in files for sentence in read_end(file).unread]
-
-
 def read_stored_arms(files: Sequence[Path]) -> list[CaseResult]:
     """Reads stored evaluations; the name of a file is the name of its side, before the names that it has.
 
@@ -92,8 +87,9 @@ def draw_arms(results: Sequence[CaseResult], figures: Sequence[JsonObject]) -> T
         figures: What ``summarize_arms`` computed of them.
     """
     table = Table("", *(consoles.one_line(str(each["arm"])) for each in figures), box=None, pad_edge=False)
-    sides = [[result for result in results if result.arm == each["arm"]] for each in figures]
-    columns = [_describe_side(side, each) for side, each in zip(sides, figures, strict=True)]
+    columns = [
+        _describe_side([result for result in results if result.arm == each["arm"]], each) for each in figures
+    ]
     for name in columns[0]:
         if any(column[name] for column in columns):
             table.add_row(name, *(column[name] or "-" for column in columns))
@@ -101,31 +97,19 @@ def draw_arms(results: Sequence[CaseResult], figures: Sequence[JsonObject]) -> T
 
 
 def list_differences(differences: Sequence[ArmDifference]) -> Iterator[str]:
-    """Yields a sentence for each pair of sides: the difference, and whether it is told apart."""
+    """Yields the difference of each pair of sides, and the cases that one passes and the other does not."""
     for each in differences:
         low, high = each.interval
-        sides = f"{consoles.one_line(each.treatment)} against {consoles.one_line(each.control)}"
+        treatment, control = consoles.one_line(each.treatment), consoles.one_line(each.control)
         yield (
-            f"{sides}: success {each.value:+.2f} "
-            f"({low:+.2f} to {high:+.2f}) on {consoles.count_noun(each.cases, 'case')}, "
-            f"corrected p {each.p_value:.2g}; {_conclude(each)}"
+            f"{treatment} against {control}: success {each.value:+.2f} ({low:+.2f} to {high:+.2f}) "
+            f"on {consoles.count_noun(each.cases, 'case')}, corrected p {each.p_value:.2g}; "
+            f"{'' if each.is_shown else 'not '}told apart"
         )
-
-
-def list_changed_cases(differences: Sequence[ArmDifference]) -> Iterator[str]:
-    """Yields the cases that one side passes and the other does not."""
-    for each in differences:
-        yield from (
-            f"  {consoles.one_line(name)}: {before:.0%} of {consoles.one_line(each.control)}, "
-            f"{after:.0%} of {consoles.one_line(each.treatment)}"
-            for name, (before, after) in [*each.changed.items()][:_MOST_CASES]
-        )
+        for name, (before, after) in [*each.changed.items()][:_MOST_CASES]:
+            yield f"  {consoles.one_line(name)}: {before:.0%} of {control}, {after:.0%} of {treatment}"
         if (more := len(each.changed) - _MOST_CASES) > 0:
             yield f"  and {consoles.count_noun(more, 'case')} more"
-
-
-def _conclude(difference: ArmDifference) -> str:
-    return "told apart" if difference.is_shown else "not told apart"
 
 
 def _describe_side(side: Sequence[CaseResult], figures: JsonObject) -> Mapping[str, str]:
@@ -190,7 +174,7 @@ def compare(  # noqa: PLR0917
         unread: list[str] = []
         if tasks is None:
             results = read_stored_arms(files or [])
-            unread = list_unread(files or [])
+            unread = [f"{file.name}: {each}" for file in files or [] for each in read_end(file).unread]
         else:
             cases, evaluation = _read_cases(tasks), RecordedEvaluation(None, keeps_runs=True)
             with persistence.open_store(db) as store:
@@ -215,7 +199,7 @@ def _print(results: Sequence[CaseResult], *, as_json: bool) -> None:
         return
     console = consoles.build_console()
     console.print(draw_arms(results, figures))
-    for line in [*list_differences(differences), *list_changed_cases(differences)]:
+    for line in list_differences(differences):
         console.print(line, markup=False, soft_wrap=True)
 
 

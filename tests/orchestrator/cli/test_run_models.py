@@ -62,9 +62,10 @@ def test_the_latest_run_that_waits_is_resumed(run, cli, db):
     assert (resumed.exit_code, "thread waits, stored in" in resumed.stderr) == (0, True)
 
 
-def test_verbose_shows_each_output_and_its_checks(cli, chat):
+def test_show_has_each_output_and_its_checks(cli, chat):
     server = chat(steps=["one two three"])
-    shown = cli("run", "Write exactly 3 words.", "--model", "openai:m", "-v", env=server.environment).stderr
+    cli("run", "Write exactly 3 words.", "--model", "openai:m", env=server.environment)
+    shown = cli("show", "--last").stdout
 
     assert "  | one two three\n" in shown
     assert "  check passed: use exactly 3 words (" in shown

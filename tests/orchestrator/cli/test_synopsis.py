@@ -48,10 +48,10 @@ def test_every_option_is_in_the_synopsis(subtests):
         with subtests.test(command=command):
             synopsis = read_synopsis()
             inherited = synopsis["run"] if "options of run" in synopsis[command] else ""
-            named = {*re.findall(r"--[a-z-]+|-v", synopsis[command] + inherited)}
+            named = {*re.findall(r"--[a-z-]+", synopsis[command] + inherited)}
             negated = {f"--{name.removeprefix('--no-')}" for name in named if name.startswith("--no-")}
 
-            assert list_options(command) <= named | negated | ({"--verbose"} if "-v" in named else set())
+            assert list_options(command) <= named | negated
 
 
 def test_the_list_of_commands_has_the_first_sentence_of_each_help_in_short(subtests):

@@ -6,7 +6,7 @@ from io import StringIO
 from rich.console import Console
 
 from orchestrator.cli.consoles import print_logs_on
-from orchestrator.cli.run_drawings import RunProgress, describe_event
+from orchestrator.cli.run_drawings import describe_event
 from tests.orchestrator.cli.builders import (
     answered,
     executed,
@@ -85,9 +85,6 @@ def test_an_event_that_the_next_one_explains_has_no_line(subtests):
             assert describe_event(event, 2) is None
 
 
-EVENTS = (run_started(), planned("step 1"), step_started(), executed(), judged(), finished())
-
-
 def terminal(*, live):
     file = StringIO()
     file.isatty = lambda: live
@@ -97,7 +94,7 @@ def terminal(*, live):
 def test_log_records_are_printed_as_text_inside_the_block():
     console = terminal(live=True)
     with print_logs_on(console), console.status("working"):
-        RunProgress(console).show(EVENTS[0])
+        console.print(describe_event(run_started(), 0))
         logging.getLogger("agents.somewhere").warning("[red]%s[/red]\x1b[31m", "said")
         logging.getLogger("agents.somewhere").info("unsaid")
     logging.getLogger("agents.somewhere").error("late")
