@@ -14,8 +14,8 @@ from .errors import UnmetContractError as UnmetContractError
 from .judging.evaluator import EvaluationOptions as EvaluationOptions
 from .retry.policy import RetryPolicy as RetryPolicy
 from .runs.result import Result as Result
-from .runtime.settings_model import Budget as Budget
-from .runtime.settings_model import ModelPrice as ModelPrice
+from .runtime.budget import Budget as Budget
+from .settings import SupervisionPolicy as SupervisionPolicy
 from .state.graph_state import OrchestratorState as OrchestratorState
 from .state.records import Attempt as Attempt
 from .state.records import Question as Question
@@ -23,5 +23,4 @@ from .study.case_runs import assert_evaluation as assert_evaluation
 from .study.replay import replay as replay
 from .study.tune import tune as tune
 from .study.tune_spec import TuneSpec as TuneSpec
-from .supervision.modes import SupervisionPolicy as SupervisionPolicy
-from .supervision.modes import Supervisor as Supervisor
+from .supervision.phases import Supervisor as Supervisor

@@ -7,41 +7,72 @@ from typing import Annotated, Any, Final, Literal, NotRequired, TypeAlias, Unpac
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse, hook_config
 from langchain.agents.middleware.types import OmitFromInput, PrivateStateAttr
-from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall
 from langchain_core.tools import BaseTool
 from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
 
 from agents import prompts
-from agents.loop.effects import Effect, Withheld, build_correction, build_effect, find_last_reply
+from agents.loop.effects import (
+    Effect,
+    Withheld,
+    build_correction,
+    build_effect,
+    find_last_reply,
+    is_correction,
+)
 from agents.loop.effects_middleware import EffectsState
 from agents.loop.langgraph_internals import has_saver
 from agents.loop.single_agent import ask_decision, build_single_gate
 from agents.loop.tool_answers import build_answer
-from evaluation import EvaluationContract, aevaluate, evaluate
+from evaluation import EvaluationContract, EvaluationReport, aevaluate, evaluate
 from evaluation.contract.requirements import Contract
+from evaluation.contract.run import convert_calls
+from evaluation.findings import EvaluationStatus
 from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, check_judge
+from evaluation.recordings.default_contract import build_default_contract
 from orchestrator.errors import ConfigurationError, UnmetContractError
-from orchestrator.judging.contract_choice import CallRules, read_call_rules
-from orchestrator.judging.conversation import (
-    Conversation,
-    ConversationAttempt,
-    ConversationVerdict,
-    approve,
-    build_case,
-    can_be_mended,
-    find_best_output,
-    read_verdict,
-)
-from orchestrator.judging.executor_tools import ExecutorTools
-from orchestrator.judging.task_contracts import validate_contract
-from orchestrator.runtime.call_recorder import plan_record
+from orchestrator.judging.contract_choice import read_call_rules
+from orchestrator.judging.contract_options import validate_contract
+from orchestrator.judging.evaluator import add_search
+from orchestrator.judging.evidence import ACCEPTING, Evidence, is_enough, read_evidence
+from orchestrator.judging.executor_tools import ExecutorTools, describe_repeat
+from orchestrator.judging.feedback import feedback_of, list_kinds, read_expectations, report_score
+from orchestrator.runtime.call_recorder import plan_record, read_tool_calls
 from orchestrator.state.plain_values import plain_json
-from orchestrator.state.records import Json, Requirement, ToolCallRecord
+from orchestrator.state.records import Basis, EvidenceRecord, Report, Requirement, ToolCallRecord
 
 OnFailure: TypeAlias = Literal["return", "raise", "ask"]
 Handler: TypeAlias = Callable[[ModelRequest[Any]], ModelResponse[Any]]
 AsyncHandler: TypeAlias = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
-_FORBIDDEN: Final = "forbidden"
+_OPEN: Final = frozenset({"unverified"})
+"""The kinds of failures that another answer cannot mend: nobody could say whether the last one is good."""
+
+
+class ConversationAttempt(TypedDict):
+    """One answer of an agent, its score from 0 to 1 (None if nothing was scored), and what has to change."""
+
+    output: str
+    status: EvaluationStatus
+    score: float | None
+    feedback: str
+
+
+class ConversationVerdict(TypedDict):
+    """The verdict on the answer of an agent, as plain JSON.
+
+    ``accepted`` says whether ``status`` and ``basis`` are enough, and ``reason`` why, in one sentence.
+    ``warnings`` names the tools that a retry called again, and that act by their names alone.
+    """
+
+    accepted: bool
+    status: EvaluationStatus
+    basis: Basis
+    reason: str
+    evidence: EvidenceRecord
+    report: Report
+    attempts: list[ConversationAttempt]
+    warnings: list[str]
 
 
 class ContractState(EffectsState):
@@ -89,13 +120,15 @@ class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
     ) -> None:
         super().__init__()
         _check_options(max_retries, require, on_failure)
-        self._contract = None if contract is None else validate_contract(contract, "contract")
+        # Without a contract of the caller, the audit of a recorded run decides.
+        self._is_stated = contract is not None
+        self._contract = validate_contract(contract, "contract") if contract is not None else Contract()
         self._max_retries = max_retries
         self._judge = check_judge(judge)
         self._require = require
         self._on_failure = on_failure
         self._options = options
-        self._rules: CallRules = read_call_rules([self._contract or Contract()])
+        self._rules = read_call_rules([self._contract])
 
     def before_agent(self, state: ContractState, runtime: Runtime[Any]) -> dict[str, Any]:  # noqa: ARG002
         """Notes where the request begins.
@@ -134,14 +167,16 @@ class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
         reply, answered = find_last_reply(state["messages"])
         if reply is None or self._rules.is_empty:
             return None
-        made, refused = self._read(state).calls, dict[str, tuple[ToolCall, str]]()
+        made, execution, refused = _list_calls(state), build_single_gate().execution, dict[str, Effect]()
+        messages: list[BaseMessage] = []
         for call in (each for each in reply.tool_calls if each["id"] not in answered):
             breach = self._rules.find_breach(call["name"], made)
             if breach is None:
                 made = [*made, _plan_record(call)]
             else:
-                refused[str(call["id"])] = call, breach
-        return _refuse_calls(refused, build_single_gate().execution) if refused else None
+                refused[str(call["id"])] = build_effect(call, Withheld(breach, "forbidden"), execution)
+                messages.append(build_answer(call, breach))
+        return {"effects": refused, "messages": messages} if refused else None
 
     @hook_config(can_jump_to=["model"])
     def after_agent(self, state: ContractState, runtime: Runtime[Any]) -> dict[str, Any] | None:  # noqa: ARG002
@@ -150,51 +185,80 @@ class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
         Raises:
             UnmetContractError: The answer is refused at last, and ``on_failure`` is "raise".
         """
-        conversation = self._read(state)
-        case = build_case(conversation, self._contract)
-        return self._conclude(state, conversation, evaluate(case, judge=self._judge, **self._options))
+        report = evaluate(self._build_case(state), judge=self._judge, **self._options)
+        return self._conclude(state, report)
 
     @hook_config(can_jump_to=["model"])
     async def aafter_agent(self, state: ContractState, runtime: Runtime[Any]) -> dict[str, Any] | None:  # noqa: ARG002
         """Like ``after_agent``, without blocking the event loop while a judge answers."""
-        conversation = self._read(state)
-        case = build_case(conversation, self._contract)
-        report = await aevaluate(case, judge=self._judge, **self._options)
-        return self._conclude(state, conversation, report)
+        report = await aevaluate(self._build_case(state), judge=self._judge, **self._options)
+        return self._conclude(state, report)
 
-    def _read(self, state: ContractState) -> Conversation:
-        request, effects = state.get("contract_request"), state.get("effects", {})
-        return Conversation.since(request, state["messages"], effects)
+    def _build_case(self, state: ContractState) -> dict[str, object]:
+        run = _build_run(state)
+        if not self._is_stated:
+            return {"agent_run": run, **build_default_contract(run)}
+        return {"contract": add_search(self._contract, is_wanted=True), "agent_run": run}
 
-    def _conclude(
-        self,
-        state: ContractState,
-        conversation: Conversation,
-        report: Any,  # noqa: ANN401
-    ) -> dict[str, Any]:
-        earlier = state.get("contract_attempts", [])
-        verdict = read_verdict(report, conversation, self._contract, self._require, self._judge, earlier)
+    def _conclude(self, state: ContractState, report: EvaluationReport) -> dict[str, Any]:
+        """Returns what follows an answer: it is accepted, goes back to the model, or is refused at last."""
+        verdict = self._read_verdict(state, report.model_dump(mode="json"), report.status)
+        attempts = verdict["attempts"]
         if verdict["accepted"]:
             return {"verdict": verdict}
-        has_retry = len(earlier) < self._max_retries
-        if has_retry and can_be_mended(verdict, conversation, self._contract):
-            return _send_back(state, verdict, prompts.correction_turn(verdict["attempts"][-1]["feedback"]))
-        return self._end(state, verdict)
-
-    def _end(self, state: ContractState, verdict: ConversationVerdict) -> dict[str, Any]:
-        """Returns what happens with an answer that is refused at last."""
-        best = find_best_output(verdict["attempts"])
+        if len(attempts) <= self._max_retries and self._can_be_mended(state, verdict):
+            return _send_back(state, verdict, attempts[-1]["feedback"])
         if self._on_failure == "raise":
             raise UnmetContractError(f"the answer does not meet the contract: {verdict['reason']}", verdict)
         if self._on_failure == "ask":
             return _ask(state, verdict)
-        is_last = best == verdict["attempts"][-1]["output"]
+        scores = [-1.0 if each["score"] is None else each["score"] for each in attempts]
+        # The answer with the highest score; of equal ones the latest.
+        best = attempts[max(range(len(attempts)), key=lambda at: (scores[at], at))]["output"]
+        is_last = best == attempts[-1]["output"]
         return {"verdict": verdict, **({} if is_last else {"messages": [AIMessage(best)]})}
+
+    def _read_verdict(
+        self, state: ContractState, report: Report, status: EvaluationStatus
+    ) -> ConversationVerdict:
+        """Returns the verdict on the last answer; its feedback does not give the expected answer away."""
+        evidence = read_evidence(report, self._contract).add_trust(self._judge)
+        is_accepted = evidence.accepted and is_enough(evidence.basis, self._require)
+        feedback = read_expectations(self._contract, _read_request(state)).mask(feedback_of(report))
+        attempt = ConversationAttempt(
+            output=_read_output(state), status=status, score=report_score(report), feedback=feedback
+        )
+        reason = evidence.reason if evidence.accepted else feedback or str(report["summary"])
+        if evidence.accepted and not is_accepted:
+            reason = f"require is {self._require!r}, and the answer is only {evidence.basis}: {reason}"
+        repeated = {each["name"] for each in state.get("effects", {}).values() if each.get("is_repeat")}
+        return ConversationVerdict(
+            accepted=is_accepted,
+            status=status,
+            basis=evidence.basis,
+            reason=reason,
+            evidence=evidence.record,
+            report=report,
+            attempts=[*state.get("contract_attempts", []), attempt],
+            warnings=[describe_repeat(name) for name in sorted(repeated)],
+        )
+
+    def _can_be_mended(self, state: ContractState, verdict: ConversationVerdict) -> bool:
+        """Returns whether another answer may be accepted.
+
+        Not if nobody could judge the last one, if a call broke the contract for good, or if the agent repeats
+        an answer that was refused.
+        """
+        last, *before = reversed(verdict["attempts"])
+        is_open = verdict["status"] == "invalid" or {*list_kinds(verdict["report"])} <= _OPEN
+        is_repeated = any(each["output"] == last["output"] for each in before)
+        is_lost = self._rules.find_lasting_breach(_list_calls(state)) is not None
+        return not (verdict["status"] in ACCEPTING or is_open or is_repeated or is_lost)
 
     def _check_tools(self, request: ModelRequest[Any]) -> None:
         tools = {each.name: each for each in request.tools if isinstance(each, BaseTool)}
         known = tuple(tools) if len(tools) == len(request.tools) else None
-        problem = ExecutorTools(known, tools=tools).find_problem(self._contract or Contract())
+        problem = ExecutorTools(known, tools=tools).find_problem(self._contract)
         if problem is not None:
             raise ConfigurationError(f"contract.{problem}")
 
@@ -209,26 +273,62 @@ def _check_options(max_retries: object, require: object, on_failure: object) -> 
         raise ConfigurationError(f"on_failure is {on_failure!r}; give 'return', 'raise' or 'ask'")
 
 
-def _read_arguments(call: ToolCall) -> dict[str, Json]:
-    # Each value by itself: deep arguments as a whole would become a text.
-    return {name: plain_json(value) for name, value in call["args"].items()}
-
-
 def _plan_record(call: ToolCall) -> ToolCallRecord:
-    return plan_record(call["name"], _read_arguments(call))
+    # Each value by itself: deep arguments as a whole would become a text.
+    return plan_record(call["name"], {name: plain_json(value) for name, value in call["args"].items()})
 
 
-def _refuse_calls(refused: Mapping[str, tuple[ToolCall, str]], execution: str) -> dict[str, Any]:
-    effects: dict[str, Effect] = {
-        call_id: build_effect(call, Withheld(breach, _FORBIDDEN), execution)
-        for call_id, (call, breach) in refused.items()
+def _list_messages(state: ContractState) -> Sequence[BaseMessage]:
+    """Lists the messages since the request, with it; all messages if it is gone."""
+    messages: Sequence[BaseMessage] = state["messages"]
+    request = state.get("contract_request")
+    return messages[next((at for at, each in enumerate(messages) if each.id == request), 0) :]
+
+
+def _list_replies(state: ContractState) -> list[AIMessage]:
+    return [each for each in _list_messages(state) if isinstance(each, AIMessage)]
+
+
+def _read_output(state: ContractState) -> str:
+    """Returns the text of the last message of the model."""
+    return "".join(str(each.text) for each in _list_replies(state)[-1:])
+
+
+def _read_request(state: ContractState) -> str:
+    """Returns the words of the user."""
+    asked = [each for each in _list_messages(state) if isinstance(each, HumanMessage)]
+    return "\n".join(str(each.text) for each in asked if not is_correction(each))
+
+
+def _list_calls(state: ContractState) -> list[ToolCallRecord]:
+    """Lists the calls of tools that have an answer, also those of refused answers."""
+    effects = state.get("effects", {})
+    stated = {call_id for call_id, effect in effects.items() if effect.get("is_stated")}
+    calls = read_tool_calls(_list_messages(state), effects)
+    return [{**call, "writes": True} if call.get("id") in stated else call for call in calls]
+
+
+def _build_run(state: ContractState) -> dict[str, object]:
+    """Builds the ``agent_run``: all calls, and the last answer without the ones that were refused."""
+    request, output, replies = _read_request(state), _read_output(state), _list_replies(state)
+    reason = replies[-1].response_metadata.get("finish_reason") if replies else None
+    end = {"role": "assistant", "content": output, **({"finish_reason": reason} if reason else {})}
+    probes = [effect["read_back"] for effect in state.get("effects", {}).values() if "read_back" in effect]
+    usages = [each.usage_metadata for each in replies if each.usage_metadata]
+    names = ("input_tokens", "output_tokens", "total_tokens") if len(usages) == len(replies) else ()
+    return {
+        "input": request,
+        "final_output": output,
+        "messages": [{"role": "user", "content": request}, end],
+        **convert_calls(_list_calls(state)),
+        **({"probes": probes} if probes else {}),
+        "model_calls": len(replies),
+        **{name: sum(usage[name] for usage in usages) for name in names},
     }
-    messages: Sequence[ToolMessage] = [build_answer(call, breach) for call, breach in refused.values()]
-    return {"effects": effects, "messages": messages}
 
 
-def _send_back(state: ContractState, verdict: ConversationVerdict, text: str) -> dict[str, Any]:
-    messages: list[BaseMessage] = [build_correction(text)]
+def _send_back(state: ContractState, verdict: ConversationVerdict, reason: str) -> dict[str, Any]:
+    messages: list[BaseMessage] = [build_correction(prompts.correction_turn(reason))]
     # The next answer gives another one.
     reset = {"structured_response": None} if "structured_response" in state else {}
     return {"jump_to": "model", "contract_attempts": verdict["attempts"], "messages": messages, **reset}
@@ -245,6 +345,7 @@ def _ask(state: ContractState, verdict: ConversationVerdict) -> dict[str, Any]:
         return {"action_requests": [action], "review_configs": [review]}
 
     answer = ask_decision(build_request)
-    if answer["answer"] == "approve":
-        return {"verdict": approve(verdict, answer["answered_by"])}
-    return _send_back(state, verdict, prompts.correction_turn(answer["text"]))
+    if answer["answer"] != "approve":
+        return _send_back(state, verdict, answer["text"])
+    evidence = Evidence(person=answer["answered_by"])
+    return {"verdict": {**verdict, "basis": evidence.basis, "reason": evidence.reason, "accepted": True}}

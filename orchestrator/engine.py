@@ -20,15 +20,16 @@ from evaluation.plugins import AnyJudge, JudgeFunction
 from orchestrator.errors import ConfigurationError
 from orchestrator.events import Hook, check_hooks
 from orchestrator.graph.build import Agents, Graph, compile_graph
-from orchestrator.judging.evaluator import EvaluationOptions, check_evaluation, read_judge
-from orchestrator.judging.executor_tools import read_executor_tools
-from orchestrator.judging.output import check_output_type, list_type_checks
-from orchestrator.judging.task_contracts import (
+from orchestrator.judging.contract_options import (
     ContractSource,
     StepContract,
+    check_output_type,
+    list_type_checks,
     read_contracts,
     read_task_contracts,
 )
+from orchestrator.judging.evaluator import EvaluationOptions, check_evaluation, read_judge
+from orchestrator.judging.executor_tools import read_executor_tools
 from orchestrator.persistence.store import Store, read_saver
 from orchestrator.runs.launch import Launcher
 from orchestrator.runs.resume import SAFEGUARDS, describe_safeguards
@@ -36,7 +37,7 @@ from orchestrator.runs.run_loop import Runner
 from orchestrator.runs.run_methods import RunMethods
 from orchestrator.runtime.agent_methods import AnyGraph, Compressor, Executor, Monitor, Planner, read_executor
 from orchestrator.settings import RunSettings, Settings
-from orchestrator.supervision.modes import Supervisor
+from orchestrator.supervision.phases import Supervisor
 
 
 class OrchestratorOptions(RunSettings, total=False):

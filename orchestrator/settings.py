@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Final, Unpack, cast, get_type_hints
+from typing import Annotated, Final, TypeAlias, Unpack, cast, get_args, get_type_hints
 
 from langchain_core.runnables import RunnableConfig
 from pydantic import Field, InstanceOf, SkipValidation, create_model
@@ -14,12 +14,100 @@ from typing_extensions import TypedDict
 
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.policy import RetryPolicy
-from orchestrator.runtime import settings_model
+from orchestrator.runtime import budget
+from orchestrator.runtime.budget import Budget, Flag, PositiveCount, SettingsModel
 from orchestrator.runtime.call import RunContext
-from orchestrator.runtime.settings_model import Budget
-from orchestrator.state.plain_values import format_repr, read_text
+from orchestrator.state.plain_values import format_repr, format_text, read_text
 from orchestrator.state.records import Grounding, PlanningMode, Requirement, SupervisionMode
-from orchestrator.supervision.modes import ModeFunction, SupervisionPolicy
+
+ModeFunction: TypeAlias = Callable[[str, int], SupervisionMode]
+MODES: Final[tuple[SupervisionMode, ...]] = get_args(SupervisionMode)
+
+
+class SupervisionPolicy(SettingsModel):
+    """Limits how often a step is corrected, and says how a person is asked.
+
+    Attributes:
+        max_reorient_attempts: How often the supervisor may have one step redone with a correction.
+        max_assumptions: A commitment with more assumptions than this triggers supervision; None is no bound.
+        human: Whether a person can be asked; needs a checkpointer. If nobody can be asked, a step about
+            which the supervisor wants to ask fails with the question as its reason.
+
+    Raises:
+        ConfigurationError: A value is not accepted.
+    """
+
+    max_reorient_attempts: PositiveCount = 2
+    max_assumptions: Annotated[
+        int | None, Field(ge=0, description="a whole number of at least 0, or None for no bound")
+    ] = None
+    human: Flag = True
+
+
+@dataclass(frozen=True, slots=True)
+class Modes:
+    """The supervision modes of a run.
+
+    Attributes:
+        source: One mode for all steps, or a function of a step's text and index.
+        possible: The modes that somebody can carry out, of which a step of a plan may name one.
+    """
+
+    source: SupervisionMode | ModeFunction
+    possible: frozenset[SupervisionMode]
+
+    def __post_init__(self) -> None:
+        """Checks a mode that is known before the plan.
+
+        Raises:
+            ConfigurationError: The mode is unknown, or nobody can carry it out.
+        """
+        if not callable(self.source):
+            self._check_mode(self.source, "supervision")
+
+    def plan_modes(
+        self, steps: Sequence[str], declared: Sequence[SupervisionMode | None] | None, first: int
+    ) -> list[SupervisionMode | None] | None:
+        """Returns the mode of each planned step, None for the default mode; None if all steps have that.
+
+        Args:
+            steps: Texts of the steps.
+            declared: The mode that the plan gives each step. It comes before ``source``.
+            first: Index of the first step.
+
+        Raises:
+            ConfigurationError: The function raised, or it or the plan gave a mode that nobody can carry out.
+        """
+        if declared is None and not callable(self.source):
+            return None
+        # All steps at once: an invalid mode ends the run before its first step, not halfway.
+        own = declared or [None] * len(steps)
+        return [
+            self._choose_mode(step, index, mode)
+            for index, (step, mode) in enumerate(zip(steps, own, strict=True), first)
+        ]
+
+    def _choose_mode(self, step: str, index: int, declared: SupervisionMode | None) -> SupervisionMode | None:
+        place, mode = f"step {index + 1}: supervision", declared
+        if declared is None and callable(self.source):
+            try:
+                mode = self.source(step, index)
+            except (Exception, SystemExit) as error:
+                # The function is user code, which may raise anything.
+                message = f"{place} raised {type(error).__name__}: {format_text(error)}"
+                raise ConfigurationError(message) from error
+        return declared if mode is None and not callable(self.source) else self._check_mode(mode, place)
+
+    def _check_mode(self, value: object, place: str) -> SupervisionMode:
+        mode = next((known for known in self.possible if known == value), None)
+        if mode is None:
+            accepted = ", ".join(repr(known) for known in MODES if known in self.possible)
+            raise ConfigurationError(
+                f"{place} is {format_repr(value, 80)}; give {accepted} ('human' needs a checkpointer such as "
+                "InMemorySaver(), 'llm' agents with a model, and the mode of a single step supervision= or "
+                "supervisor= of the orchestrator)"
+            )
+        return mode
 
 
 class RunSettings(TypedDict, total=False):
@@ -29,11 +117,11 @@ class RunSettings(TypedDict, total=False):
     """What happens after a step was not accepted."""
     budget: Annotated[InstanceOf[Budget], Field(default_factory=Budget)]
     """Upper bounds of time, tokens, model calls and cost of a run."""
-    call_timeout: Annotated[settings_model.Seconds, Field(default=None)]
+    call_timeout: Annotated[budget.Seconds, Field(default=None)]
     """Maximum time of one call of an agent, in seconds. Default: no bound."""
-    step_timeout: Annotated[settings_model.Seconds, Field(default=None)]
+    step_timeout: Annotated[budget.Seconds, Field(default=None)]
     """Maximum time of a step with all its attempts and their judging, in seconds. Default: no bound."""
-    max_plan_steps: Annotated[settings_model.PositiveCount, Field(default=1000)]
+    max_plan_steps: Annotated[budget.PositiveCount, Field(default=1000)]
     """Maximum number of steps of a plan; a longer plan is refused."""
     planning: Annotated[PlanningMode, Field(default="always")]
     """When the planner is asked: "always" first; "auto" only if all attempts at the whole task failed by more
@@ -50,7 +138,7 @@ class RunSettings(TypedDict, total=False):
     """"none", "llm" or "human", or a function of a step's text and index that returns it."""
     supervision_policy: Annotated[InstanceOf[SupervisionPolicy], Field(default_factory=SupervisionPolicy)]
     """The bounds of supervision, and of a person's answer."""
-    max_parallel_steps: Annotated[settings_model.PositiveCount, Field(default=8)]
+    max_parallel_steps: Annotated[budget.PositiveCount, Field(default=8)]
     """Maximum number of steps that run at once, if the plan says which are independent."""
     synthesis: Annotated[bool | None, Field(default=None, description="True, False, or None")]
     """Whether the executor writes one answer from the results of several steps; if False, the last result is
@@ -66,9 +154,9 @@ def read_sentences(model: type) -> dict[str, str]:
     }
 
 
-CHECKED: Final[type[settings_model.SettingsModel]] = create_model(
+CHECKED: Final[type[budget.SettingsModel]] = create_model(
     "LangGraphOrchestrator",
-    __base__=settings_model.SettingsModel,
+    __base__=budget.SettingsModel,
     **get_type_hints(RunSettings, include_extras=True),
 )
 """Checks ``RunSettings``."""

@@ -29,7 +29,7 @@ from orchestrator.persistence import open_store as open_or_make_store
 from orchestrator.persistence.store import default_path
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.runs.run_saver import format_resume_call
-from orchestrator.runtime.settings_model import Budget
+from orchestrator.runtime.budget import Budget
 from orchestrator.service.executions import NewRun
 from orchestrator.settings import RunSettings, check_thread_id, read_sentences
 from orchestrator.state.plain_values import format_repr

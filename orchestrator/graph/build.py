@@ -20,7 +20,7 @@ from evaluation.plugins import AnyJudge
 from orchestrator.errors import ConfigurationError
 from orchestrator.graph.executor import ExecutorMethods, executor_node
 from orchestrator.graph.monitor import monitor_node, report_ended
-from orchestrator.graph.run_nodes import branch_node, join_node, planner_node, synthesis_node, with_conclusion
+from orchestrator.graph.run_nodes import branch_node, join_node, planner_node, synthesis_node
 from orchestrator.graph.step import (
     NO_LIMIT,
     PARALLEL,
@@ -33,6 +33,7 @@ from orchestrator.graph.step import (
     build_step_graph,
     route_after_join,
     route_after_planner,
+    with_conclusion,
 )
 from orchestrator.graph.supervise import (
     answer_node,
@@ -43,13 +44,13 @@ from orchestrator.graph.supervise import (
     supervise_node,
 )
 from orchestrator.judging.contract_choice import Contracts, Synthesis, read_call_rules
+from orchestrator.judging.contract_options import TaskContracts
 from orchestrator.judging.evaluator import EvaluationOptions, Evaluator
 from orchestrator.judging.executor_tools import ExecutorTools, check_approvals
 from orchestrator.judging.judging_calls import Judges
-from orchestrator.judging.task_contracts import TaskContracts
 from orchestrator.runtime import agent_methods
 from orchestrator.runtime.call import Node, Reporter, RunContext
-from orchestrator.settings import Settings
+from orchestrator.settings import MODES, Modes, Settings
 from orchestrator.state.graph_state import (
     BRANCH,
     EXECUTOR,
@@ -62,7 +63,6 @@ from orchestrator.state.graph_state import (
     RunInput,
 )
 from orchestrator.state.records import SupervisionMode
-from orchestrator.supervision.modes import MODES, Modes
 from orchestrator.supervision.phases import Phases, choose_phases
 
 V = TypeVar("V", int, float, str)
@@ -148,7 +148,9 @@ def compile_graph(
     synthesis = _choose_synthesis(agents.executor, contracts, settings, derived is not None)
     contracts = replace(contracts, synthesis=synthesis)
     options, supervisor = settings.options, agents.supervisor
-    phases = choose_phases(agents.executor, agents.monitor, supervisor, options["supervision_policy"])
+    phases = choose_phases(
+        agents.executor, agents.monitor, supervisor, options["supervision_policy"].max_assumptions
+    )
     modes = Modes(options["supervision"], _find_modes(phases, settings, supervisor))
     step, answer = _build_steps(agents, contracts, phases, modes, settings)
     plan = agent_methods.bind_method(agents.planner, "generate_plan")

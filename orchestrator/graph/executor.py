@@ -124,7 +124,8 @@ async def _compress_context(
     if compress is None or not state["context"]:
         return {}
     index, _ = current_step(state)
-    called = await call_agent(compress, state["context"], state["task"], run=run, step_index=index)
+    method = partial(compress, task=state["task"])
+    called = await call_agent(method, state["context"], run=run, step_index=index)
     totals = count_calls(state, called.spent)
     if isinstance(called, Raised):
         kind = called.kind or "compressor_error"

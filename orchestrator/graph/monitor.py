@@ -11,6 +11,7 @@ from evaluation.contract.requirements import Contract
 from orchestrator.errors import ContractFunctionError
 from orchestrator.events import StepJudged, StepRetried
 from orchestrator.judging.contract_choice import Contracts, Demand, find_lasting_effect
+from orchestrator.judging.contract_options import format_output
 from orchestrator.judging.evaluator import Evaluator
 from orchestrator.judging.evidence import ACCEPTING, read_evidence
 from orchestrator.judging.feedback import (
@@ -21,7 +22,6 @@ from orchestrator.judging.feedback import (
     warnings_of,
 )
 from orchestrator.judging.judging_calls import Judging
-from orchestrator.judging.output import format_output
 from orchestrator.planning.parallel import apply_update
 from orchestrator.retry.verdict_updates import (
     add_decision,

@@ -16,9 +16,8 @@ from agents.sync import run_in_thread
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.events import Event, Planned, Replanned
 from orchestrator.judging.contract_choice import Contracts
+from orchestrator.judging.contract_options import TaskContracts, format_output
 from orchestrator.judging.evidence import is_enough
-from orchestrator.judging.output import format_output
-from orchestrator.judging.task_contracts import TaskContracts
 from orchestrator.planning.parallel import (
     build_replan_request,
     build_replan_update,
@@ -31,7 +30,7 @@ from orchestrator.retry.verdict_updates import build_failure, count_calls, stop_
 from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Node, Raised, Returned, RunContext, Spent, call_agent
 from orchestrator.runtime.call_recorder import CallObserver
-from orchestrator.settings import Settings, check_task
+from orchestrator.settings import Modes, Settings, check_task
 from orchestrator.state.graph_state import (
     GROWING,
     Declared,
@@ -41,10 +40,8 @@ from orchestrator.state.graph_state import (
     current_records,
     lacks_report,
     list_accepted,
-    merge_records,
 )
 from orchestrator.state.records import NO_USAGE, Attempt, DerivedContract, EvidencePart, SupervisionMode
-from orchestrator.supervision.modes import Modes
 
 
 def planner_node(
@@ -119,7 +116,7 @@ class _Plan:
         if derived is not None:
             kept, own = derived["output"], list[DerivedContract | None]([None] * len(steps))
             if rules is not None:
-                own = await run_in_thread(lambda: rules.derive_replan(steps, kept))
+                own = await run_in_thread(lambda: rules.derive_steps(steps, kept))
             return {**declared, "derived": {**derived, "steps": [*derived["steps"], *own]}}
         if rules is None or _is_replan(self.state):
             return declared
@@ -221,7 +218,7 @@ def synthesis_node(step: StepGraph, contracts: Contracts, settings: Settings) ->
         end = await run_step_graph(step, build_synthesis(state), run, write)
         update = _end_synthesis(state, end)
         if end["status"] == "success":
-            update = _accept_output(update, list_accepted(current_records(end))[-1], contracts, settings)
+            update = accept_output(update, list_accepted(current_records(end))[-1], contracts, settings)
         return name_way_on(state, update) if run.interruptible else update
 
     return node
@@ -245,28 +242,7 @@ def _end_synthesis(state: OrchestratorState, end: OrchestratorState) -> StateUpd
     }
 
 
-def with_conclusion(node: Node, contracts: Contracts, settings: Settings) -> Node:
-    """Wraps a node that may accept the last step, so that the run then has its output or goes on to it."""
-
-    async def conclude(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
-        update = await node(state, run, write)
-        if changed := run.take_changed():
-            update = {**update, "warnings": [*update.get("warnings", []), *changed]}
-        if update.get("status") == "failed" and run.interruptible:
-            return name_way_on(state, update)
-        if update.get("status") != "success":
-            return update
-        accepted = list_accepted(merge_records(state["results"], [update.get("results", [])]))
-        # A step that a re-plan made the only one was not executed as the whole output.
-        is_checked = not contracts.has_output_rules(state) or len(state["plan"]) == 1
-        if contracts.writes_answer(state) and (len(accepted) > 1 or not is_checked):
-            return {**update, "status": "executing"}
-        return _accept_output(update, accepted[-1], contracts, settings)
-
-    return conclude
-
-
-def _accept_output(
+def accept_output(
     update: StateUpdate, record: Attempt, contracts: Contracts, settings: Settings
 ) -> StateUpdate:
     """Returns the update with the output of the run, or the failure if its basis is not enough."""

@@ -9,13 +9,14 @@ from typing import Any, Final, TypeAlias
 from langchain_core.runnables import Runnable
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import get_runtime
-from langgraph.types import Send
+from langgraph.types import Send, StreamWriter
 
 from agents.loop.langgraph_internals import drop_recursion_limit
 from agents.sync import run_sync
 from evaluation.graph import DirectCall
-from orchestrator.graph.run_nodes import StepGraph, stop_with_siblings
-from orchestrator.planning.parallel import build_branches
+from orchestrator.graph.run_nodes import StepGraph, accept_output, stop_with_siblings
+from orchestrator.judging.contract_choice import Contracts
+from orchestrator.planning.parallel import build_branches, name_way_on
 from orchestrator.runtime.call import Node, RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import (
@@ -32,6 +33,7 @@ from orchestrator.state.graph_state import (
     current_records,
     is_answer_due,
     lacks_report,
+    list_accepted,
     merge_records,
     supervision_mode,
 )
@@ -254,6 +256,27 @@ def add_route(
     # LangGraph runs a plain function in a thread, which takes ten times as long.
     call: DirectCall[OrchestratorState, Hashable | Sequence[Hashable]] = DirectCall(choose_next)
     graph.add_conditional_edges(source, call, {labels[label]: target for label, target in targets.items()})
+
+
+def with_conclusion(node: Node, contracts: Contracts, settings: Settings) -> Node:
+    """Wraps a node that may accept the last step, so that the run then has its output or goes on to it."""
+
+    async def conclude(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
+        update = await node(state, run, write)
+        if changed := run.take_changed():
+            update = {**update, "warnings": [*update.get("warnings", []), *changed]}
+        if update.get("status") == "failed" and run.interruptible:
+            return name_way_on(state, update)
+        if update.get("status") != "success":
+            return update
+        accepted = list_accepted(merge_records(state["results"], [update.get("results", [])]))
+        # A step that a re-plan made the only one was not executed as the whole output.
+        is_checked = not contracts.has_output_rules(state) or len(state["plan"]) == 1
+        if contracts.writes_answer(state) and (len(accepted) > 1 or not is_checked):
+            return {**update, "status": "executing"}
+        return accept_output(update, accepted[-1], contracts, settings)
+
+    return conclude
 
 
 def build_runnable(

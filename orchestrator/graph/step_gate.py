@@ -16,13 +16,13 @@ from agents.loop.decisions import choose_earlier
 from agents.loop.effects import CallGate, CallQuestion, EarlierCall, Effect, utc_now
 from agents.loop.langgraph_internals import ask_person, read_task_id
 from agents.loop.tool_arguments import hash_call
-from agents.reply_types import EffectOutcome, HumanAnswer
+from agents.reply_types import HumanAnswer
 from evaluation.sensitive.scanner import shorten
 from orchestrator.judging.contract_choice import CallRules
 from orchestrator.judging.executor_tools import ExecutorTools
 from orchestrator.runtime.call import RunContext
 from orchestrator.runtime.call_recorder import plan_record, read_recorder
-from orchestrator.state.graph_state import OrchestratorState, current_records, current_step
+from orchestrator.state.graph_state import OrchestratorState, current_step
 from orchestrator.state.plain_values import plain_json
 from orchestrator.state.records import CallOrigin, ToolCallRecord
 from orchestrator.supervision import human
@@ -68,7 +68,7 @@ class RunGate(CallGate):
 
     def _describe(self, origin: CallOrigin, record: ToolCallRecord) -> EarlierCall:
         return EarlierCall(
-            read_outcome(self.tools, record),
+            self.tools.tell_outcome(record),
             record["result"] or record["error"] or "",
             cast("Mapping[str, int]", record.get("made_in", origin)),
             is_same_step=origin["step_index"] == self.origin["step_index"],
@@ -79,7 +79,7 @@ class RunGate(CallGate):
     def ask(self, question: CallQuestion) -> HumanAnswer:
         """Asks until an answer can be read, and returns it."""
         call = question.call
-        step = (*current_step(self.state), len(current_records(self.state)) + 1)
+        step = (*current_step(self.state), self.origin["attempt"])
         # With the arguments in the id: an agent within a tool starts again, and may ask about others.
         doubt = [question.doubt] if question.doubt else []
         place = f"{read_task_id()}-{hash_call(call['name'], call['args'], str(call['id']), *doubt)}"
@@ -106,7 +106,7 @@ class RunGate(CallGate):
         return [
             f"Before: {call['name']} {shorten(json.dumps(call['args']), 120)} "
             f"answered {shorten(call['result'] or call['error'] or 'nothing', 120)!r} "
-            f"({read_outcome(self.tools, call)})"
+            f"({self.tools.tell_outcome(call)})"
             for call in acting
         ]
 
@@ -132,11 +132,6 @@ class RunGate(CallGate):
 
     def _acts(self, record: ToolCallRecord) -> bool:
         return describe_tool(self.tools.acting, record["name"]).kind == "acting"
-
-
-def read_outcome(tools: ExecutorTools, record: ToolCallRecord) -> EffectOutcome:
-    """Returns what is known of a recorded call, also of a tool that does not act."""
-    return record["outcome"] if "outcome" in record else tools.tell_outcome(record)
 
 
 def _plan_record(call: ToolCall) -> ToolCallRecord:

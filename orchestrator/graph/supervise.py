@@ -36,6 +36,7 @@ from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.call import Node, Raised, Returned, RunContext, call_agent
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import (
+    FailureKind,
     OrchestratorState,
     StateUpdate,
     add_usage,
@@ -50,50 +51,60 @@ from orchestrator.state.records import (
     CommitKind,
     Question,
     Reconciliation,
+    SuperviseRequest,
     SupervisorVerdict,
 )
 from orchestrator.supervision import human
-from orchestrator.supervision.modes import SuperviseRequest, list_facts
-from orchestrator.supervision.phases import Assess, Commit, Reconcile, Supervise
+from orchestrator.supervision.phases import Assess, Commit, Reconcile, Supervise, list_facts
 from orchestrator.supervision.replies import AssessmentReply, build_assessment, build_commitment
 
 T = TypeVar("T")
 
 
-async def _call_supervision(  # noqa: PLR0917
+async def _call_supervision(
     method: AgentMethod[T],
-    record: Attempt,
     state: OrchestratorState,
     run: RunContext,
-    write: StreamWriter,
     apply: Callable[[Attempt, T], StateUpdate],
     recover: Callable[[Raised], T] | None = None,
 ) -> StateUpdate:
-    """Calls an agent that supervises an execution, emits the verdicts and returns the update.
+    """Calls an agent that supervises the latest execution, and returns the update.
 
     Args:
         method: The call.
-        record: The execution.
         state: The state before the call.
         run: The run.
-        write: Takes the events.
         apply: Returns the update for the execution and the answer.
         recover: Returns the answer that replaces an error of the agent. Without it, an error ends the run.
             A bound of the run ends it in any case.
     """
-    index = record["step_index"]
-    called = await call_agent(method, run=run, step_index=index)
+    record = current_records(state)[-1]
+    called = await call_agent(method, run=run, step_index=record["step_index"])
     record = {**record, "judge_usage": add_usage(record["judge_usage"] or NO_USAGE, called.spent.usage)}
     if isinstance(called, Returned):
         update = apply(record, called.value)
     elif recover is not None and called.kind is None:
         update = apply(record, recover(called))
     else:
-        unjudged: Attempt = {**record, "status": "needs_review"}
-        update = fail(state, unjudged, called.kind or "supervisor_error", called.message, called.error)
-    update = stop_if_over_budget({**count_calls(state, called.spent), **update}, run, index)
-    emit_verdicts(write, run.thread_id, update)
-    return update
+        update = _give_up(state, record, called.kind or "supervisor_error", called.message, called.error)
+    return stop_if_over_budget({**count_calls(state, called.spent), **update}, run, record["step_index"])
+
+
+def _give_up(
+    state: OrchestratorState,
+    record: Attempt,
+    kind: FailureKind,
+    reason: str,
+    error: BaseException | None = None,
+) -> StateUpdate:
+    """Returns the end of a run whose execution nobody can judge."""
+    return fail(state, {**record, "status": "needs_review"}, kind, reason, error)
+
+
+def _supervise(record: Attempt, **changes: object) -> Attempt:
+    """Returns an execution with changes of its supervision."""
+    supervision = record["supervision"] or human.blank_supervision("llm")
+    return cast("Attempt", {**record, "supervision": {**supervision, **changes}})
 
 
 def reconcile_node(reconcile: Reconcile, settings: Settings) -> Node:
@@ -126,8 +137,7 @@ def _find_triggers(reconcile: Reconcile, record: Attempt) -> tuple[Attempt, bool
     # A caller's own supervisor may ignore facts: they escalate nevertheless.
     facts = list_facts(commitment, assessment, findings)
     triggers = [*dict.fromkeys([*facts, *result["triggers"]])]
-    updated: Attempt = {**record, "supervision": {**supervision, "triggers": triggers}}
-    return updated, bool(triggers) or result["escalate"]
+    return _supervise(record, triggers=triggers), bool(triggers) or result["escalate"]
 
 
 def supervise_node(supervise: Supervise, contracts: Contracts, settings: Settings) -> Node:
@@ -138,16 +148,18 @@ def supervise_node(supervise: Supervise, contracts: Contracts, settings: Setting
         try:
             hidden = find_hidden_answer(state, contracts.list_demands(state)[-1].contract)
         except ContractFunctionError as error:
-            return fail(state, {**record, "status": "needs_review"}, "contract_error", str(error), error)
+            return _give_up(state, record, "contract_error", str(error), error)
         request = _build_request(record, describe_task(state), hidden)
-        return await _call_supervision(
-            lambda: supervise(request),
-            record,
+        update = await _call_supervision(
+            partial(supervise, request),
             state,
             run,
-            write,
-            lambda judged, verdict: _apply_verdict(state, judged, verdict, settings),
+            lambda judged, verdict: _apply_verdict(
+                state, _supervise(judged, verdict=verdict), verdict, settings
+            ),
         )
+        emit_verdicts(write, run.thread_id, update)
+        return update
 
     return node
 
@@ -167,22 +179,17 @@ def _build_request(record: Attempt, task: str, hidden: Expectations) -> Supervis
 
 
 def _apply_verdict(
-    state: OrchestratorState,
-    record: Attempt,
-    verdict: SupervisorVerdict,
-    settings: Settings,
+    state: OrchestratorState, record: Attempt, verdict: SupervisorVerdict, settings: Settings
 ) -> StateUpdate:
-    supervision = record["supervision"] or human.blank_supervision("llm")
-    record = {**record, "supervision": {**supervision, "verdict": verdict}}
     refused: Attempt = {**record, "status": "failed"}
-    word = verdict["verdict"]
-    if word == "continue":
-        # A supervisor cannot overrule a failed check; only a person's approval can.
-        return decide_next(state, record, settings)
-    if word == "halt":
-        return fail(state, refused, "halted", f"the supervisor halted the run: {verdict['reason']}")
-    if word == "ask_human":
-        return _ask_or_fail(state, record, verdict["question"], settings)
+    match verdict["verdict"]:
+        case "continue":
+            # A supervisor cannot overrule a failed check; only a person's approval can.
+            return decide_next(state, record, settings)
+        case "halt":
+            return fail(state, refused, "halted", f"the supervisor halted the run: {verdict['reason']}")
+        case "ask_human":
+            return _ask_or_fail(state, record, verdict["question"], settings)
     bound = settings.options["supervision_policy"].max_reorient_attempts
     if _count_reorients(state) < bound:
         return retry(state, add_decision(refused, "correct", "the supervisor's correction"), semantic=False)
@@ -193,8 +200,7 @@ def _apply_verdict(
 def _ask_or_fail(state: OrchestratorState, record: Attempt, question: str, settings: Settings) -> StateUpdate:
     if settings.can_ask_human:
         return ask_person(record, "supervision", question)
-    unanswered: Attempt = {**record, "status": "needs_review"}
-    return fail(state, unanswered, "needs_review", f"nobody is there to be asked: {question}")
+    return _give_up(state, record, "needs_review", f"nobody is there to be asked: {question}")
 
 
 def _count_reorients(state: OrchestratorState) -> int:
@@ -256,27 +262,22 @@ def post_node(assess: Assess | None) -> Node:
 
     async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
         record = current_records(state)[-1]
-        supervision = record["supervision"]
-        if assess is None or supervision is None or state["status"] != "executing":
-            return {}
-        if (commitment := supervision["commitment"]) is None:
+        commitment = record["supervision"] and record["supervision"]["commitment"]
+        if assess is None or commitment is None or state["status"] != "executing":
             return {}
         index, output = record["step_index"], record["result"]
         tools = list(dict.fromkeys(call["name"] for call in record["tool_calls"]))
 
         def apply(assessed: Attempt, reply: AssessmentReply | Unreadable) -> StateUpdate:
             assessment = build_assessment(reply, index, output, tools, utc_now())
-            return {"results": [{**assessed, "supervision": {**supervision, "assessment": assessment}}]}
+            return {"results": [_supervise(assessed, assessment=assessment)]}
 
-        return await _call_supervision(
-            partial(assess, record["step"], commitment, output, tools, describe_task(state)),
-            record,
-            state,
-            run,
-            write,
-            apply,
-            lambda called: Unreadable("", called.message),
+        method = partial(assess, record["step"], commitment, output, tools, describe_task(state))
+        update = await _call_supervision(
+            method, state, run, apply, lambda called: Unreadable("", called.message)
         )
+        emit_verdicts(write, run.thread_id, update)
+        return update
 
     return node
 

@@ -93,12 +93,10 @@ class ExecutorTools:
         """Returns what is known of a tool before it is called."""
         return describe_tool(self.acting, name)
 
-    def read_arguments(self, name: str) -> ToolArguments:
-        """Returns how a tool reads its arguments."""
-        return self.readers.get(name, ToolArguments())
-
     def tell_outcome(self, call: ToolCallRecord) -> EffectOutcome:
-        """Returns what the answer of a recorded call says of its effect."""
+        """Returns what is known of the effect of a recorded call, also of a tool that does not act."""
+        if "outcome" in call:
+            return call["outcome"]
         if call["error"] is not None:
             return tell_error(call["name"], call["error"])
         tool = self.describe(call["name"]).treatment or DEFAULT
@@ -129,23 +127,19 @@ class ExecutorTools:
             return "the executor has no tools; give it this tool, or leave the name out"
         return f"the tools of the executor are {join_names(list(self.known))}"
 
-    def complete_calls(self, records: Sequence[Attempt]) -> list[Attempt]:
-        """Returns the records of executions with what the tools say of their calls."""
-        return [
-            {**record, "tool_calls": [self.complete_call(call) for call in record["tool_calls"]]}
-            for record in records
-        ]
-
     def complete_call(self, call: ToolCallRecord) -> ToolCallRecord:
         """Returns the record of a call with ``received``, ``writes`` and ``outcome``."""
-        call = self._add_outcome(call)
-        reader = self.readers.get(call["name"])
-        if reader is None:
-            return call
-        received = plain_json(reader.read_values(call["args"]))
+        use, reader, args = self.describe(call["name"]), self.readers.get(call["name"]), call["args"]
+        fields: dict[str, object] = {name: value for name, value in call.items() if name != "outcome"}
+        if use.kind == "acting":
+            fields["outcome"] = self.tell_outcome(call)
+        if use.kind == "acting" and use.is_stated:
+            fields["writes"] = True
+        received = args if reader is None else plain_json(reader.read_values(args))
         # As text, since Python takes True for 1.
-        texts = {json.dumps(args, sort_keys=True) for args in (received, call["args"])}
-        return call if len(texts) == 1 else {**call, "received": received}
+        if json.dumps(received, sort_keys=True) != json.dumps(args, sort_keys=True):
+            fields["received"] = received
+        return cast("ToolCallRecord", fields)
 
     def warn_of_repeats(self, earlier: Sequence[Attempt], record: Attempt) -> list[str]:
         """Returns a warning for each tool that acts by its name alone, if a call of it was repeated."""
@@ -159,16 +153,8 @@ class ExecutorTools:
 
     def are_equal(self, call: ToolCallRecord, other: ToolCallRecord) -> bool:
         """Returns whether two calls are of one tool, which reads their arguments alike."""
-        describe = self.read_arguments(call["name"]).describe
+        describe = self.readers.get(call["name"], ToolArguments()).describe
         return call["name"] == other["name"] and describe(call["args"]) == describe(other["args"])
-
-    def _add_outcome(self, call: ToolCallRecord) -> ToolCallRecord:
-        use = self.describe(call["name"])
-        if use.kind != "acting":
-            return cast("ToolCallRecord", {name: value for name, value in call.items() if name != "outcome"})
-        if "outcome" not in call:
-            call = {**call, "outcome": self.tell_outcome(call)}
-        return call if use.is_guessed else {**call, "writes": True}
 
 
 def describe_repeat(name: str) -> str:

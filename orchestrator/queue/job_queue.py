@@ -16,7 +16,7 @@ from pydantic import Field, StringConstraints
 from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import Store, open_store
 from orchestrator.persistence.store import names_database
-from orchestrator.runtime.settings_model import SettingsModel
+from orchestrator.runtime.budget import SettingsModel
 from orchestrator.settings import check_task, check_thread_id
 from orchestrator.state.graph_state import ENDED
 from orchestrator.state.plain_values import format_repr

@@ -14,7 +14,7 @@ from evaluation.cases.case_files import format_yaml
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.contract_choice import is_blank
 from orchestrator.judging.feedback import RefusalKind, is_refused_outright, list_kinds, report_score
-from orchestrator.runtime.settings_model import Count, PositiveCount, SettingsModel, read_object
+from orchestrator.runtime.budget import Count, PositiveCount, SettingsModel, read_object
 from orchestrator.state.graph_state import OrchestratorState, read_correction
 from orchestrator.state.records import Attempt
 

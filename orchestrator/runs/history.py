@@ -28,7 +28,7 @@ from orchestrator.runs.run_saver import (
     lock_for_delete,
     schema_problem,
 )
-from orchestrator.runtime.settings_model import SettingsModel
+from orchestrator.runtime.budget import SettingsModel
 from orchestrator.settings import check_thread_id
 from orchestrator.state.graph_state import ENDED, STATUSES, UNDERWAY, StoredStatus
 from orchestrator.state.plain_values import format_repr

@@ -18,8 +18,8 @@ from evaluation import TaskCase
 from evaluation.values import as_object
 from orchestrator.errors import ConfigurationError, ResumeError
 from orchestrator.events import Event, RunResumed, RunStarted
+from orchestrator.judging.contract_options import find_case_problem, with_contract
 from orchestrator.judging.executor_tools import ExecutorTools, find_unasked
-from orchestrator.judging.task_contracts import find_case_problem, with_contract
 from orchestrator.runs.reader import Graph, complete_snapshot, copy_before
 from orchestrator.runs.resume import (
     SAFEGUARDS,

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from evaluation.sensitive.scanner import shorten
 from orchestrator.errors import RunFailedError
-from orchestrator.judging.output import parse_output
+from orchestrator.judging.contract_options import parse_output
 from orchestrator.state.graph_state import (
     UNDERWAY,
     Failure,

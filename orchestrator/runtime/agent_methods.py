@@ -101,12 +101,12 @@ _DOCUMENTED: Final = {
     "assess_step": ("executor", ("step", "commitment", "output"), ()),
     "supervise": ("supervisor", ("request",), ()),
     "evaluate": ("monitor", ("objective", "result"), ()),
-    "compress": ("compressor", ("text", "task"), ()),
+    "compress": ("compressor", ("text",), ("task",)),
     "invoke": ("compressor", ("text",), ()),
     "_run": ("compressor", ("text",), ()),
 }
 """The role of each method, and its arguments: by position, and by name."""
-OPTIONAL: Final = ("task", "schema", "sampling", "evidence")
+OPTIONAL: Final = frozenset({"task", "schema", "sampling", "evidence"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,48 +150,24 @@ def bind_method(agent: object, name: str) -> BoundMethod:
         raise ConfigurationError(
             f"{role} ({type(agent).__name__}) has no method {name}(); give an object that has it"
         )
-    called = choose_method(agent, name)
+    # A subclass that overrides only the plain method expects its override to be called.
+    newest = find_newest(agent, f"a{name}", name)
+    is_asynchronous = inspect.iscoroutinefunction(getattr(agent, newest, None))
+    called = newest if is_asynchronous and not inspect.iscoroutinefunction(getattr(agent, name)) else name
     method: Callable[..., object] = getattr(agent, called)
     try:
-        _check_signature(method, name)
+        # Not the signature of a wrapped function: a decorator may add or remove arguments.
+        signature = inspect.signature(method, follow_wrapped=False)
+        bound = signature.bind(*by_position, **dict.fromkeys(by_name, ""))
     except (TypeError, ValueError) as error:
         call = ", ".join((*by_position, *(f"{each}=..." for each in by_name)))
         raise ConfigurationError(
             f"{role} is a {type(agent).__name__} whose {called}() cannot be called as {called}({call}): "
             f"{error}; give it these parameters"
         ) from None
-    return BoundMethod(method, frozenset(each for each in OPTIONAL if _takes(method, name, each)))
-
-
-def _takes(method: Callable[..., object], name: str, added: str) -> bool:
-    try:
-        _check_signature(method, name, added)
-    except (TypeError, ValueError):
-        return False
     # By name: a function with ``**kwargs`` may hand them to one that does not know the argument.
-    return added in inspect.signature(method, follow_wrapped=False).parameters
-
-
-def _check_signature(method: Callable[..., object], name: str, *added: str) -> None:
-    """Checks that a method can be called with its documented arguments and ``added``.
-
-    Raises:
-        TypeError, ValueError: It cannot.
-    """
-    _, by_position, by_name = _DOCUMENTED[name]
-    # Not the signature of a wrapped function: a decorator may add or remove arguments. An argument "task" may
-    # also be the first one, under another name than ours.
-    signature = inspect.signature(method, follow_wrapped=False)
-    signature.bind(*by_position, **dict.fromkeys((*by_name, *added), ""))
-
-
-def choose_method(agent: object, name: str) -> str:
-    """Chooses between ``name`` and its async method ``aname``."""
-    # A subclass that overrides only the plain method expects its override to be called.
-    if inspect.iscoroutinefunction(getattr(agent, name)):
-        return name
-    newest = find_newest(agent, f"a{name}", name)
-    return newest if inspect.iscoroutinefunction(getattr(agent, newest, None)) else name
+    free = signature.parameters.keys() - bound.arguments.keys()
+    return BoundMethod(method, frozenset(free & OPTIONAL))
 
 
 def find_newest(agent: object, *names: str) -> str:
@@ -210,7 +186,7 @@ def has_own(executor: object, name: str) -> bool:
 
 
 def bind_compressor(compressor: Compressor | None) -> AgentMethod[object] | None:
-    """Returns an awaitable function of the context and the task; None without a compressor.
+    """Returns an awaitable function of the context and ``task``; None without a compressor.
 
     Raises:
         ConfigurationError: It has no method that shortens a text.
@@ -223,14 +199,8 @@ def bind_compressor(compressor: Compressor | None) -> AgentMethod[object] | None
             f"compressor is a {type(compressor).__name__} with neither invoke(text) nor _run(text); "
             "give one that has either, or None"
         )
-    # Only ``compress`` takes the task.
-    takes_task = find_newest(compressor, "compress", "invoke", "_run") == "compress"
-    method = bind_method(compressor, "compress" if takes_task else plain)
-
-    async def compress_text(text: str, task: str) -> object:
-        return await (method(text, task) if takes_task else method(text))
-
-    return compress_text
+    is_own = find_newest(compressor, "compress", "invoke", "_run") == "compress"
+    return bind_method(compressor, "compress" if is_own else plain)
 
 
 def bind_correction(executor: object) -> AgentMethod[object] | None:

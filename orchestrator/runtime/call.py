@@ -22,9 +22,8 @@ from agents.models.server_errors import TransportRetry, is_transient
 from evaluation.sensitive.scanner import shorten
 from orchestrator.errors import BudgetExceededError, InterruptError, OrchestratorError, StoreLostError
 from orchestrator.runtime.agent_methods import AgentMethod
+from orchestrator.runtime.budget import Budget, find_cut_off_reply, find_cut_prompt
 from orchestrator.runtime.call_recorder import CallObserver, UsageRecorder, use_recorder
-from orchestrator.runtime.call_records import find_cut_off_reply, find_cut_prompt
-from orchestrator.runtime.settings_model import Budget
 from orchestrator.state.graph_state import Failure, FailureKind, OrchestratorState, StateUpdate, add_usage
 from orchestrator.state.plain_values import format_text, read_text
 from orchestrator.state.records import NO_USAGE, ToolCallRecord, Usage
@@ -37,6 +36,10 @@ class TimeBound:
     seconds: float
     kind: FailureKind
     reason: str
+
+
+_SILENT: Final = CallObserver(lambda _: None, "", "executor")
+"""The observer of a call whose events nobody sees."""
 
 
 @dataclass(slots=True)
@@ -110,7 +113,7 @@ class RunContext:
         """Finds the nearest time limit of a call that starts now."""
         return min(self._list_time_bounds(step_index), key=lambda bound: bound.seconds)
 
-    def build_recorder(self, observer: CallObserver | None = None) -> UsageRecorder:
+    def build_recorder(self, observer: CallObserver | None) -> UsageRecorder:
         """Builds the recorder of a call. It refuses a model call that the budget does not allow."""
 
         def check_budget() -> None:
@@ -122,7 +125,7 @@ class RunContext:
                 raise BudgetExceededError(refusal)
 
         # One lock for all recorders of the run: parallel calls must not pass the same gate at once.
-        recorder = UsageRecorder(check_budget, self.budget.prices, self._lock, observer)
+        recorder = UsageRecorder(check_budget, self.budget.prices, self._lock, observer or _SILENT)
         with self._lock:
             self._recorders.append(recorder)
         return recorder

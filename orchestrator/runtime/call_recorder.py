@@ -9,37 +9,35 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, cast
+from typing import Final, TypeAlias, cast
 from uuid import UUID, uuid4
 
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.messages import AIMessage, BaseMessage, ToolCall, get_buffer_string
-from langchain_core.messages.ai import UsageMetadata
-from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, GenerationChunk, LLMResult
+from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage, get_buffer_string
+from langchain_core.outputs import ChatGenerationChunk, GenerationChunk, LLMResult
 from langchain_core.tracers.context import register_configure_hook
 from langgraph.types import StreamWriter
 
+from agents.credentials.masking import mask_keys
 from agents.errors import CallHaltedError
-from agents.loop.effects import Effect, list_earlier_replies
+from agents.loop.effects import LOST_START, NOT_ENDED, Effect, list_earlier_replies
 from agents.loop.read_back import PREFIX as READ_BACK
+from agents.loop.tool_answers import read_answer, read_invalid_call
 from agents.models.ollama import NUM_CTX
+from evaluation.plugins import Price
+from evaluation.values import as_object
 from orchestrator.errors import BudgetExceededError
 from orchestrator.events import StreamingAgent, TextStreamed, ToolEnded, ToolStarted
-from orchestrator.runtime.call_records import (
+from orchestrator.runtime.budget import (
     ModelCall,
     add_sizes,
-    build_withheld,
-    read_effect,
-    read_tool_calls,
-    read_tool_output,
+    end_call,
+    fail_call,
+    read_stored_reply,
     sum_calls,
 )
-from orchestrator.runtime.settings_model import ModelPrice
 from orchestrator.state.plain_values import format_text, plain_json, plain_text
 from orchestrator.state.records import Json, ToolCallRecord, Usage
-
-_TOKEN_LIMIT: Final = 2**40
-"""Counts from here on are not credible. Below it, a 64-bit column holds the sum of millions of calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +77,10 @@ def plan_record(name: str, args: Json) -> ToolCallRecord:
     return ToolCallRecord(name=name, args=args, result=None, error=None, latency_ms=None)
 
 
+_Named: TypeAlias = dict[str, object]
+"""A model or a tool as LangChain describes it, or the further arguments of a callback."""
+
+
 class UsageRecorder(BaseCallbackHandler):
     """Records the model and tool calls that are made while it is active.
 
@@ -87,7 +89,7 @@ class UsageRecorder(BaseCallbackHandler):
         prices: Prices by model name.
         lock: Held while the gate decides. Recorders of parallel steps share one, since their gates read
             each other's usage.
-        observer: Emits the pieces of text and the tool calls as events; None emits nothing.
+        observer: Emits the pieces of text and the tool calls as events.
 
     Attributes:
         refused: The error of the gate, even if the agent swallowed it.
@@ -105,9 +107,9 @@ class UsageRecorder(BaseCallbackHandler):
     def __init__(
         self,
         gate: Callable[[], None],
-        prices: Mapping[str, ModelPrice],
+        prices: Mapping[str, Price],
         lock: threading.Lock,
-        observer: CallObserver | None = None,
+        observer: CallObserver,
     ) -> None:
         self.refused: BudgetExceededError | None = None
         self.halted: CallHaltedError | None = None
@@ -149,7 +151,7 @@ class UsageRecorder(BaseCallbackHandler):
             for model, reply in list_earlier_replies(messages, execution):
                 if reply.id not in self._restored:
                     self._restored.add(reply.id)
-                    self._models[uuid4()] = _read_reply(reply, model)
+                    self._models[uuid4()] = read_stored_reply(reply, model)
             known = {record.get("id") for _, record in self._tools.values()}
             stored = read_tool_calls(messages, effects)
             earlier = {uuid4(): (self._started, each) for each in stored if each.get("id") not in known}
@@ -173,41 +175,23 @@ class UsageRecorder(BaseCallbackHandler):
     def _add_withheld(self, record: ToolCallRecord) -> None:
         with self._lock:
             self._tools[uuid4()] = time.monotonic(), record
-        if self._observer is not None:
-            self._observer.emit_tool(ToolStarted, {**record, "result": None, "error": None})
-            self._observer.emit_tool(ToolEnded, record)
+        self._observer.emit_tool(ToolStarted, {**record, "result": None, "error": None})
+        self._observer.emit_tool(ToolEnded, record)
 
     def on_chat_model_start(
-        self,
-        serialized: dict[str, object],
-        messages: list[list[BaseMessage]],
-        *,
-        run_id: UUID,
-        metadata: dict[str, object] | None = None,
-        **_: object,
+        self, serialized: _Named, messages: list[list[BaseMessage]], *, run_id: UUID, **given: object
     ) -> None:
         """Asks the gate, then records the start."""
-        self._begin_model(serialized, map(get_buffer_string, messages), run_id, metadata or {})
+        self._begin_model(serialized, map(get_buffer_string, messages), run_id, given)
 
-    def on_llm_start(
-        self,
-        serialized: dict[str, object],
-        prompts: list[str],
-        *,
-        run_id: UUID,
-        metadata: dict[str, object] | None = None,
-        **_: object,
-    ) -> None:
+    def on_llm_start(self, serialized: _Named, prompts: list[str], *, run_id: UUID, **given: object) -> None:
         """Asks the gate, then records the start, for a model of plain text."""
-        self._begin_model(serialized, prompts, run_id, metadata or {})
+        self._begin_model(serialized, prompts, run_id, given)
 
     def _begin_model(
-        self,
-        serialized: Mapping[str, object] | None,
-        prompts: Iterable[str],
-        run_id: UUID,
-        metadata: Mapping[str, object],
+        self, serialized: _Named | None, prompts: Iterable[str], run_id: UUID, given: _Named
     ) -> None:
+        metadata = as_object(given.get("metadata"))
         name = metadata.get("ls_model_name") or (serialized or {}).get("name") or "unknown"
         size = metadata.get(NUM_CTX)
         if self.halted is not None:
@@ -219,7 +203,7 @@ class UsageRecorder(BaseCallbackHandler):
             except BudgetExceededError as error:
                 self.refused = error
                 raise
-            call = ModelCall(model=format_text(name), tokens=None, failed=False)
+            call = ModelCall(model=str(name), tokens=None, failed=False)
             self._models[run_id] = add_sizes(call, prompts, size) if type(size) is int else call
             self._running.add(run_id)
 
@@ -231,39 +215,30 @@ class UsageRecorder(BaseCallbackHandler):
         **_: object,
     ) -> None:
         """Emits a piece of text."""
-        if self._observer is not None:
-            self._observer.emit_text(chunk.text if chunk is not None else str(token))
+        self._observer.emit_text(chunk.text if chunk is not None else str(token))
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: object) -> None:
         """Records the end and the tokens."""
-        self._end_model(run_id, partial(_end_call, response=response))
+        self._end_model(run_id, partial(end_call, response=response))
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: object) -> None:
         """Records the end of a failed call."""
-        self._end_model(run_id, partial(_fail_call, error=error))
+        self._end_model(run_id, partial(fail_call, error=error))
 
     def on_tool_start(
-        self,
-        serialized: dict[str, object],
-        input_str: str,
-        *,
-        run_id: UUID,
-        inputs: dict[str, object] | None = None,
-        tool_call_id: str | None = None,
-        **_: object,
+        self, serialized: _Named | None, input_str: str, *, run_id: UUID, **given: object
     ) -> None:
         """Records the start and the arguments."""
-        if tool_call_id is not None and tool_call_id.startswith(READ_BACK):
+        inputs, call_id = given.get("inputs"), given.get("tool_call_id")
+        if str(call_id).startswith(READ_BACK):
             return
         name = str((serialized or {}).get("name", "tool"))
-        args = plain_json(input_str if inputs is None else inputs)
-        record = plan_record(name, args)
-        if tool_call_id is not None:
-            record["id"] = tool_call_id
+        record = plan_record(name, plain_json(input_str if inputs is None else inputs))
+        if call_id is not None:
+            record["id"] = str(call_id)
         with self._lock:
             self._tools[run_id] = time.monotonic(), record
-        if self._observer is not None:
-            self._observer.emit_tool(ToolStarted, record)
+        self._observer.emit_tool(ToolStarted, record)
 
     def on_tool_end(self, output: object, *, run_id: UUID, **_: object) -> None:
         """Records the result."""
@@ -288,56 +263,66 @@ class UsageRecorder(BaseCallbackHandler):
             latency = round(1000 * (time.monotonic() - started), 3)
             ended = ToolCallRecord(**{**record, **outcome, "latency_ms": latency})  # type: ignore[typeddict-item]
             self._tools[run_id] = started, ended
-        if self._observer is not None:
-            self._observer.emit_tool(ToolEnded, ended)
+        self._observer.emit_tool(ToolEnded, ended)
 
 
-def _end_call(call: ModelCall, response: LLMResult) -> ModelCall:
-    """Returns the call with its reply."""
-    generations = [generation for batch in response.generations for generation in batch]
-    messages = [generation.message for generation in generations if isinstance(generation, ChatGeneration)]
+def read_tool_calls(
+    messages: Sequence[BaseMessage], effects: Mapping[str, Effect]
+) -> Iterator[ToolCallRecord]:
+    """Yields the records of the calls of a stored conversation that have an answer."""
+    answers = {message.tool_call_id: message for message in messages if isinstance(message, ToolMessage)}
+    for call in (call for call in _list_calls(messages) if call["id"] in answers):
+        call_id = str(call["id"])
+        lost = [name for name in effects if name.startswith(f"{call_id}{LOST_START}")]
+        yield from (build_withheld({**call, "id": name}, effects[name], NOT_ENDED) for name in lost)
+        result, error = read_tool_output(answers[call_id])
+        effect = effects.get(call_id)
+        if error is not None and effect is not None:
+            # What the tool raised, as it was recorded then: the answer has words for the model around it.
+            error = effect["answer"] or error
+        record = ToolCallRecord(
+            name=call["name"], args=plain_json(call["args"]), result=result, error=error, latency_ms=None
+        )
+        noted = {} if effect is None else read_effect(effect)
+        yield cast("ToolCallRecord", {**record, "id": call_id, **noted})
+
+
+def _list_calls(messages: Sequence[BaseMessage]) -> list[ToolCall]:
+    """Lists the calls of a conversation in their order, also the broken ones."""
     replies = [message for message in messages if isinstance(message, AIMessage)]
-    usages: Iterator[Mapping[str, object]] = (each.usage_metadata or {} for each in replies)
-    usage = next(filter(None, usages), {})
-    counts = [usage.get(name) for name in ("input_tokens", "output_tokens", "total_tokens")]
-    # A model of plain text has no message, and reports the reason beside the text.
-    reports: list[Mapping[str, object]] = [
-        *({**each.additional_kwargs, **each.response_metadata, "content": each.content} for each in replies),
-        *(generation.generation_info or {} for generation in generations),
+    return [
+        call
+        for reply in replies
+        for call in (*reply.tool_calls, *(read_invalid_call(each)[0] for each in reply.invalid_tool_calls))
     ]
-    text = generations[0].text if generations else ""
-    return {**call, "tokens": _check_counts(counts), "text": text, "reports": reports}
 
 
-def _fail_call(call: ModelCall, error: BaseException) -> ModelCall:
-    """Returns the call as failed, unless the error contains a reply.
-
-    OpenAI's client raises a reply that reached the token limit; its tokens are paid for.
-    """
-    completion = getattr(error, "completion", None)
-    usage = getattr(completion, "usage", None)
-    counts = [getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens", "total_tokens")]
-    choice = next(iter(getattr(completion, "choices", None) or ()), None)
-    text = getattr(getattr(choice, "message", None), "content", None) or ""
-    reports = [{"finish_reason": getattr(choice, "finish_reason", "")}]
-    tokens = _check_counts(counts)
-    return {**call, "tokens": tokens, "failed": tokens is None, "text": text, "reports": reports}
+def build_withheld(call: ToolCall, effect: Effect, told: str) -> ToolCallRecord:
+    """Builds the record of a call whose tool did not run."""
+    is_answered = effect["outcome"] in ("reused", "stated")
+    record = ToolCallRecord(
+        name=call["name"],
+        args=plain_json(call["args"]),
+        result=effect["answer"] if is_answered else None,
+        error=None if is_answered else told,
+        latency_ms=0.0,
+    )
+    return cast("ToolCallRecord", {**record, "id": str(call["id"]), **read_effect(effect)})
 
 
-def _check_counts(counts: Sequence[object]) -> UsageMetadata | None:
-    # Some servers send null, text or negative numbers instead of counts.
-    numbers = [count for count in counts if type(count) is int and 0 <= count < _TOKEN_LIMIT]
-    if len(numbers) < len(counts):
-        return None
-    sent, received, total = numbers
-    return UsageMetadata(input_tokens=sent, output_tokens=received, total_tokens=total)
+def read_effect(effect: Effect) -> dict[str, object]:
+    """Returns the fields of a call's record that its effect has."""
+    names = {name: name for name in ("outcome", "gate", "made_in", "read_back")} | {"approval": "answer"}
+    return {field: effect[name] for name, field in names.items() if name in effect}  # type: ignore[literal-required]
 
 
-def _read_reply(reply: AIMessage, model: str) -> ModelCall:
-    """Builds the record of a call of a model from its stored reply."""
-    generation = ChatGeneration(message=reply)
-    call = ModelCall(model=format_text(model), tokens=None, failed=False)
-    return _end_call(call, LLMResult(generations=[[generation]]))
+def read_tool_output(output: object) -> tuple[str | None, str | None]:
+    """Reads the result and the error, without credentials, of a tool's output; one of them is None."""
+    answer = read_answer(output)
+    if answer is None:
+        return format_text(output), None
+    text = plain_text(answer.text)
+    return (None, mask_keys(text)) if answer.status == "error" else (text, None)
 
 
 _active: Final[ContextVar[UsageRecorder | None]] = ContextVar("orchestrator_usage_recorder", default=None)

@@ -1,6 +1,5 @@
 """The records of executions and of their supervision in the state, and the questions for people."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
@@ -114,6 +113,22 @@ class SupervisorVerdict(TypedDict):
     reason: str
 
 
+class SuperviseRequest(TypedDict):
+    """Everything that a supervisor sees of a step that is not clean.
+
+    ``output`` is complete; ``findings`` are the findings of the evaluation, in words. ``task`` holds the task
+    and the outline of the plan; it is empty if the step is the whole task.
+    """
+
+    objective: str
+    task: NotRequired[str]
+    output: str
+    commitment: Commitment | None
+    assessment: SelfAssessment | None
+    triggers: list[str]
+    findings: list[str]
+
+
 class SupervisionRecord(TypedDict):
     """The supervision of one execution, as a part of its record."""
 
@@ -126,9 +141,6 @@ class SupervisionRecord(TypedDict):
 
 
 Report: TypeAlias = dict[str, Any]
-
-PlainContract: TypeAlias = Mapping[str, Json]
-
 
 RecordStatus = Literal["pending_validation", "validated", "failed", "needs_review", "warning"]
 

@@ -24,7 +24,7 @@ from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.reporting.summaries import describe_failure
 from evaluation.values import JsonObject
 from orchestrator.errors import ConfigurationError
-from orchestrator.judging.task_contracts import derive_contract, read_case
+from orchestrator.judging.contract_options import derive_contract, read_case
 from orchestrator.state.records import Requirement
 from orchestrator.study.recorded_evaluation import (
     NO_CASE,

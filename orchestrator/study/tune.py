@@ -29,6 +29,7 @@ from evaluation.sensitive.scanner import shorten
 from evaluation.statistics import Interval, PairedDifference, paired_difference, proportion
 from orchestrator.errors import ConfigurationError, RunFailedError
 from orchestrator.retry.policy import RetryPolicy
+from orchestrator.settings import SupervisionPolicy
 from orchestrator.state.graph_state import ENDED, FailureKind, OrchestratorState
 from orchestrator.state.plain_values import format_repr
 from orchestrator.study.targets import run_case
@@ -41,7 +42,6 @@ from orchestrator.study.tune_spec import (
     read_tasks,
     split_tasks,
 )
-from orchestrator.supervision.modes import SupervisionPolicy
 
 _FIELDS: Final = ("content", "tool_calls", "invalid_tool_calls", "usage_metadata", "response_metadata")
 

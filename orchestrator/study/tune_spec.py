@@ -17,7 +17,7 @@ from evaluation.cases.case_files import TaskCase, read_case_set
 from evaluation.task_checks import derive_checks
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.policy import RetryPolicy
-from orchestrator.runtime.settings_model import Count, Flag, PositiveCount, SettingsModel, read_object
+from orchestrator.runtime.budget import Count, Flag, PositiveCount, SettingsModel, read_object
 from orchestrator.state.plain_values import format_repr
 from orchestrator.study.replay import describe_rule
 

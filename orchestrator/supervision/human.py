@@ -21,7 +21,6 @@ from orchestrator.state.records import (
     SupervisionRecord,
     ToolCallRecord,
 )
-from orchestrator.supervision.modes import describe_trigger
 
 _ANSWER_CHARACTERS: Final = 200
 _AGAIN: Final = " again? The answer correct does not run it: its text is the result of the call."
@@ -171,6 +170,12 @@ def describe_problems(triggers: Sequence[str], findings: Sequence[str]) -> list[
     """Describes the problems of an execution for a person: its triggers, and the findings in full."""
     others = [trigger for trigger in triggers if not (findings and trigger.startswith("evaluation:"))]
     return list(dict.fromkeys([*map(describe_trigger, others), *findings]))
+
+
+def describe_trigger(trigger: str) -> str:
+    """Describes a trigger in words: "deviation:a title" is "deviation: a title"; a finding says it all."""
+    name, colon, text = trigger.partition(":")
+    return text if name == "evaluation" else f"{name.replace('_', ' ')}{colon} {text.strip()}".rstrip()
 
 
 def read_answer(raw: object, question: Question, now: datetime) -> HumanAnswer | str:

@@ -1,4 +1,4 @@
-"""Reads replies into statements and verdicts, and builds their records.
+"""The requests to supervised agents and to their supervisor, and the records that are made of the replies.
 
 A model of a reply accepts unusual spellings, and refuses a reply that leaves the decision open. A reply that
 cannot be read approves nothing: it becomes a commitment that is not readable, a commitment that was not met,
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import Annotated, Final, Self, TypeVar, cast
@@ -20,7 +20,6 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    TypeAdapter,
     ValidationError,
     model_validator,
 )
@@ -37,17 +36,96 @@ from agents.parsing.loose_json import (
 )
 from agents.parsing.thoughts import find_unmarked_thoughts
 from agents.parsing.verdicts import find_denial
+from agents.prompts import fence_text, find_boundary
 from agents.reply_types import JsonSchema, Unreadable
 from evaluation.sensitive.scanner import shorten
 from orchestrator.state.records import (
     CommitKind,
     Commitment,
     Confidence,
-    Reconciliation,
     SelfAssessment,
     SupervisorVerdict,
     VerdictWord,
 )
+
+_SHORT_STEP: Final = 200
+"""Maximum number of characters of a step that is repeated in the example."""
+
+_MET_EXAMPLE: Final = {"met": True, "deviations": [], "concerns": [], "unexpected": []}
+_NOT_MET_EXAMPLE: Final = {**_MET_EXAMPLE, "met": False, "deviations": ["I left out a part"]}
+
+
+def commit_request(step: str, context: str, task: str = "") -> str:
+    """Asks for a commitment to a step."""
+    parts = [*list_task(task), *([("results so far", context)] if context else []), ("step", step)]
+    # A long step in the example would multiply the length of the prompt.
+    shown = step if len(step) <= _SHORT_STEP else "Do what the step says"
+    example = {
+        "interpretation": f"I am to: {shown}",
+        "scope_in": [shown],
+        "scope_out": [],
+        "approach": "I write it, then check it",
+        "predicted_output": f"The result of: {shown}",
+        "confidence": "medium",
+        "assumptions": [],
+    }
+    return (
+        f"{fence_parts(parts)}\n\nWhat will you do? Reply with JSON only: the step in your words, "
+        "what you will do and what you will leave alone, how, what the result will look like, "
+        "your confidence (high, medium or low) and what you take for granted, "
+        f"such as {json.dumps(example, ensure_ascii=False)}"
+    )
+
+
+def assess_request(
+    step: str, commitment: Commitment, output: str, tools_used: Sequence[str], task: str = ""
+) -> str:
+    """Asks whether an output meets its commitment."""
+    parts = [
+        *list_task(task),
+        ("step", step),
+        ("what you said you would do", format_commitment(commitment)),
+        ("tools you used", ", ".join(tools_used) or "none"),
+        ("your output", output),
+    ]
+    return (
+        f"{fence_parts(parts)}\n\nIs your output what you said you would do, and is the step done? "
+        'Reply with JSON only: "met" is true or false, "deviations" lists what you did otherwise, '
+        '"concerns" what may be wrong, "unexpected" what surprised you. Where something is missing, such as '
+        f"{json.dumps(_NOT_MET_EXAMPLE)}; where nothing is to be said, "
+        f"the lists are empty: {json.dumps(_MET_EXAMPLE)}"
+    )
+
+
+def format_commitment(commitment: Commitment) -> str:
+    """Formats a commitment as lines, without its empty fields."""
+    fields = {
+        "understood as": commitment["interpretation"],
+        "will do": "; ".join(commitment["scope_in"]),
+        "will not do": "; ".join(commitment["scope_out"]),
+        "how": commitment["approach"],
+        "expected result": commitment["predicted_output"],
+        "confidence": commitment["confidence"],
+        "assumes": "; ".join(commitment["assumptions"]),
+    }
+    return join_lines(f"{name}: {text}" for name, text in fields.items() if text)
+
+
+def list_task(task: str) -> list[tuple[str, str]]:
+    """Returns the whole task as a part of a prompt; nothing if the step is the whole task."""
+    return [("the whole task", task)] if task else []
+
+
+def fence_parts(parts: Sequence[tuple[str, str]]) -> str:
+    """Fences the labelled parts of a prompt off as data."""
+    mark = find_boundary(*(text for _, text in parts))
+    return "\n\n".join(fence_text(label, text, mark) for label, text in parts)
+
+
+def join_lines(texts: Iterable[str]) -> str:
+    """Joins texts as lines; says that there is nothing if there are none."""
+    return "\n".join(texts) or "nothing"
+
 
 Statement = dict[str, object]
 """A decoded JSON object of a reply. Its keys are in lower case."""
@@ -204,12 +282,11 @@ def read_reply(model: type[R], text: str, shown: Sequence[str] = ()) -> R | Unre
     """
     document = find_document(text, shown)
     # The end of thoughts that never began may be a quotation, and cut an object in two.
-    is_cut = "{" in find_unmarked_thoughts(text)
-    if is_cut or not is_one_object(document):
+    if "{" in find_unmarked_thoughts(text) or not is_one_object(document):
         return Unreadable(text, NOT_ALONE)
     if is_quoted(document, shown):
         return Unreadable(text, "it is quoted from the text to be judged")
-    return _validate(model, load_json(document, any_case=True), text)
+    return _validate(model, document, text)
 
 
 def read_mapping(model: type[R], value: object) -> R | Unreadable:
@@ -217,17 +294,23 @@ def read_mapping(model: type[R], value: object) -> R | Unreadable:
     if not isinstance(value, Mapping):
         return Unreadable("", f"it is a {type(value).__name__} and not a mapping")
     text = json.dumps(dict(value), default=str)
-    return _validate(model, load_json(text, any_case=True), text)
+    return _validate(model, text, text)
 
 
-def _validate(model: type[R], statement: object, text: str) -> R | Unreadable:
+def _validate(model: type[R], document: str, text: str) -> R | Unreadable:
+    statement = load_json(document, any_case=True)
     if not isinstance(statement, dict):
         return Unreadable(text, BROKEN)
     try:
         return model.model_validate(statement)
     except ValidationError as error:
-        problem = error.errors(include_input=False)[0]
-        return Unreadable(text, ": ".join([*map(str, problem["loc"]), problem["msg"]]))
+        return Unreadable(text, describe_error(error))
+
+
+def describe_error(error: ValidationError) -> str:
+    """Describes the first problem of a reply."""
+    problem = error.errors(include_input=False)[0]
+    return ": ".join([*map(str, problem["loc"]), problem["msg"]])
 
 
 UNREADABLE_REPLY: Final = "the supervisor's reply cannot be read"
@@ -237,9 +320,7 @@ RAW_LIMIT: Final = 300
 OUTPUT_LIMIT: Final = 500
 """Maximum number of characters of the output in a self-assessment."""
 
-_RECONCILIATION: Final = TypeAdapter(Reconciliation)
-_BLANK_COMMITMENT: Final = CommitmentReply.model_validate({"interpretation": "unreadable"})
-_UNMET_ASSESSMENT: Final = AssessmentReply.model_validate({"met": False})
+_BLANK: Final = CommitmentReply.model_validate({"interpretation": "unreadable"}).model_dump()
 
 
 def build_commitment(
@@ -254,20 +335,13 @@ def build_commitment(
         now: Current time in UTC.
         kind: The execution that it is for.
     """
-    fields = reply
-    if isinstance(fields, Unreadable):
+    if isinstance(reply, Unreadable):
         # Not validated: an excerpt may be empty.
-        excerpt = format_value(_excerpt(fields.raw))
-        fields = _BLANK_COMMITMENT.model_copy(update={"interpretation": excerpt})
-    stated = {
-        "step_index": step_index,
-        "kind": kind,
-        "instruction": instruction,
-        **fields.model_dump(),
-        "readable": fields is reply,
-        "time": now.isoformat(),
-    }
-    return cast("Commitment", stated)
+        fields = {**_BLANK, "interpretation": format_value(_excerpt(reply.raw)), "readable": False}
+    else:
+        fields = {**reply.model_dump(), "readable": True}
+    stated = {"step_index": step_index, "kind": kind, "instruction": instruction, **fields}
+    return cast("Commitment", {**stated, "time": now.isoformat()})
 
 
 def build_assessment(
@@ -289,7 +363,7 @@ def build_assessment(
     fields = reply
     if isinstance(fields, Unreadable):
         concern = f"the self-assessment cannot be read ({fields.reason}): {_excerpt(fields.raw)}"
-        fields = _UNMET_ASSESSMENT.model_copy(update={"concerns": [concern]})
+        fields = AssessmentReply.model_construct(met=False, deviations=[], concerns=[concern], unexpected=[])
     return SelfAssessment(
         step_index=step_index,
         actual_output=shorten(output, OUTPUT_LIMIT),
@@ -302,17 +376,6 @@ def build_assessment(
         readable=fields is reply,
         time=now.isoformat(),
     )
-
-
-def build_reconciliation(value: object) -> Reconciliation:
-    """Builds a reconciliation of a supervisor's own value. It escalates if it cannot be read."""
-    try:
-        result = _RECONCILIATION.validate_python(value, strict=True)
-    except ValidationError as error:
-        problem = error.errors(include_input=False)[0]
-        reason = ": ".join([*map(str, problem["loc"]), problem["msg"]])
-        return Reconciliation(triggers=[f"reconciliation_unreadable:{reason}"], escalate=True)
-    return {**result, "escalate": result["escalate"] or bool(result["triggers"])}
 
 
 def build_verdict(reply: VerdictReply | Unreadable) -> SupervisorVerdict:

@@ -9,16 +9,16 @@ from orchestrator.state.records import (
     Commitment,
     Reconciliation,
     SelfAssessment,
+    SuperviseRequest,
     SupervisorVerdict,
 )
-from orchestrator.supervision.modes import SuperviseRequest
+from orchestrator.supervision.phases import build_reconciliation
 from orchestrator.supervision.replies import (
     AssessmentReply,
     CommitmentReply,
     VerdictReply,
     build_assessment,
     build_commitment,
-    build_reconciliation,
     build_verdict,
     read_mapping,
     read_reply,

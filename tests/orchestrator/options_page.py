@@ -17,7 +17,7 @@ _LISTED = ("PlanningMode", "Grounding", "Requirement", "SupervisionMode")
 _TABLE = re.compile(r"(?<=<!-- options -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
-_TYPES = {"settings_model.PositiveCount": "int", "settings_model.Seconds": "float | None"}
+_TYPES = {"budget.PositiveCount": "int", "budget.Seconds": "float | None"}
 _WRAPPED = re.compile(r"(?:InstanceOf|SkipValidation)\[(.*)\]")
 
 

@@ -65,7 +65,7 @@ def test_an_agent_that_cannot_be_called_as_its_role_is_refused(subtests):
         (
             "compressor",
             SimpleNamespace(invoke=lambda text: text, compress=lambda text: text),
-            "compress() cannot be called as compress(text, task): ",
+            "compress() cannot be called as compress(text, task=...): ",
         ),
     ]:
         with subtests.test(argument=argument, given=given, sentence=sentence):

@@ -12,8 +12,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 
 from agents.testing import ScriptedChatModel
-from evaluation import EvaluationContract
-from orchestrator import Budget, ModelPrice
+from evaluation import EvaluationContract, Price
+from orchestrator import Budget
 from tests.fakes.executor import AsyncModelExecutor, ModelExecutor, SynthesizingExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.runs import build
@@ -21,7 +21,7 @@ from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, met, misse
 
 PARALLEL = [{"step": "one", "needs": []}, {"step": "two", "needs": []}]
 HAS_OUT = EvaluationContract(required_content=[{"text": "out"}])
-PRICES = {"ScriptedChatModel": ModelPrice(input_usd=1e6, output_usd=1e6)}
+PRICES = {"ScriptedChatModel": Price(input_usd=1e6, output_usd=1e6)}
 
 
 def model():

@@ -11,7 +11,6 @@ from orchestrator import (
     Budget,
     ConfigurationError,
     LangGraphOrchestrator,
-    ModelPrice,
     OrchestratorOptions,
     RetryPolicy,
     SupervisionPolicy,
@@ -26,15 +25,14 @@ from tests.orchestrator import options_page
 COUNT = "give a whole number of at least 0 and below 2**63"
 POSITIVE = "give a whole number of at least 1 and below 2**63"
 BOUND = "give a number above 0, or leave it out for no bound"
-PRICES = "give {'model name': ModelPrice(input_usd=..., output_usd=...)}"
+PRICES = "give {'model name': Price(input_usd=..., output_usd=...)}"
 
 
 def test_a_refusal_names_the_setting_its_value_and_the_accepted_values(subtests):
     for model, arguments, sentence in [
         (Budget, {"max_seconds": 0}, f"max_seconds is 0; {BOUND}"),
-        (Budget, {"max_cost_usd": 1}, "max_cost_usd is given without prices; add prices={'model name': Mod"),
+        (Budget, {"max_cost_usd": 1}, "max_cost_usd is given without prices; add prices={'model name': Pri"),
         (Budget, {"prices": {"m": 3}}, f"prices is 3; {PRICES}"),
-        (ModelPrice, {"input_usd": -1, "output_usd": 1}, "input_usd is -1; give US dollars of at least 0"),
         (RetryPolicy, {"max_retries": -1}, f"max_retries is -1; {COUNT}"),
         (RetryPolicy, {"max_retries": 2**70}, f"max_retries is {2**70}; {COUNT}"),
         (RetryPolicy, {"transport": 3}, "transport is 3; give a TransportRetry"),
@@ -48,7 +46,7 @@ def test_a_refusal_names_the_setting_its_value_and_the_accepted_values(subtests)
             assert str(raised.value).startswith(sentence)
 
 
-MODELS = [Budget, ModelPrice, RetryPolicy, CHECKED, SupervisionPolicy]
+MODELS = [Budget, RetryPolicy, CHECKED, SupervisionPolicy]
 
 
 def test_every_setting_says_what_it_accepts(subtests):

@@ -14,13 +14,13 @@ from orchestrator import OrchestratorError, RetryPolicy
 from orchestrator.cli.consoles import one_line
 from orchestrator.cli.run_drawings import draw_question
 from orchestrator.events import check_hooks
-from orchestrator.judging.output import find_type_problem
+from orchestrator.judging.contract_options import find_type_problem
 from orchestrator.planning.plan import read_steps
 from orchestrator.runs.run_saver import broken_run
 from orchestrator.runtime.call import Raised, Spent
 from orchestrator.state.plain_values import format_one_line, format_repr
 from orchestrator.state.records import NO_USAGE
-from orchestrator.supervision.modes import list_facts, reconcile
+from orchestrator.supervision.phases import list_facts, reconcile
 from orchestrator.supervision.replies import format_value
 from tests.fakes.supervised import a_commitment, an_assessment
 from tests.orchestrator.cli.builders import drawn, question

@@ -9,15 +9,16 @@ from langchain_core.tools import tool
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
-from orchestrator import Budget, ModelPrice
+from evaluation import Price
+from orchestrator import Budget
 from tests.fakes.executor import AsyncModelExecutor, FakeExecutor, ModelExecutor, WaitingExecutor
 from tests.fakes.planner import steps
 from tests.fakes.runs import call
 from tests.fakes.runs import run as run_agents
 
-PRICES = {"ScriptedChatModel": ModelPrice(input_usd=1e6, output_usd=2e6)}
+PRICES = {"ScriptedChatModel": Price(input_usd=1e6, output_usd=2e6)}
 """A dollar for a token sent, two for a token received."""
-OTHER_PRICES = {"another": ModelPrice(input_usd=1, output_usd=1)}
+OTHER_PRICES = {"another": Price(input_usd=1, output_usd=1)}
 
 
 def model(usage=(3, 2)):

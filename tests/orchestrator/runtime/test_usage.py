@@ -11,14 +11,15 @@ from langchain_core.messages import AIMessage
 
 from agents import ExecutionAgent, MonitoringAgent, PlanningAgent
 from agents.testing import ScriptedChatModel
-from orchestrator import Budget, ModelPrice
+from evaluation import Price
+from orchestrator import Budget
 from orchestrator.state.graph_state import add_usage
 from orchestrator.state.records import Usage
 from tests.fakes.executor import ModelExecutor
 from tests.fakes.planner import steps
 from tests.fakes.runs import run as run_agents
 
-PRICES = {"ScriptedChatModel": ModelPrice(input_usd=1e6, output_usd=2e6)}
+PRICES = {"ScriptedChatModel": Price(input_usd=1e6, output_usd=2e6)}
 
 
 def model(usage=(3, 2)):

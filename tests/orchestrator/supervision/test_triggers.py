@@ -7,7 +7,7 @@ import pytest
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import SupervisionPolicy
-from orchestrator.supervision.modes import TRIGGER_LIMIT, reconcile
+from orchestrator.supervision.phases import TRIGGER_LIMIT, reconcile
 from tests.fakes.runs import failure_kind
 from tests.fakes.supervised import a_commitment, an_assessment
 from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, halt, met, missed

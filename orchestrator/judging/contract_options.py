@@ -1,27 +1,34 @@
-"""TaskContracts: derives the contracts of a run when it is planned, and the options that state contracts."""
+"""Reads the options that state contracts, and the type of the output; derives the contracts of a task."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, cast
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
+from pydantic.errors import PydanticInvalidForJsonSchema
 
-from evaluation import ContractError, EvaluationContract, TaskCase, task_checks
+from agents.parsing.loose_json import find_json, unwrap_fence
+from agents.parsing.verdicts import contradicts, is_finite_json
+from evaluation import CheckContext, CheckOutcome, ContractError, EvaluationContract, TaskCase, task_checks
 from evaluation.cases.case_files import FROM_TASK
 from evaluation.checks.check_model import CheckModel
 from evaluation.checks.contract_checks import FunctionCheck, NamedCheck
+from evaluation.contract.contract import ContentRule
 from evaluation.contract.requirements import Contract
 from evaluation.measures.metric_table import find_threshold_problems
+from evaluation.sensitive.scanner import shorten
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.judging.contract_choice import ContractFunction, Contracts
 from orchestrator.judging.evidence import find_unknown_check
 from orchestrator.judging.executor_tools import ExecutorTools
 from orchestrator.state.graph_state import DerivedContracts, OrchestratorState, find_derived_output
-from orchestrator.state.plain_values import format_repr
+from orchestrator.state.plain_values import format_repr, format_text
 from orchestrator.state.records import DerivedContract, Json
 
+_MAX_PROBLEM: Final = 300
 PlainFields: TypeAlias = Mapping[str, object]
 """A contract as a dict, such as ``{"must_call": ["price_of"]}``."""
 ContractSource: TypeAlias = EvaluationContract | PlainFields | Literal["from_task"] | TaskCase | None
@@ -101,6 +108,93 @@ def validate_contract(given: object, name: str) -> Contract:
         raise ConfigurationError(f"{name}: {error}") from None
 
 
+def list_type_checks(output_type: type[BaseModel] | None) -> tuple[FunctionCheck, ...]:
+    """Returns the check that an output is the JSON text of a model; its error names the problem."""
+    if output_type is None:
+        return ()
+
+    async def has_type(context: CheckContext) -> CheckOutcome:
+        problem = find_type_problem(output_type, context.output)
+        seen = problem or "the output is of this type"
+        return CheckOutcome(problem is None, seen, f"write JSON of the type {output_type.__name__}")
+
+    return (FunctionCheck(function=has_type, name="output_type", kind="format"),)
+
+
+def format_output(output_type: type[BaseModel] | None, text: str) -> str:
+    """Returns the JSON text of an output of the wanted type; any other text as it is.
+
+    It has no defaults, which are nobody's work, and no fields that the type does not know.
+    """
+    if output_type is None or find_type_problem(output_type, text) is not None:
+        return text
+    parsed = parse_output(output_type, text)
+    return parsed.model_dump_json(by_alias=True, exclude_unset=True, round_trip=True)
+
+
+def parse_output(output_type: type[BaseModel], text: str) -> BaseModel:
+    """Reads an output: JSON as the whole text, in its one fenced block, or as the one object in its prose.
+
+    Raises:
+        ValueError: It has no such JSON, or does not fit the model (pydantic's ``ValidationError``).
+    """
+    values, prose = find_json(unwrap_fence(text))
+    if len(values) != 1:
+        raise ValueError(f"Invalid JSON: the text has {len(values)} JSON values; write one alone")
+    if contradicts(prose):
+        raise ValueError("Invalid JSON: the text beside it contradicts it; write the JSON alone")
+    # Infinity and 1e999 are read as a number, which no other reader of JSON has to.
+    if not is_finite_json(values[0]):
+        raise ValueError("Invalid JSON: write finite numbers in place of NaN, Infinity and 1e999")
+    parsed = output_type.model_validate_json(json.dumps(values[0]))
+    if output_type.model_fields and not parsed.model_fields_set:
+        raise ValueError("an object has none of the fields of its type")
+    return parsed
+
+
+def find_type_problem(output_type: type[BaseModel], text: str) -> str | None:
+    """Returns why an output is not of the wanted type, in words for the executor; None if it is."""
+    try:
+        parse_output(output_type, text)
+    except ValidationError as error:
+        errors = error.errors(include_url=False, include_input=False, include_context=False)
+        problems = [": ".join(filter(None, (".".join(map(str, e["loc"])), e["msg"]))) for e in errors]
+        return shorten("; ".join(problems), _MAX_PROBLEM)
+    except ValueError as error:
+        return shorten(format_text(error), _MAX_PROBLEM)
+    except Exception as error:  # noqa: BLE001 - a validator of the model is the user's code
+        return shorten(
+            f"{output_type.__name__} raised {type(error).__name__}: {format_text(error)}", _MAX_PROBLEM
+        )
+    return None
+
+
+def check_output_type(output_type: object, *, synthesis: bool | None) -> None:
+    """Checks the option ``output_type``.
+
+    Raises:
+        ConfigurationError: It is not accepted, or ``synthesis`` is False, so that nobody writes the output.
+    """
+    if output_type is None:
+        return
+    if not isinstance(output_type, type) or not issubclass(output_type, BaseModel):
+        raise ConfigurationError(
+            f"output_type is {format_repr(output_type, 80)}; give a pydantic model, or None"
+        )
+    try:
+        ContentRule(json_schema=output_type.model_json_schema())
+    except (PydanticInvalidForJsonSchema, ValidationError) as error:
+        raise ConfigurationError(
+            f"output_type is {output_type.__name__}, which has no JSON Schema that can be checked "
+            f"({format_repr(str(error), 200)}); give a model of JSON values"
+        ) from error
+    if synthesis is False:
+        raise ConfigurationError(
+            "synthesis is False, so that the result of the last step is the output; leave it out, "
+            "or leave out output_type"
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class TaskContracts:
     """Derives contracts from texts by the rules of ``evaluation.task_checks``, without a model.
@@ -121,29 +215,22 @@ class TaskContracts:
         Raises:
             ContractFunctionError: The case is one of another task.
         """
-        stated = None if self.case is None else read_case(self.case, task)
-        if stated is not None:
-            return DerivedContracts(output=stated, steps=[None] * len(steps))
-        output = derive_contract(task)
-        if self.case is not None:
-            phrases = dict.fromkeys([*output["unchecked"], *self.case.unchecked])
-            output = {**output, "unchecked": [*phrases]}
-        own: list[DerivedContract | None] = [None] * len(steps)
+        output = None if self.case is None else read_case(self.case, task)
+        if output is None:
+            output = derive_contract(task)
+            phrases = [*output["unchecked"], *(self.case.unchecked if self.case else ())]
+            output = {**output, "unchecked": [*dict.fromkeys(phrases)]}
+        own: list[DerivedContract | None] = [None]
         if len(steps) > 1:
-            own = self._derive_steps(steps, output)
+            own = self.derive_steps(steps, output)
         return DerivedContracts(output=output, steps=own)
 
-    def derive_replan(
+    def derive_steps(
         self, steps: Sequence[str], output: DerivedContract | None
     ) -> list[DerivedContract | None]:
-        """Derives the contracts of the steps of a re-plan, whose output keeps its own."""
+        """Derives the contracts of steps, without the checks and phrases of the final output."""
         is_stated = self.case is not None and self.case.contract != FROM_TASK
-        return [None] * len(steps) if is_stated else self._derive_steps(steps, output)
-
-    def _derive_steps(
-        self, steps: Sequence[str], output: DerivedContract | None
-    ) -> list[DerivedContract | None]:
-        if not self.derives_steps:
+        if is_stated or not self.derives_steps:
             return [None] * len(steps)
         return [_drop_repeated(derive_contract(step), output) for step in steps]
 
@@ -158,16 +245,16 @@ def _drop_repeated(step: DerivedContract, output: DerivedContract | None) -> Der
     """Returns the contract of a step without the checks that the final output has anyway."""
     if output is None:
         return step
-    repeated = Contract.read(output["contract"]).rules.checks
+    repeated = [_dump_demand(check) for check in Contract.read(output["contract"]).rules.checks]
     own = Contract.read(step["contract"]).rules.checks
-    checks = [check for check in own if not any(_is_same(check, other) for other in repeated)]
+    checks = [check for check in own if _dump_demand(check) not in repeated]
     unchecked = [phrase for phrase in step["unchecked"] if phrase not in output["unchecked"]]
     return DerivedContract(contract=_store(checks), unchecked=unchecked)
 
 
-def _is_same(check: CheckModel, other: CheckModel) -> bool:
-    """Returns whether two checks demand the same, whatever words they quote."""
-    return check.model_dump(exclude={"quote"}) == other.model_dump(exclude={"quote"})
+def _dump_demand(check: CheckModel) -> dict[str, object]:
+    """Returns what a check demands, whatever words it quotes."""
+    return check.model_dump(exclude={"quote"})
 
 
 def _store(checks: Sequence[CheckModel]) -> dict[str, Json]:
@@ -221,10 +308,6 @@ def find_case_problem(state: OrchestratorState, case: TaskCase | None) -> str | 
     if case is None or state["status"] == "planning":
         return None
     stated = read_case(case, state["task"])
-    if stated is None or _read_demands(stated) == _read_demands(find_derived_output(state)):
+    if stated is None or stated == find_derived_output(state):
         return None
     return "it has another contract than contract=; leave that out, or fork the run to check it by that one"
-
-
-def _read_demands(contract: DerivedContract | None) -> object:
-    return None if contract is None else (contract["contract"], contract["unchecked"])
