@@ -314,7 +314,7 @@ def _build_run(state: ContractState) -> dict[str, object]:
     reason = replies[-1].response_metadata.get("finish_reason") if replies else None
     end = {"role": "assistant", "content": output, **({"finish_reason": reason} if reason else {})}
     probes = [effect["read_back"] for effect in state.get("effects", {}).values() if "read_back" in effect]
-    usages = [each.usage_metadata for each in replies if each.usage_metadata]
+    usages: list[Mapping[str, Any]] = [each.usage_metadata for each in replies if each.usage_metadata]
     names = ("input_tokens", "output_tokens", "total_tokens") if len(usages) == len(replies) else ()
     return {
         "input": request,
