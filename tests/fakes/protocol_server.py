@@ -16,6 +16,7 @@ from agents import load_model
 
 Protocol = Literal["openai", "ollama", "anthropic"]
 PROTOCOLS: tuple[Protocol, ...] = ("openai", "ollama", "anthropic")
+Answer = Callable[[dict[str, Any]], bytes | Callable[[socket.socket], object]]
 PIECE = 16
 """Number of characters in each piece of a streamed text."""
 
@@ -45,7 +46,7 @@ class ModelReply:
 
 @dataclass
 class ProtocolServer:
-    """Sends ``answer(body)`` for each request, and keeps the requests.
+    """Sends ``answer(body)`` for each request, or hands the connection to it, and keeps the requests.
 
     Attributes:
         url: The address.
@@ -54,7 +55,7 @@ class ProtocolServer:
         headers: The headers of the requests, by their names in small letters.
     """
 
-    answer: Callable[[dict[str, Any]], bytes]
+    answer: Answer
     url: str = ""
     bodies: list[dict[str, Any]] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
@@ -68,7 +69,7 @@ class ProtocolServer:
 
 
 @contextmanager
-def serve_protocol(answer: Callable[[dict[str, Any]], bytes]) -> Iterator[ProtocolServer]:
+def serve_protocol(answer: Answer) -> Iterator[ProtocolServer]:
     """Serves until the end of the block, each connection in a thread of its own."""
     listener = socket.create_server(("127.0.0.1", 0))
     server = ProtocolServer(answer, f"http://127.0.0.1:{listener.getsockname()[1]}")
@@ -106,6 +107,9 @@ def _handle(connection: socket.socket, server: ProtocolServer) -> None:
         if content:
             server.bodies.append(body)
         answer = server.answer(body)
+        if not isinstance(answer, bytes):
+            answer(connection)
+            return
         connection.sendall(answer.partition(b"\r\n\r\n")[0] + b"\r\n\r\n" if method == "HEAD" else answer)
         connection.shutdown(socket.SHUT_WR)
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import socket
 import struct
-import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 import httpx
+
+from tests.fakes.protocol_server import encode, serve_protocol
 
 TEN_MEGABYTES = 10_000_000
 _SO_LINGER_AT_ONCE = struct.pack("ii", 1, 0)
@@ -75,24 +76,6 @@ class Script:
         return fault
 
 
-@dataclass
-class ModelServer:
-    """The server; each model has a script of its own."""
-
-    url: str = ""
-    scripts: dict[str, Script] = field(default_factory=dict)
-
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(ConnectionError, asyncio.IncompleteReadError):
-            asked = await _request(reader)
-            script = self.scripts[str(asked["model"])]
-            fault = script.met()
-            await _reply(fault, script.answer(asked), reader, writer)
-        writer.close()
-        with suppress(ConnectionError):
-            await writer.wait_closed()
-
-
 class Line(httpx.AsyncBaseTransport):
     """The way to a server, at whose end nothing listens while its script says so: a real refusal."""
 
@@ -109,28 +92,16 @@ class Line(httpx.AsyncBaseTransport):
 
 
 @contextmanager
-def serving() -> Iterator[ModelServer]:
-    """A server in a thread of its own."""
-    server, loop = ModelServer(), asyncio.new_event_loop()
-    began, end = threading.Event(), asyncio.Event()
+def serve_models() -> Iterator[tuple[str, dict[str, Script]]]:
+    """The address of a server, and the scripts of its models, which a test writes."""
+    scripts: dict[str, Script] = {}
 
-    async def serve() -> None:
-        listener = await asyncio.start_server(server.serve, "127.0.0.1", 0, limit=TEN_MEGABYTES)
-        server.url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}"
-        began.set()
-        await end.wait()
-        listener.close()
-        await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()}, return_exceptions=True)
+    def answer(asked: dict[str, Any]) -> bytes | Callable[[socket.socket], object]:
+        script = scripts[asked["model"]]
+        return _reply(script.met(), script.answer(asked))
 
-    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
-    thread.start()
-    began.wait()
-    try:
-        yield server
-    finally:
-        loop.call_soon_threadsafe(end.set)
-        thread.join()
-        loop.close()
+    with serve_protocol(answer) as server:
+        yield server.url, scripts
 
 
 @contextmanager
@@ -139,13 +110,6 @@ def closed_port() -> Iterator[int]:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         yield taken.getsockname()[1]
-
-
-async def _request(reader: asyncio.StreamReader) -> Mapping[str, object]:
-    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
-    (length,) = (line.split(":")[1] for line in head.splitlines() if line.startswith("content-length:"))
-    asked: dict[str, object] = json.loads(await reader.readexactly(int(length)))
-    return asked
 
 
 def _line(text: str, *, done: bool = False) -> bytes:
@@ -176,25 +140,22 @@ _BODIES: Mapping[Fault | None, Callable[[str], bytes]] = {
     Fault.HUGE: lambda text: _line(text) + _PADDING + _line("", done=True),
     Fault.DAMAGED: lambda text: _damage(text) + _line("", done=True),
 }
-_STATUS = {Fault.BUSY: "429 Too Many Requests\r\nRetry-After: 1", Fault.FAILING: "500 Internal Server Error"}
+_STATUS = {Fault.BUSY: 429, Fault.FAILING: 500}
 _TYPE = {Fault.PAGE: "text/html", Fault.MISLABELLED: "image/png"}
 
 
-async def _reply(
-    fault: Fault | None, text: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-) -> None:
+def _reset(connection: socket.socket) -> None:
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _SO_LINGER_AT_ONCE)
+    connection.close()
+
+
+def _reply(fault: Fault | None, text: str) -> bytes | Callable[[socket.socket], object]:
     if fault is Fault.HANGING:
-        await reader.read()  # until whoever called has left
-    elif fault is Fault.RESET:
-        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _SO_LINGER_AT_ONCE)
-        writer.transport.abort()
-    else:
-        status, kind = _STATUS.get(fault, "200 OK"), _TYPE.get(fault, "application/x-ndjson")
-        writer.write(
-            f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nTransfer-Encoding: chunked\r\n\r\n".encode()
-        )
-        if body := _BODIES[fault](text):
-            writer.write(b"%x\r\n%b\r\n" % (len(body), body))
-        if fault is not Fault.BROKEN_OFF:
-            writer.write(b"0\r\n\r\n")
-        await writer.drain()
+        return lambda connection: connection.recv(1)  # until whoever called has left
+    if fault is Fault.RESET:
+        return _reset
+    headers = {"Content-Type": _TYPE.get(fault, "application/x-ndjson")}
+    if fault is Fault.BUSY:
+        headers["Retry-After"] = "1"
+    sent = encode([_BODIES[fault](text)], _STATUS.get(fault, 200), headers)
+    return sent.removesuffix(b"0\r\n\r\n") if fault is Fault.BROKEN_OFF else sent

@@ -17,7 +17,7 @@ from agents import (
 )
 from agents.models.server_errors import TransportRetry
 from orchestrator import Budget, LangGraphOrchestrator
-from tests.faults.model_server import HARMLESS, TEN_MEGABYTES, Fault, Line, Script, closed_port, serving
+from tests.faults.model_server import HARMLESS, TEN_MEGABYTES, Fault, Line, Script, closed_port, serve_models
 
 NEVER_MENDED = 10_000
 RETRY = TransportRetry(max_attempts=3, initial_seconds=0.0, max_seconds=0.01)
@@ -28,7 +28,7 @@ both_entries = pytest.mark.parametrize("awaited", [False, True], ids=["invoke", 
 
 @pytest.fixture(scope="module")
 def server():
-    with serving() as server:
+    with serve_models() as server:
         yield server
 
 
@@ -40,10 +40,11 @@ def port():
 
 def model_of(server, port, script, name, call_s):
     """The chat model ``name``, whose server follows a script and whose client waits so many seconds."""
-    server.scripts[name] = script
+    url, scripts = server
+    scripts[name] = script
     return load_model(
         f"ollama:{name}",
-        base_url=server.url,
+        base_url=url,
         client_kwargs={"timeout": call_s, "verify": False, "trust_env": False},  # no certificates to load
         async_client_kwargs={"transport": Line(script, port)},
     )
