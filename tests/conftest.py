@@ -1,7 +1,5 @@
 """Real servers for the tests: the embedded model, the same behind Ollama's protocol, and PostgreSQL."""
 
-from __future__ import annotations
-
 import gc
 import importlib.util
 import itertools

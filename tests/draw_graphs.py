@@ -1,7 +1,5 @@
 """Writes the drawings of ``docs/concepts/graph.md`` from the code: ``python -m tests.draw_graphs``."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Final

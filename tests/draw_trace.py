@@ -4,8 +4,6 @@ A callback handler records each call with its parent, as LangChain's tracers do,
 LangGraph hides from traces are left out, and so are the parts of a call with structured output.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any, Final

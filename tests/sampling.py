@@ -1,7 +1,5 @@
 """Large tables of cases: a test runs a sample of the rows by default, and all of them with ``-m soak``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

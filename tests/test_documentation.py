@@ -1,7 +1,5 @@
 """Runs the documentation: every Python snippet, its printed output, the drawings of the graphs, the links."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

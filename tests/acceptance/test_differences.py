@@ -1,7 +1,5 @@
 """Where the product differs from its source documents, as docs/reference/differences.md says."""
 
-from __future__ import annotations
-
 from evaluation import evaluate
 from orchestrator import LangGraphOrchestrator
 from tests.fakes.executor import FakeExecutor

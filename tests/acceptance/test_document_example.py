@@ -1,7 +1,5 @@
 """The three agents used together, by the names and keywords that existing programs use."""
 
-from __future__ import annotations
-
 import re
 
 from agents.testing import ScriptedChatModel

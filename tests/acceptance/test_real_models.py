@@ -1,7 +1,5 @@
 """A whole task on a real model: what it says is its own affair, what comes back has its shape."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

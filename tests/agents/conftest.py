@@ -1,7 +1,5 @@
 """A server that answers as an OpenAI-compatible one would, from a script."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 

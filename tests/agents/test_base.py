@@ -1,7 +1,5 @@
 """What all agents share."""
 
-from __future__ import annotations
-
 import inspect
 
 import pytest

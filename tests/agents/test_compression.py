@@ -1,7 +1,5 @@
 """A compressed context keeps whole results, the newest first, and counts the missing ones."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The executor: a step in, its result out; with tools, a loop that has an end and drops nothing silently."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 

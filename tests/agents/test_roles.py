@@ -1,7 +1,5 @@
 """The agents of an orchestrator, built from model specifications."""
 
-from __future__ import annotations
-
 import pytest
 
 from agents.roles import build_roles

@@ -1,6 +1,4 @@
-"""Async code run from blocking code ends, even if the coroutine leaves tasks or threads running."""
-
-from __future__ import annotations
+"""Coroutines and streams that blocking code waits for."""
 
 import asyncio
 import contextvars
@@ -11,7 +9,7 @@ from contextlib import suppress
 
 import pytest
 
-from agents.sync import run_loop, run_sync
+from agents.sync import iterate_blocking, run_loop, run_sync
 
 request_id: contextvars.ContextVar[str] = contextvars.ContextVar("request_id", default="none")
 
@@ -161,3 +159,46 @@ def test_ctrl_c_in_a_notebook_does_not_wait_for_a_coroutine_that_swallows_its_ca
     release.set()
     deadline.cancel()
     assert took < 20
+
+
+WAIT_S = 20
+
+
+class Source:
+    """A stream that goes on until it is stopped."""
+
+    def __init__(self):
+        self.stopped = False
+        self.left = threading.Event()
+
+    async def items(self):
+        try:
+            yield 1
+            async with asyncio.timeout(WAIT_S):
+                while not self.stopped:  # noqa: ASYNC110 - another thread says so
+                    await asyncio.sleep(0.01)
+        finally:
+            self.left.set()
+
+    def stop(self):
+        self.stopped = True
+
+
+def test_a_reader_that_leaves_stops_the_stream_and_waits_for_its_end():
+    source = Source()
+    reading = iterate_blocking(source.items, source.stop)
+    next(reading)
+    reading.close()
+
+    assert (source.stopped, source.left.is_set()) == (True, True)
+
+
+def test_an_error_of_the_stream_is_raised_after_its_last_item():
+    async def failing():
+        yield 1
+        raise ValueError("no more")
+
+    reading = iterate_blocking(failing, lambda: None)
+    assert next(reading) == 1
+    with pytest.raises(ValueError, match="no more"):
+        next(reading)

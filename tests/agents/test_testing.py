@@ -1,7 +1,5 @@
 """The scripted model that users test with."""
 
-from __future__ import annotations
-
 import pytest
 
 from agents import BaseAgent, MonitoringAgent

@@ -178,12 +178,7 @@ def test_the_older_fields_of_a_contract_are_checks_of_the_report():
         ("required_content", True, "content", 'include "lamp"'),
         ("required_content", False, "content", "state the number 13.0"),
         ("required_content", False, "format", "write JSON that fulfils the JSON Schema"),
-        (
-            "forbidden_content",
-            True,
-            "content",
-            'write a text that does not match the pattern "(?i)bulb"',
-        ),
+        ("forbidden_content", True, "content", 'write a text that does not match the pattern "(?i)bulb"'),
         ("keywords", False, "content", 'include "lamp" and "table"'),
         ("must_call", True, "tool", 'call the tool "price_of" at least 1 time'),
         ("must_call", False, "tool", 'call the tool "book" at least 1 time'),

@@ -1,4 +1,4 @@
-"""Checks of the user's code in an evaluation: as an option, by name in a contract, and never as data."""
+"""Checks and functions of the user."""
 
 import pytest
 
@@ -7,11 +7,13 @@ from evaluation import (
     CheckOutcome,
     ContractError,
     EvaluationContract,
+    LabelledOutput,
     aevaluate,
     build_evaluation_graph,
     check,
     evaluate,
     evaluate_many,
+    measure_judge,
 )
 
 KEY = f"sk-{'a1B2' * 12}"
@@ -144,3 +146,50 @@ def test_a_command_is_no_data():
     assert evaluate({**HELLO, "checks": [command]}).status == "invalid"
     with pytest.raises(ContractError, match=r"checks\[0\].check"):
         EvaluationContract(checks=[command])
+
+
+CASE = {"agent_run": {"input": "q", "final_output": "x"}, "subjective_criteria": ["clarity"]}
+ANSWER = {"score": 5, "rationale": "clear", "criteria": {"clarity": 5}}
+
+
+class Judge:
+    def judge(self, request):
+        return ANSWER
+
+
+async def judge_slowly(request):
+    return ANSWER
+
+
+async def test_a_function_is_a_judge(subtests):
+    for judge in [lambda request: ANSWER, judge_slowly]:
+        with subtests.test(judge=judge):
+            assert evaluate(CASE, judge=judge).status == "passed"
+            assert (await aevaluate(CASE, judge=judge)).status == "passed"
+            assert [report.status for report in evaluate_many([CASE], judge=judge)] == ["passed"]
+
+
+@pytest.mark.parametrize(
+    ("judge", "problem"),
+    [
+        (ANSWER, "judge is a dict; give an object with judge"),
+        ("gpt", "judge is a str; give an object with judge"),
+        (Judge, "judge is the class Judge; give an instance of it"),
+    ],
+    ids=["a dict", "a text", "a class"],
+)
+def test_what_is_no_judge_is_refused_at_once(judge, problem):
+    for build in (lambda: evaluate(CASE, judge=judge), lambda: build_evaluation_graph(judge)):
+        with pytest.raises(ContractError, match=problem):
+            build()
+    with pytest.raises(ContractError, match=problem):
+        evaluate_many([CASE], judge=judge)
+
+
+OUTPUT = LabelledOutput(task="q", output="x", kind="right")
+
+
+def test_a_function_is_measured(subtests):
+    for judge in [lambda request: ANSWER, judge_slowly]:
+        with subtests.test(judge=judge):
+            assert measure_judge(judge, name="own", outputs=[OUTPUT]).total == 1

@@ -13,13 +13,7 @@ from hypothesis import given
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables.config import var_child_runnable_config
 
-from evaluation import (
-    ContractError,
-    aevaluate,
-    build_evaluation_graph,
-    evaluate,
-    evaluate_many,
-)
+from evaluation import ContractError, aevaluate, build_evaluation_graph, evaluate, evaluate_many
 from evaluation.contract.contract import EvaluationCase, EvaluationContract
 from evaluation.runner import NODES
 from evaluation.testing import ScriptedJudge

@@ -218,8 +218,5 @@ def test_the_name_of_a_demand_in_the_documents_sketch_is_told_ours_at_its_place(
 
 def test_prices_of_another_form_are_refused(subtests):
     for prices in [*({"m": each} for each in ({"input": 1}, (1, 2), 3)), [("m", 3)], 3]:
-        with (
-            subtests.test(prices=prices),
-            pytest.raises(ContractError, match=r"prices.* is .*; give Price"),
-        ):
+        with subtests.test(prices=prices), pytest.raises(ContractError, match=r"prices.* is .*; give Price"):
             evaluate({"agent_run": {"final_output": "x"}}, prices=prices)

@@ -1,7 +1,5 @@
 """The judges that users have for their own tests."""
 
-from __future__ import annotations
-
 import pytest
 
 from evaluation.contract.contract import Criterion, Rubric, Scale

@@ -4,8 +4,6 @@ One process runs all of them, because the imports take longer than most examples
 ``state`` are validated, and what an example prints is compared with the block ``text`` of its page.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import re

@@ -1,8 +1,7 @@
-"""The example sets: one passes, one fails, one is flaky; every command for evaluations runs on them."""
-
-from __future__ import annotations
+"""Examples that evaluate: a set of cases, a rubric, tau-bench."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from typer.testing import CliRunner
 
+from benchmarks.tau_bench import make_effects_case, measure
 from orchestrator.cli.app import app
 from tests.fakes.protocol_server import ollama_reply
 
@@ -90,3 +90,71 @@ def test_the_sets_are_tests_of_pytest_in_several_processes(orchestrator):
     assert len(tests) == 7
     assert (tests["price"], tests["recorded price"]) == (None, None)
     assert "price_of(title=" in tests["price of the globe"].text
+
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "legal_survey_judge.py"
+
+
+def test_the_good_question_passes_and_the_biased_and_the_vague_one_fail():
+    process = subprocess.run(
+        [sys.executable, str(EXAMPLE)], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert process.returncode == 0, process.stderr
+    lines = process.stdout.splitlines()
+    assert [line for line in lines if not line.startswith(" ")] == [
+        "good: passed",
+        "biased: failed",
+        "vague: failed",
+    ]
+    assert "  concern: 'surely' suggests the answer" in lines
+    assert "  1  neutrality and bias" in lines
+
+
+ROOT = Path(__file__).parents[2]
+SAMPLE = Path(__file__).with_name("tau_bench_sample.json")
+DATA = Path(os.environ.get("EVALUATION_DATA", ROOT.parent / "shared" / "data"))
+
+
+def run_example(file: Path) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / "tau_bench.py"), str(file)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.soak
+def test_refused_calls_extra_arguments_and_amounts_in_words_are_judged_as_the_benchmark_does():
+    lines = run_example(SAMPLE)
+
+    assert lines[0] == "4 runs, agreement with the official reward: 100.0%"
+    assert "ours      pass^1 0.5000  pass^2 0.1667  pass^3 0.0000  pass^4 0.0000" in lines
+    assert lines[-1] == "0 verdicts differ"
+
+
+def find_published_runs() -> Path:
+    files = sorted((DATA / "tau-bench").glob("*.json"))
+    if not files:
+        pytest.skip("needs the public runs of tau-bench in $EVALUATION_DATA/tau-bench")
+    return files[0]
+
+
+@pytest.mark.soak
+def test_the_list_of_acting_tools_is_enough_to_judge_nearly_as_the_benchmark_does():
+    runs = json.loads(find_published_runs().read_text(encoding="utf-8"))
+    pairs = measure(runs, make_effects_case)
+
+    assert pairs[True, True] + pairs[False, False] >= 0.95 * len(runs)
+    assert pairs[False, True] <= 1
+
+
+def test_the_published_runs_are_judged_as_the_benchmark_does():
+    lines = run_example(find_published_runs())
+
+    assert lines[0] == "100 runs, agreement with the official reward: 100.0%"
+    assert "official  pass^1 0.3100  pass^2 0.1933  pass^3 0.1700  pass^4 0.1600" in lines
+    assert "0 verdicts differ" in lines

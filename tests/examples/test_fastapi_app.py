@@ -1,7 +1,5 @@
 """The FastAPI example answers with what a client needs, and with the right status."""
 
-from __future__ import annotations
-
 import pytest
 from fastapi.testclient import TestClient
 

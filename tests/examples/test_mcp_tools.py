@@ -1,7 +1,5 @@
 """The example with MCP tools runs as it is, against its real server."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tools that act, and the runs of an executor that calls them."""
 
-from __future__ import annotations
-
 from langchain_core.messages import AIMessage
 
 from agents import ActingTool, ExecutionAgent

@@ -1,7 +1,5 @@
 """Scripted answers of fakes."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar

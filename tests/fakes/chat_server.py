@@ -1,7 +1,5 @@
 """A real OpenAI-compatible endpoint on loopback that answers as a test tells it."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Iterator

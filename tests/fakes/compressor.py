@@ -1,7 +1,5 @@
 """Fake compressors, one for each accepted form."""
 
-from __future__ import annotations
-
 from tests.fakes.answers import Answers
 
 

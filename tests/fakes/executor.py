@@ -1,7 +1,5 @@
 """Fake executors."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Fake hooks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from orchestrator.events import Event

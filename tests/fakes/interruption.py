@@ -1,7 +1,5 @@
 """An executor whose process ends in the middle of a step, for all that a run sees."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Fake monitors."""
 
-from __future__ import annotations
-
 from tests.fakes.answers import Answers
 
 

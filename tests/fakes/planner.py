@@ -1,7 +1,5 @@
 """Fake planners."""
 
-from __future__ import annotations
-
 from tests.fakes.answers import Answers
 
 

@@ -1,7 +1,5 @@
 """What one attempt at a step left in the state, and what it cost."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from orchestrator.state.records import Attempt, Usage

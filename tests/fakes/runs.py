@@ -1,7 +1,5 @@
 """Orchestrators of fake agents, and what tests read of the states of their runs."""
 
-from __future__ import annotations
-
 from langchain_core.messages import AIMessage
 
 from agents import ExecutionAgent

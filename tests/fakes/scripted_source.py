@@ -1,7 +1,5 @@
 """Runs documented programs on a scripted model: a loopback server answers in place of the local model."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

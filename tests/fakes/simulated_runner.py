@@ -1,7 +1,5 @@
 """A runner of tasks that needs no model: each task has fixed luck, which all policies share."""
 
-from __future__ import annotations
-
 import random
 
 from orchestrator.retry.policy import decide

@@ -1,7 +1,5 @@
 """Fakes of a supervised run: an executor that commits and assesses, a supervisor."""
 
-from __future__ import annotations
-
 import copy
 
 from tests.fakes.answers import Answers

@@ -1,7 +1,5 @@
 """One run that two processes go on with at the same moment."""
 
-from __future__ import annotations
-
 import json
 import random
 import time

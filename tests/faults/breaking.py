@@ -1,7 +1,5 @@
 """Stores that fail: in the middle of a run, or found broken by whoever goes on with it."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import sqlite3

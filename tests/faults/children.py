@@ -1,7 +1,5 @@
 """Processes in which a story is told, and that die on the way."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

@@ -1,7 +1,5 @@
 """Where faults happen."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path

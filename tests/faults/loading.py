@@ -1,7 +1,5 @@
 """Many runs at once, each of which can be told from all others."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import os

@@ -1,7 +1,5 @@
 """An Ollama-protocol server on loopback that fails on command, and the line to it that can be cut."""
 
-from __future__ import annotations
-
 import json
 import re
 import socket

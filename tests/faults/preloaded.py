@@ -1,7 +1,5 @@
 """What every process of a story needs, made once in the process from which they are forked."""
 
-from __future__ import annotations
-
 import gc
 
 import langgraph.checkpoint.sqlite  # noqa: F401

@@ -4,8 +4,6 @@ So a run that was disturbed has to end as one that was not. A plan is in two par
 step is hopeless, so that the rest is planned again; and one that says which steps may run side by side.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

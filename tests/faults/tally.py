@@ -1,7 +1,5 @@
 """What a fault did to runs: counted against a run that was not disturbed."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache

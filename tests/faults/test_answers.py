@@ -1,7 +1,5 @@
 """Two processes that go on with one run at the same moment: one of them does, and the other is told."""
 
-from __future__ import annotations
-
 import asyncio
 import stat
 import threading

@@ -1,7 +1,5 @@
 """A run that was cut off as it began."""
 
-from __future__ import annotations
-
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 

@@ -3,8 +3,6 @@
 ``pytest -m faults`` kills it at every write, which takes minutes; ``pytest -m sample`` at some of them.
 """
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -3,8 +3,6 @@
 ``benchmarks/load.py`` does the same with more of them, and says how fast they are.
 """
 
-from __future__ import annotations
-
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 

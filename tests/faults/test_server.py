@@ -1,7 +1,5 @@
 """SIGKILL of the web server loses no run and no answer, and no call has its effect twice."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 

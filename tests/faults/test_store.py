@@ -1,7 +1,5 @@
 """Whatever happens to its store, a run says so, and goes on once the store is back."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.faults.breaking import CORRUPTIONS, Fault, Lock, corrupt, found, struck

@@ -1,7 +1,5 @@
 """A process that is killed between two tool calls of a step does not repeat the first."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """Whatever happens to workers and their database, no run is lost, and nothing is done twice."""
 
-from __future__ import annotations
-
 import signal
 import time
 from collections.abc import Iterator

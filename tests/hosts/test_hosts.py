@@ -1,7 +1,5 @@
 """Programs that host a LangGraph run ours: LangGraph's server, and AG-UI's adapter; both are optional."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The environment of tests that start a process or read environment variables."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """ContractMiddleware in an agent of LangChain: what it accepts, sends back, refuses and asks."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 

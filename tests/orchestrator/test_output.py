@@ -1,16 +1,12 @@
 """The answer of a run: the result of its only step, or what the executor writes from several results."""
 
-from __future__ import annotations
-
 import pytest
 from langchain_core.messages import AIMessage
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
-from orchestrator import (
-    RetryPolicy,
-)
+from orchestrator import RetryPolicy
 from orchestrator.persistence import open_store
 from tests.fakes.executor import FakeExecutor, PlainExecutor, SynthesizingExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse

@@ -1,7 +1,5 @@
 """The public methods of the orchestrator, and its errors."""
 
-from __future__ import annotations
-
 import inspect
 
 import orchestrator

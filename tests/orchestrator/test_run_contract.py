@@ -1,7 +1,5 @@
 """The contract of the run: what it says of tools holds for all calls of the run."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass, field
 from itertools import product

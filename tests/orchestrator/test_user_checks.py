@@ -1,7 +1,5 @@
 """Checks of the user's code in a run: for the final output, and by name for a step."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """What users write has the types that they expect. ``python -m tests.typing`` checks it; nothing runs it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, assert_type
 

@@ -1,7 +1,5 @@
 """How the agent of the shop is invoked."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """A shop whose agent refunds orders."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 

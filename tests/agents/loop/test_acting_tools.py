@@ -1,7 +1,5 @@
 """Which tools act, how their calls are treated, and when an answer means that one acted."""
 
-from __future__ import annotations
-
 import json
 import sys
 from functools import partial
@@ -147,12 +145,7 @@ def test_what_is_stated_outweighs_annotations_and_annotations_outweigh_names():
     ]
     assert [
         describe_tool(tools, name).is_guessed for name in ("refund", "get_order", "send_mail", "get_user")
-    ] == [
-        False,
-        False,
-        True,
-        False,
-    ]
+    ] == [False, False, True, False]
     assert describe_tool(read_acting_tools(None, metadata), "refund").kind == "reading"
 
 

@@ -1,7 +1,5 @@
 """Each question of EffectsMiddleware has an answer of its own, and each call an effect."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Calls and answers that no model and no tool may write are told to the model, and the step goes on."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import concurrent.futures
@@ -17,13 +15,7 @@ from langgraph.errors import GraphBubbleUp, ParentCommand
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command
 
-from agents import (
-    EffectsMiddleware,
-    ExecutionAgent,
-    ModelRefusedError,
-    ModelUnavailableError,
-    load_model,
-)
+from agents import EffectsMiddleware, ExecutionAgent, ModelRefusedError, ModelUnavailableError, load_model
 from agents.errors import TextualCallError
 from agents.testing import ScriptedChatModel
 from tests.fakes.protocol_server import ModelReply, encode, serve_protocol, write_body, write_stream

@@ -1,7 +1,5 @@
 """EffectsMiddleware in an agent of LangChain, without an orchestrator."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

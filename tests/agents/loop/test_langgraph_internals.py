@@ -1,12 +1,17 @@
 """The private names of LangGraph still work as the project expects."""
 
-from __future__ import annotations
+from typing import Annotated
 
 import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import AgentMiddleware
+from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.tools import InjectedToolCallId, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import Command, interrupt
 
+from agents import EffectsMiddleware
 from agents.loop.langgraph_internals import (
     INTERRUPT_CHANNEL,
     NO_TASK,
@@ -16,6 +21,7 @@ from agents.loop.langgraph_internals import (
     read_config,
     without_durability,
 )
+from agents.testing import ScriptedChatModel
 
 THREAD = {"configurable": {"thread_id": "thread"}}
 
@@ -79,3 +85,39 @@ def test_a_new_question_takes_no_stored_answer_and_is_answered_by_its_id():
 
     assert (asked.value, [message.text for message in state["messages"]]) == ("two?", ["x y"])
     assert (NO_TASK, RESUME_CHANNEL, "x") in stored
+
+
+@tool
+def send(to: str, tool_call_id: Annotated[str, InjectedToolCallId]) -> Command:
+    """Send a letter."""
+    return Command(update={"messages": [ToolMessage(f"sent to {to}", tool_call_id=tool_call_id)]})
+
+
+class Strict(AgentMiddleware):
+    """Takes one message or one command from a tool, and nothing else."""
+
+    def wrap_tool_call(self, request, handler):
+        output = handler(request)
+        assert isinstance(output, ToolMessage | Command)
+        return output
+
+    async def awrap_tool_call(self, request, handler):
+        output = await handler(request)
+        assert isinstance(output, ToolMessage | Command)
+        return output
+
+
+async def test_a_command_of_a_tool_stays_one_command_with_the_effect(subtests):
+    for is_async in [False, True]:
+        with subtests.test(is_async=is_async):
+            call = {"name": "send", "args": {"to": "Ada"}, "id": "1"}
+            model = ScriptedChatModel([AIMessage("", tool_calls=[call]), "It is sent."])
+            agent = create_agent(model, [send], middleware=[Strict(), EffectsMiddleware(["send"])])
+
+            state = await agent.ainvoke({"messages": []}) if is_async else agent.invoke({"messages": []})
+
+            assert [each.text for each in state["messages"]][1:] == ["sent to Ada", "It is sent."]
+            assert (state["effects"]["1"]["outcome"], state["effects"]["1"]["answer"]) == (
+                "acted",
+                "sent to Ada",
+            )

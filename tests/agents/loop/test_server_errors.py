@@ -1,7 +1,5 @@
 """An error of a model's server is one sentence that names the address of the server."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 from itertools import product

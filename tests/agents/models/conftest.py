@@ -1,7 +1,5 @@
 """Addresses for the tests of models."""
 
-from __future__ import annotations
-
 import socket
 
 import pytest

@@ -1,7 +1,5 @@
 """A field that denies an approval is found by its name and its value; harmless values are left alone."""
 
-from __future__ import annotations
-
 from agents.parsing.verdicts import find_denial
 
 

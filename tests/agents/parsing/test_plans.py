@@ -1,7 +1,5 @@
 """Any text of a planner becomes a plan, without an exception and without an empty step."""
 
-from __future__ import annotations
-
 import json
 
 from hypothesis import given

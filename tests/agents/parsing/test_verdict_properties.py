@@ -1,21 +1,11 @@
 """Any text of a judge becomes a verdict, without an exception and without an unstated success."""
 
-from __future__ import annotations
-
 import json
 
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.fakes.model_text import (
-    FENCE,
-    any_text,
-    is_well_formed,
-    prose,
-    slow,
-    verdict_objects,
-    verdict_of,
-)
+from tests.fakes.model_text import FENCE, any_text, is_well_formed, prose, slow, verdict_objects, verdict_of
 
 
 @given(any_text)

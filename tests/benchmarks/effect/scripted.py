@@ -1,7 +1,5 @@
 """Prompts of our own and a scripted model, for tests of the benchmark without weights and without data."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from agents.testing import ScriptedChatModel

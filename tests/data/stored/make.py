@@ -3,8 +3,6 @@
 Run it once, when the version goes up.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import sqlite3

@@ -13,8 +13,6 @@ A file holds ``{"about": ..., "attacks": [...]}``. Each attack has:
 - ``hides``: texts that no part of the report may contain.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from itertools import chain, repeat

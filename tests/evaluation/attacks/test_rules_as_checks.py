@@ -1,7 +1,5 @@
 """The checks are as hard to fool as the content rules: the same attacks, written as checks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Files of cases: one case or many, in YAML or JSON; whatever else a file holds is refused in a sentence."""
 
-from __future__ import annotations
-
 import json
 import re
 
@@ -86,10 +84,7 @@ BAD = {
         "version: 1\ncases: [{task: x, contract: {keywords: 3}}]",
         "cases[0].contract.keywords: give a list, not 3",
     ),
-    "one and many": (
-        "version: 1\ntask: x\ncases: [{task: x}]",
-        "task: no field has this name; leave it out",
-    ),
+    "one and many": ("version: 1\ntask: x\ncases: [{task: x}]", "task: no field has this name; leave it out"),
     "broken": ("version: 1\ntask: [x", "line 2: this is not YAML of plain values: "),
     "twice": (
         "version: 1\ntask: x\ntask: y",
@@ -99,18 +94,12 @@ BAD = {
         "version: 1\n? [a]\n: x",
         "line 2: this is not YAML of plain values: a field name is no text",
     ),
-    "problems without end": (
-        "version: 1\ncases:\n" + "- {tsk: x}\n" * 1000,
-        "; and 1950 more problems",
-    ),
+    "problems without end": ("version: 1\ncases:\n" + "- {tsk: x}\n" * 1000, "; and 1950 more problems"),
     "tag": (
         "version: 1\ntask: !!python/object/apply:os.getcwd []",
         "line 2: this is not YAML of plain values: could not determine a constructor",
     ),
-    "deep": (
-        f"version: 1\ntask: {'[' * 5000}",
-        "this is not YAML of plain values: maximum recursion depth",
-    ),
+    "deep": (f"version: 1\ntask: {'[' * 5000}", "this is not YAML of plain values: maximum recursion depth"),
     "long number": (f"version: 1\ntask: {'9' * 5000}", "this is not YAML of plain values: Exceeds the limit"),
     "control character": ("version: 1\ntask: \x01", "this is not YAML of plain values: "),
     "another encoding": ("version: 1\ntask: ü".encode("latin-1"), "the file is not in UTF-8"),
@@ -184,12 +173,7 @@ def test_every_json_value_survives_yaml(value):
     assert parse_yaml(format_yaml(value)) == value
 
 
-REFUSED = (
-    "{}",
-    "{version: 1}",
-    "{version: 1, cases: []}",
-    "{version: 1, task: x, contract: {keywords: 3}}",
-)
+REFUSED = ("{}", "{version: 1}", "{version: 1, cases: []}", "{version: 1, task: x, contract: {keywords: 3}}")
 
 
 def test_the_published_schema_describes_the_file(subtests):

@@ -29,8 +29,5 @@ def test_what_is_no_list_of_checks_is_refused(subtests):
         ("has_greeting", "checks has a str"),
         ([has_greeting, has_greeting], 'checks has two checks with the name "has_greeting"'),
     ]:
-        with (
-            subtests.test(checks=checks),
-            pytest.raises(ContractError, match=problem.replace("[", r"\[")),
-        ):
+        with subtests.test(checks=checks), pytest.raises(ContractError, match=problem.replace("[", r"\[")):
             require_checks(checks)

@@ -1,20 +1,19 @@
-"""What is handed in: accepted as plain JSON, or refused with each problem by its path."""
+"""How a case is taken in, and what is told of wrong input."""
 
 import json
 from collections import UserDict
 from datetime import date
 from types import MappingProxyType
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation import evaluate
-from evaluation.contract.intake import (
-    AcceptedCase,
-    RefusedCase,
-    read_case,
-)
-from evaluation.contract.run import AgentRun
+from evaluation.contract.contract import EvaluationCase, EvaluationContract, Rubric, Scale, Threshold
+from evaluation.contract.intake import AcceptedCase, RefusedCase, read_case
+from evaluation.contract.run import AgentRun, ArgumentRule
+from evaluation.errors import ContractError
 from evaluation.testing import ScriptedJudge
 from evaluation.validation import MAX_DEPTH, MAX_PROBLEMS
 
@@ -77,10 +76,7 @@ def test_what_is_wrong_is_named_by_its_path(subtests):
 
 def test_a_problem_says_what_is_accepted_and_what_was_given(subtests):
     for changes, problem in [
-        (
-            {"keyword": ["x"]},
-            "keyword: no field has this name; write 'keywords' instead, or leave it out",
-        ),
+        ({"keyword": ["x"]}, "keyword: no field has this name; write 'keywords' instead, or leave it out"),
         ({"zzz": 1}, "zzz: no field has this name; leave it out"),
         (
             {"agent_run": {"output": "x"}},
@@ -177,3 +173,51 @@ def test_user_input_is_another_name_of_the_input():
 
     assert judge.requests[0].input == "Where is it?"
     assert AgentRun(**run).input == "Where is it?"
+
+
+PROBLEMS = [
+    (Threshold, "Threshold: a threshold needs 'min', 'max' or both"),
+    (lambda: Threshold(min=2, max=1), "Threshold: no value is at least 2 and at most 1"),
+    (
+        lambda: EvaluationContract(forbidden_tool=["a"]),
+        "forbidden_tool: no field has this name; write 'trajectory.forbidden_tools' instead",
+    ),
+    (
+        lambda: EvaluationContract(audit={"rules": [{"id": "r", "forbidden_tool": ["a"]}]}),
+        "audit.rules[0].forbidden_tool: no field has this name; write 'forbidden_tools' instead",
+    ),
+    (
+        lambda: EvaluationContract(expected_trajectory=["a", {"args": {}}]),
+        "expected_trajectory[1]: an expected action needs either 'name' or 'any_of'",
+    ),
+    (Rubric, "criteria: is missing; add it"),
+    (lambda: Scale(min=3, max=3), "Scale: a scale needs min < max, not 3 and 3"),
+    (lambda: ArgumentRule(match="named"), "ArgumentRule: match 'named' needs 'names'"),
+    (AgentRun, "AgentRun: a run needs 'final_output', 'tool_calls', 'messages' or 'error'"),
+    (EvaluationCase, "agent_run: is missing; add it"),
+]
+
+
+def test_a_wrong_field_is_named_in_a_plain_sentence(subtests):
+    for build, problem in PROBLEMS:
+        with subtests.test(build=build, problem=problem):
+            with pytest.raises(ContractError) as refused:
+                build()
+
+            assert str(refused.value).startswith(problem)
+            assert not any(
+                internal in str(refused.value) for internal in ("function-", "()", "pydantic", "\n")
+            )
+
+
+def test_each_wrong_field_has_its_own_sentence():
+    with pytest.raises(ContractError, match=r"^keywords: give a list, not 3; owner: give a text, not 4$"):
+        EvaluationContract(keywords=3, owner=4)
+
+
+def test_the_error_is_a_value_error_without_the_one_of_pydantic():
+    with pytest.raises(ValueError, match="keywords") as refused:
+        EvaluationContract(keywords=3)
+
+    assert refused.value.__cause__ is None
+    assert refused.value.__suppress_context__

@@ -1,7 +1,5 @@
 """A recorded conversation becomes a run that can be evaluated."""
 
-from __future__ import annotations
-
 import pytest
 
 from evaluation import ContractError

@@ -1,7 +1,5 @@
 """What the messages of a run say beside its tool_calls, and whether they end with a reply."""
 
-from __future__ import annotations
-
 from evaluation import evaluate, run_from_messages
 from tests.evaluation.importers.conversations import ANSWER, ANTHROPIC, CHAT, FORMATS, REPLY, tool_use
 

@@ -1,7 +1,5 @@
 """The state of a run of the orchestrator, as an agent run."""
 
-from __future__ import annotations
-
 import pytest
 
 from evaluation import ContractError, evaluate, run_from_state

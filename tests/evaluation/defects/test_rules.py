@@ -1,10 +1,11 @@
 """Contradictions between what a run says and what it did, and honest runs that look like them."""
 
 import json
+from pathlib import Path
 
 from evaluation import evaluate
 from evaluation.recordings.default_contract import hold_own_audit
-from tests.evaluation.defects.builders import levels, run
+from tests.evaluation.defects.builders import judge_answer, levels, run
 
 
 def _call(name, args):
@@ -290,3 +291,20 @@ def test_a_conversation_that_ends_with_the_user_a_hand_over_or_a_finish_call_has
             )
 
             assert report.status == "passed"
+
+
+LINES = (Path(__file__).parent / "answers.jsonl").read_text("utf-8").splitlines()
+
+
+def count_defects(*, right):
+    answers = [answer for answer in map(json.loads, LINES) if answer["right"] is right]
+    found = [judge_answer(each["task"], each["tool_calls"], each["answer"]) for each in answers]
+    return sum("defect" in levels for levels in found) / len(found)
+
+
+def test_right_answers_are_not_refused():
+    assert count_defects(right=True) <= 0.01
+
+
+def test_wrong_answers_are_found():
+    assert count_defects(right=False) >= 0.06

@@ -1,7 +1,5 @@
 """The same conversation in every format: one call with an error, one call with a result, and a reply."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from langchain_core.load import dumpd

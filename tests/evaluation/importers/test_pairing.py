@@ -1,7 +1,5 @@
 """Each answer belongs to the nearest call before it that has none yet."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,10 +35,7 @@ PAIRINGS = {
     "an answer goes to no call after it": ([answer("early", "1"), calling("1:cancel")], [None]),
     "by id, in any order": ([calling("1:a", "2:b"), answer("B", "2"), answer("A", "1")], ["A", "B"]),
     "without ids, in order": ([calling(":a", ":b"), answer("A"), answer("B")], ["A", "B"]),
-    "without ids, by name": (
-        [calling(":a", ":b"), answer("B", name="b"), answer("A", name="a")],
-        ["A", "B"],
-    ),
+    "without ids, by name": ([calling(":a", ":b"), answer("B", name="b"), answer("A", name="a")], ["A", "B"]),
     "without an id, to the nearest message": ([calling(":a"), calling(":b"), answer("B")], [None, "B"]),
     "without an id, to calls with ids": ([calling("1:a", "2:b"), answer("A"), answer("B")], ["A", "B"]),
     "with an id, to a call without one": ([calling(":a"), answer("A", "1")], ["A"]),

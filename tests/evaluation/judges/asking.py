@@ -1,7 +1,5 @@
 """Requests, states and answers that the judges' tests have in common."""
 
-from __future__ import annotations
-
 from evaluation.contract.contract import Criterion, Rubric
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import JudgeRequest, Plugins

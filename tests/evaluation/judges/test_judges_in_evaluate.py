@@ -1,7 +1,5 @@
 """Judges within a whole evaluation: what they say and how they fail is in the report, and never more."""
 
-from __future__ import annotations
-
 from evaluation import aevaluate, build_evaluation_graph, evaluate
 from evaluation.findings import STRICTNESS
 from evaluation.testing import DeterministicJudge, FailingJudge, ScriptedJudge

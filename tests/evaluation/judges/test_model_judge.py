@@ -1,7 +1,5 @@
 """A chat model as the judge."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 

@@ -1,7 +1,5 @@
 """The rubric that a run is judged by."""
 
-from __future__ import annotations
-
 import pytest
 
 from evaluation.errors import JudgeError

@@ -117,12 +117,7 @@ def test_every_place_has_one_finding_a_kind_with_the_number_of_values():
     results = found(run, REACTIONS)
 
     assert [
-        (
-            finding.name,
-            finding.where,
-            finding.severity,
-            re.search(r"\(\d+", finding.reason)[0] + ")",
-        )
+        (finding.name, finding.where, finding.severity, re.search(r"\(\d+", finding.reason)[0] + ")")
         for finding in results
     ] == [
         ("credentials.password", "agent_run.tool_calls[1].args", "critical", "(1)"),

@@ -1,7 +1,5 @@
 """A run against its baseline."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """A judge is asked only for what no program can settle."""
 
-from __future__ import annotations
-
 from evaluation.findings import Finding
 from evaluation.nodes.verdict import decide_judge_need
 from evaluation.plugins import Plugins

@@ -1,7 +1,5 @@
 """An answer is relied on only after it was checked; a failed judge is never a pass."""
 
-from __future__ import annotations
-
 import pytest
 
 from agents.sync import run_conversation

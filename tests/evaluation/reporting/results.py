@@ -1,7 +1,5 @@
 """Results of evaluations, as the tests of pages need them."""
 
-from __future__ import annotations
-
 from evaluation import evaluate
 from evaluation.cases.case_result import CaseResult, describe_run
 

@@ -1,7 +1,5 @@
 """Results of an evaluation as one HTML file, without a browser: what it holds, and how large it is."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import hashlib

@@ -1,7 +1,5 @@
 """The report as people use it: in a browser, from disk, with the keyboard, in light and in dark."""
 
-from __future__ import annotations
-
 import pytest
 
 from evaluation.cases.case_result import CaseResult

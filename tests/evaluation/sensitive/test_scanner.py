@@ -72,10 +72,6 @@ def test_a_value_that_could_be_read_in_two_ways_is_found_once_and_as_a_whole(sub
 
 
 def test_what_has_only_the_look_of_a_number_is_none(subtests):
-    for text in [
-        "01 23456789 23456789 12345678",
-        "DE89 3704 0044 0532 0130 01",
-        "XDE89370400440532013000",
-    ]:
+    for text in ["01 23456789 23456789 12345678", "DE89 3704 0044 0532 0130 01", "XDE89370400440532013000"]:
         with subtests.test(text=text):
             assert found_values(text) == []

@@ -1,8 +1,7 @@
-"""Rates with their exact interval, the quantiles behind it, and pass^k."""
-
-from __future__ import annotations
+"""Intervals of shares, means and predictions."""
 
 import itertools
+import math
 import random
 
 import pytest
@@ -10,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluation.statistics import beta_quantile, pass_hat_k, proportion, t_quantile
+from evaluation.statistics import beta_quantile, paired_difference, pass_hat_k, proportion, t_quantile
 
 PROBABILITIES = st.floats(1e-9, 1 - 1e-9).filter(lambda p: abs(p - 0.5) > 1e-4)
 TASKS = {"steady": [True] * 4, "shaky": [True, True, False, False], "hopeless": [False] * 4}
@@ -77,3 +76,30 @@ def test_an_interval_of_repeated_trials_holds_its_confidence():
         low, high = pass_hat_k(trials, 2).interval
         covered += low <= 1 / 3 <= high
     assert covered >= 0.95 * 400
+
+
+def related_rates(source):
+    chance = source.random()  # the same for both sides: the values are paired
+    return float(source.random() < chance * 0.8), float(source.random() < chance)
+
+
+def related_times(source):
+    base = source.gauss(10.0, 5.0)
+    return base, base + source.gauss(1.0, 2.0)
+
+
+def test_the_interval_of_pairs_holds_the_true_difference_as_often_as_it_says(subtests):
+    for draw, truth in [(related_rates, 0.1), (related_times, 1.0)]:
+        with subtests.test(draw=draw):
+            source, hits = random.Random(3), 0
+            for _ in range(400):
+                low, high = paired_difference(*zip(*(draw(source) for _ in range(30)), strict=True)).interval
+                hits += low <= truth <= high
+            assert hits / 400 >= 0.93
+
+
+def test_the_difference_is_treatment_minus_control_with_an_interval_of_two_pairs_or_more():
+    low, high = paired_difference([1.0] * 10, [1.0] * 10).interval
+    assert low < 0 < high
+    assert paired_difference([0.0, 0.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0]).mean == 0.5
+    assert paired_difference([0.0], [1.0]).interval == (-math.inf, math.inf)

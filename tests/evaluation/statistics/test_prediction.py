@@ -1,7 +1,5 @@
 """Bounds for one further value."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -4,8 +4,6 @@ Each line of a file has ``task``, the ``checks`` that it states, and in some fil
 requirements that no check covers. A row of ``mentions.jsonl`` states nothing.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

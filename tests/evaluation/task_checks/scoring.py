@@ -4,8 +4,6 @@ A label "at least 4" agrees with the check "exactly 4" of a prompt that says "4 
 least 100 words" with 90 to 110 words for "a 100-word text": the official labels have no bare numbers.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field

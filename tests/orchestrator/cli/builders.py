@@ -1,7 +1,5 @@
 """Builders of records and events, and a console that writes into a string."""
 
-from __future__ import annotations
-
 from io import StringIO
 
 from rich.console import Console, RenderableType

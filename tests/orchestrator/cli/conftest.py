@@ -1,7 +1,5 @@
 """The command line, in this process and in one of its own, in front of a scripted endpoint."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Bad input is one sentence on standard error and exit status 2, and calls no model."""
 
-from __future__ import annotations
-
 import shlex
 
 import pytest

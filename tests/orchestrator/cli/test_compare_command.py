@@ -1,7 +1,5 @@
 """``orchestrator compare``: the same cases by several models, or stored evaluations."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

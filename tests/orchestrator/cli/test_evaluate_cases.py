@@ -1,7 +1,5 @@
 """`orchestrator evaluate CASES` executes the cases of a file, stores their results, and compares them."""
 
-from __future__ import annotations
-
 import json
 from itertools import product
 from xml.etree import ElementTree as ET

@@ -1,7 +1,5 @@
 """`orchestrator mcp` in a process of its own, with the clients of the SDK and of LangChain."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -99,10 +97,7 @@ def test_the_end_of_the_input_ends_the_server(command):
 
 @pytest.mark.parametrize(
     ("given", "sentence"),
-    [
-        (["--tools", "nowhere:tool"], "nowhere"),
-        (["--db", "missing.sqlite", "--read-only"], "there is no"),
-    ],
+    [(["--tools", "nowhere:tool"], "nowhere"), (["--db", "missing.sqlite", "--read-only"], "there is no")],
 )
 def test_a_wrong_option_is_one_sentence_and_status_2(cli, tmp_path, given, sentence):
     ended = cli("mcp", "--db", "new.sqlite", *given)

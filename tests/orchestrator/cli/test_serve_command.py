@@ -1,7 +1,5 @@
 """`orchestrator serve`, in a process of its own and its refusals in this one."""
 
-from __future__ import annotations
-
 import re
 import signal
 import socket

@@ -1,7 +1,5 @@
 """The synopsis of the documentation names every command and every option."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The compiled graph: its drawing, its use by itself, and savers without async methods."""
 
-from __future__ import annotations
-
 import sqlite3
 import threading
 

@@ -1,7 +1,5 @@
 """The graph in the hands of LangGraph's and LangChain's own tools: drawings, streams, traces, config."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from uuid import UUID
 
@@ -166,8 +164,5 @@ def test_a_config_that_contradicts_the_call_is_refused(subtests):
         ("a", {"configurable": {"thread_id": "b"}}, "thread_id is 'a' and the config names 'b'"),
         (None, {"configurable": {"thread_id": 7}}, "thread_id is 7"),
     ]:
-        with (
-            subtests.test(thread=thread, config=config),
-            pytest.raises(ConfigurationError, match=problem),
-        ):
+        with subtests.test(thread=thread, config=config), pytest.raises(ConfigurationError, match=problem):
             build().run("x", thread, config=config)

@@ -1,7 +1,5 @@
 """What a step did, as an AgentRun: always a valid one, which tells nothing that was not measured."""
 
-from __future__ import annotations
-
 import math
 
 from evaluation import evaluate

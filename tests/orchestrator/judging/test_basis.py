@@ -1,7 +1,5 @@
 """What an acceptance rests on: the decision table, and its words."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,10 +7,7 @@ from evaluation import EvaluationContract, JudgeTrust, evaluate
 from evaluation.contract.requirements import Contract
 from evaluation.judges.figures import VerdictCounts
 from orchestrator import LangGraphOrchestrator, Result
-from orchestrator.judging.evidence import (
-    Evidence,
-    read_evidence,
-)
+from orchestrator.judging.evidence import Evidence, read_evidence
 from tests.fakes.executor import FakeExecutor, SynthesizingExecutor
 from tests.fakes.hook import RecordingHook
 from tests.fakes.monitor import FakeMonitor
@@ -48,11 +43,7 @@ TABLE = [
         "checked",
         "Form: 2 checks passed. Answer: the contract asks for no more.",
     ),
-    (
-        Evidence(content=CONTENT, failed=1),
-        "unverified",
-        "Answer: not verified (1 of 2 checks failed).",
-    ),
+    (Evidence(content=CONTENT, failed=1), "unverified", "Answer: not verified (1 of 2 checks failed)."),
     (
         Evidence(content=CONTENT, undecided=1),
         "unverified",

@@ -1,7 +1,5 @@
 """What an executor is told on a retry, without the expected answer."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

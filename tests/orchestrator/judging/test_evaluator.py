@@ -1,7 +1,5 @@
 """The monitor delegates: every execution is evaluated against its contract, and the report decides."""
 
-from __future__ import annotations
-
 from functools import reduce
 
 import pytest
@@ -110,10 +108,7 @@ def test_a_contract_function_that_gives_no_contract_fails_that_step_with_its_cau
         for result, sentence in [
             (ValueError("no idea"), "the contract function raised ValueError: no idea"),
             (SystemExit(3), "the contract function raised SystemExit: 3"),
-            (
-                {"no_field": 1},
-                "the contract function: no_field: no field has this name",
-            ),
+            ({"no_field": 1}, "the contract function: no_field: no field has this name"),
             (True, "the contract function returned True; return an EvaluationContract or None"),
         ]:
             with subtests.test(at=at, result=result):

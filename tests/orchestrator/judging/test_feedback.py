@@ -1,7 +1,5 @@
 """What the report of a step says in words, and as one number: over reports of the real evaluation."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -11,10 +9,7 @@ from evaluation.testing import FailingJudge, ScriptedJudge
 from orchestrator.judging.feedback import MAX_FEEDBACK, feedback_of, report_score
 
 OUTPUT = "The quick brown fox jumps over the lazy dog. It rained, and then it stopped."
-CALLS = [
-    {"name": "search", "args": {"q": "x"}},
-    {"name": "read", "args": {"path": "b.txt"}},
-]
+CALLS = [{"name": "search", "args": {"q": "x"}}, {"name": "read", "args": {"path": "b.txt"}}]
 RUN = {"final_output": OUTPUT, "tool_calls": CALLS, "latency_ms": 250}
 REFUSED = "Your output was not accepted. What has to change:\n- "
 CLARITY = {"criteria": [{"name": "clarity"}]}
@@ -60,9 +55,7 @@ ALERTS = [
         ),
     ),
     (
-        {
-            "expected_trajectory": [{"name": "read", "args": {"path": "b.txt", "lines": 3}}],
-        },
+        {"expected_trajectory": [{"name": "read", "args": {"path": "b.txt", "lines": 3}}]},
         (
             "The actions do not agree with the expected ones in mode in_order: missing read; "
             "read lacks lines, which must be 3."

@@ -1,7 +1,5 @@
 """Arguments that a tool hides from the model are given in a run, or the tool is refused when it is built."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A judge that cannot be read or reached is told apart from a step that failed."""
 
-from __future__ import annotations
-
 from types import MappingProxyType
 
 from hypothesis import given

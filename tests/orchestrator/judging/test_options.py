@@ -1,7 +1,5 @@
 """EvaluationOptions: the plug-ins of the evaluation reach every step of a run."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

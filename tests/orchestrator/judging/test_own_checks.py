@@ -1,7 +1,5 @@
 """A reply that repeats the fences of our own prompt is a failed check, never a result."""
 
-from __future__ import annotations
-
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from tests.fakes.executor import FakeExecutor, SynthesizingExecutor

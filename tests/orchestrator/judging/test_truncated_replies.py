@@ -1,7 +1,5 @@
 """Replies that reached the limit of tokens: no success rests on a part of an answer."""
 
-from __future__ import annotations
-
 from langchain_core.messages import AIMessage
 
 from agents import ExecutionAgent, PlanningAgent

@@ -1,7 +1,5 @@
 """What is stored is plain data: a crafted store runs nothing, an encrypted one says nothing."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import sqlite3

@@ -1,7 +1,5 @@
 """Runs that were stored earlier go on; the file is as it was made."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

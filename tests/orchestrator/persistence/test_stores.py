@@ -1,7 +1,5 @@
 """Opening a store: what is there is found, made or refused; what is refused is as it was."""
 
-from __future__ import annotations
-
 import sqlite3
 import stat
 import subprocess

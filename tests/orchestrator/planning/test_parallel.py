@@ -1,7 +1,5 @@
 """Steps that a plan says do not need each other run side by side, each by itself."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 

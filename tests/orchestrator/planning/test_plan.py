@@ -1,7 +1,5 @@
 """What a planner may return, and what is said of the rest in one sentence."""
 
-from __future__ import annotations
-
 from collections import UserDict
 
 import pytest
@@ -40,12 +38,7 @@ def test_the_text_of_a_step_is_found_in(subtests):
         {"step": "look"},
         {"description": "look"},
         {"step": 1, "description": "look"},
-        {
-            "step": "look",
-            "id": None,
-            "needs": None,
-            "reason": "unknown names are left alone",
-        },
+        {"step": "look", "id": None, "needs": None, "reason": "unknown names are left alone"},
         UserDict({"step": "look"}),
         Model(step="look"),
     ]:

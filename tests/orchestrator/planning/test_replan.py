@@ -1,7 +1,5 @@
 """More than retry: what leads nowhere ends early, what is left is planned anew, the best attempt is kept."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -107,9 +105,7 @@ def test_the_attempt_with_the_best_report_is_kept_as_a_warning():
 
     assert (state["status"], statuses(state)) == ("success", ["failed", "warning", "failed"])
     assert state["results"][1]["verdict"]["success"] is False
-    assert state["warnings"] == [
-        "step 1: kept as the best attempt: refused 3 times, max_retries is 2",
-    ]
+    assert state["warnings"] == ["step 1: kept as the best attempt: refused 3 times, max_retries is 2"]
 
 
 ANEW = [{"use": "feedback", "after": "unverified"}, {"use": "feedback"}]

@@ -1,7 +1,5 @@
 """A queue, and workers within the process of the test."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections import Counter

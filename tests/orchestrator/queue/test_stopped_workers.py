@@ -1,7 +1,5 @@
 """Workers that are stopped, and runs that are cancelled."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.orchestrator.queue.worker_app import STEPS

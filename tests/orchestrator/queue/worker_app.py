@@ -3,8 +3,6 @@
 The folder EFFECTS has what was done. A step takes EFFECT_S seconds.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

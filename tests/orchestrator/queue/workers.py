@@ -1,7 +1,5 @@
 """Workers in processes of their own, and what they did."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """What every strategy of a retry policy has in common: it ends, keeps its records, and survives a cut."""
 
-from __future__ import annotations
-
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 

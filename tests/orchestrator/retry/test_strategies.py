@@ -1,7 +1,5 @@
 """What each strategy of a retry policy does to the next execution of a step."""
 
-from __future__ import annotations
-
 import pytest
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
@@ -13,12 +11,7 @@ from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
 
-CONTRACT = {
-    "checks": [
-        {"check": "word_count", "min": 3},
-        {"check": "excludes", "texts": ["red"]},
-    ]
-}
+CONTRACT = {"checks": [{"check": "word_count", "min": 3}, {"check": "excludes", "texts": ["red"]}]}
 WORDS, RED = "Use at least 3 words.", 'Do not use "red".'
 
 

@@ -1,7 +1,5 @@
 """Stores of every kind, each empty at the beginning of a test."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass

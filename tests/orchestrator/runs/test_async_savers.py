@@ -1,7 +1,5 @@
 """LangGraph's own async savers keep runs, too, within the event loop that opened them."""
 
-from __future__ import annotations
-
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """A run that goes on otherwise from before one of its steps."""
 
-from __future__ import annotations
-
 import pytest
 
 from evaluation import EvaluationContract, TaskCase

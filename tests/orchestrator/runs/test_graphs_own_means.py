@@ -1,7 +1,5 @@
 """Threads on which runs were begun, gone back in or cut off by LangGraph's own means."""
 
-from __future__ import annotations
-
 import asyncio
 from datetime import timedelta
 

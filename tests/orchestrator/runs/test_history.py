@@ -1,7 +1,5 @@
 """What holds for the history of every store."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import TypedDict
 

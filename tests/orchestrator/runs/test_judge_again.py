@@ -1,7 +1,5 @@
 """A run that could not be judged is judged again by ``resume``, and nothing is executed again."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """The events of a stream while an agent works: pieces of text, and tool calls."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """The index of a store agrees with reading every run anew."""
 
-from __future__ import annotations
-
 import random
 import threading
 import time

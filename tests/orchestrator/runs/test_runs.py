@@ -1,7 +1,5 @@
 """What holds for runs in every store."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

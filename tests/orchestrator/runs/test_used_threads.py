@@ -1,7 +1,5 @@
 """A run is not begun on a thread that has one, unless the caller replaces that run."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

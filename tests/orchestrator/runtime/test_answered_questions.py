@@ -1,7 +1,5 @@
 """A question that was answered before a crash is not shown again."""
 
-from __future__ import annotations
-
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import interrupt

@@ -1,7 +1,5 @@
 """The gate before each tool call of a step: what contracts forbid, and what a person approves."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 
@@ -14,16 +12,7 @@ from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, evaluate, run_from_state
 from orchestrator import ConfigurationError, ResumeError
-from tests.fakes.acting import (
-    APPROVE,
-    DENY,
-    Office,
-    approve,
-    ask,
-    build_acting,
-    list_outcomes,
-    list_texts,
-)
+from tests.fakes.acting import APPROVE, DENY, Office, approve, ask, build_acting, list_outcomes, list_texts
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.runs import THREAD

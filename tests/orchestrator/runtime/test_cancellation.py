@@ -1,7 +1,5 @@
 """Ending a run from outside, and runs beside each other."""
 
-from __future__ import annotations
-
 import asyncio
 import contextvars
 import signal
@@ -56,12 +54,7 @@ def test_cancel_from_another_thread_ends_the_run_with_its_results():
 
 @pytest.mark.parametrize(
     ("kind", "results"),
-    [
-        (RunStarted, []),
-        (Planned, ["failed"]),
-        (StepStarted, ["failed"]),
-        (StepExecuted, ["needs_review"]),
-    ],
+    [(RunStarted, []), (Planned, ["failed"]), (StepStarted, ["failed"]), (StepExecuted, ["needs_review"])],
 )
 def test_a_hook_can_cancel_the_run_at_any_event(kind, results):
     """What was under way ends as cancelled; a cancelled judge leaves its result for review."""

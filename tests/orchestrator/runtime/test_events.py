@@ -1,24 +1,18 @@
-"""What a run tells of itself while it goes on."""
-
-from __future__ import annotations
+"""Events of a run, also of local models."""
 
 import logging
 
 import pytest
 
-from orchestrator import Budget, RetryPolicy
-from orchestrator.events import (
-    RunInterrupted,
-    RunStarted,
-    StepJudged,
-    StepRetried,
-    StepStarted,
-)
+from agents import ExecutionAgent, load_model
+from orchestrator import Budget, LangGraphOrchestrator, RetryPolicy
+from orchestrator.events import RunInterrupted, RunStarted, StepJudged, StepRetried, StepStarted
 from tests.fakes.compressor import FakeCompressor
 from tests.fakes.executor import FakeExecutor, WaitingExecutor
 from tests.fakes.hook import RecordingHook
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner, steps
+from tests.fakes.protocol_server import encode, ollama_reply
 from tests.fakes.runs import build as build_run
 
 UNREADABLE = {"success": False, "feedback": "Failed to parse monitoring response: hmm"}
@@ -81,11 +75,7 @@ def test_events_carry_what_happened():
     assert (executed.record["result"], executed.record["status"]) == ("a", "pending_validation")
     assert (judged.record["status"], judged.verdict) == ("failed", {"success": False, "feedback": "short"})
     assert retried == StepRetried(
-        thread_id="thread",
-        step_index=0,
-        attempt=2,
-        feedback="short",
-        decision=judged.record["decision"],
+        thread_id="thread", step_index=0, attempt=2, feedback="short", decision=judged.record["decision"]
     )
     assert second == StepStarted(thread_id="thread", step_index=0, step="step 1", attempt=2)
     assert (finished.status, finished.state["status"]) == ("success", "success")
@@ -119,3 +109,42 @@ async def test_hooks_are_told_of_the_end_of_a_stream_that_was_left_early():
 
     assert isinstance(hook.events[-1], RunInterrupted)
     assert hook.events[-1].state["failure"] is None
+
+
+CONTEXT = 1000
+REFUSED = {"error": "request (1301 tokens) exceeds the available context size (1000 tokens)"}
+
+
+def run(loopback, reply, step="word " * 1200):
+    llm = load_model("ollama:m", base_url=loopback(answer=lambda body: reply).url, num_ctx=CONTEXT)
+    return LangGraphOrchestrator(FakePlanner([step]), ExecutionAgent(llm), FakeMonitor()).run("x")
+
+
+@pytest.mark.parametrize(
+    ("reply", "kept"),
+    [
+        (ollama_reply("from a part", prompt_eval_count=CONTEXT), "from a part"),
+        (ollama_reply("from a part", prompt_eval_count=CONTEXT // 2 + 2), "from a part"),
+        (ollama_reply("from a part"), "from a part"),
+        (encode(REFUSED, 400), ""),
+    ],
+    ids=["fills the context", "half of it", "not counted", "refused"],
+)
+def test_a_task_that_does_not_fit_needs_review(loopback, reply, kept):
+    state = run(loopback, reply)
+    (record,) = state["results"]
+
+    assert (state["failure"]["kind"], record["status"], record["result"]) == (
+        "needs_review",
+        "needs_review",
+        kept,
+    )
+    assert "does not fit" in record["warnings"][0]
+    assert state["warnings"] == [f"step 1: {record['warnings'][0]}"]
+
+
+@pytest.mark.parametrize(("words", "tokens"), [(600, 620), (600, 999), (900, 950)])
+def test_a_task_that_fits_is_not_warned_of(loopback, words, tokens):
+    state = run(loopback, ollama_reply("an answer", prompt_eval_count=tokens), "word " * words)
+
+    assert (state["status"], state["warnings"]) == ("success", [])

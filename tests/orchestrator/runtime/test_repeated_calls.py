@@ -1,7 +1,5 @@
 """Calls of tools that act are not repeated unasked: in another attempt, in a later step, after a crash."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

@@ -1,7 +1,5 @@
 """A step that is interrupted within a conversation with tools goes on where it was."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 import time

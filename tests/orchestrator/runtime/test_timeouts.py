@@ -1,7 +1,5 @@
 """Bounds on the time of a call and of a step."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 

@@ -1,7 +1,5 @@
 """The record of each tool call, and the key by which a tool makes its effect exactly once."""
 
-from __future__ import annotations
-
 import pytest
 from langchain.agents.middleware import ToolRetryMiddleware
 from langchain_core.messages import AIMessage
@@ -34,8 +32,7 @@ def divide(a: int, b: int) -> str:
 
 def asks(*calls):
     return AIMessage(
-        "",
-        tool_calls=[{"name": name, "args": args, "id": str(at)} for at, (name, args) in enumerate(calls)],
+        "", tool_calls=[{"name": name, "args": args, "id": str(at)} for at, (name, args) in enumerate(calls)]
     )
 
 

@@ -1,7 +1,5 @@
 """A server over a store of its own, in this process."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack

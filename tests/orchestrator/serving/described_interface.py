@@ -3,8 +3,6 @@
 uv run --with "schemathesis>=4.32,<5" python -m tests.orchestrator.serving.described_interface
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Questions are answered once, by a page or a program, and the run goes on."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """The pages as people use them: at 375 pixels, with the keyboard, in light and dark, with hostile texts."""
 
-from __future__ import annotations
-
 import json
 import re
 import threading
@@ -276,10 +274,7 @@ def test_a_question_is_answered_with_the_keyboard_alone(three_runs, open_page):
 
 
 MAIN_PAGES = ("/", "/runs", "/run?thread_id=asking")
-OTHER_PAGES = (
-    *("/start", "/run?thread_id=none"),
-    *("/run?thread_id=good", "/run?thread_id=bad"),
-)
+OTHER_PAGES = (*("/start", "/run?thread_id=none"), *("/run?thread_id=good", "/run?thread_id=bad"))
 
 
 @pytest.mark.thorough

@@ -1,7 +1,5 @@
 """The server over a PostgreSQL store: everything that it does with a run."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 

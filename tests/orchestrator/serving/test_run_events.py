@@ -1,7 +1,5 @@
 """Runs that are started, followed, cancelled, resumed, forked and deleted over HTTP."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import threading

@@ -1,7 +1,5 @@
 """Values that agents and tools return are stored as plain JSON, and never end a run."""
 
-from __future__ import annotations
-
 import json
 from enum import Enum
 

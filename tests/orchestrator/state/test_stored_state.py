@@ -1,7 +1,5 @@
 """With a checkpointer: what is stored is what is returned, and a thread can be used again."""
 
-from __future__ import annotations
-
 import json
 
 from langgraph.checkpoint.memory import InMemorySaver

@@ -1,7 +1,5 @@
 """A study of simulated tasks: its specification, and its search."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """A study is kept: no reply is asked for twice, or stands for another; one process at a time asks."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

@@ -1,7 +1,5 @@
 """tune: the search for a policy, and its recommendation."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Builds and runs orchestrators that are supervised by a model or by a person."""
 
-from __future__ import annotations
-
 import json
 
 from langgraph.checkpoint.memory import InMemorySaver

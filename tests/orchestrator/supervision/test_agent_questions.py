@@ -1,7 +1,5 @@
 """Questions of agents that call interrupt(), and questions about parallel steps."""
 
-from __future__ import annotations
-
 import threading
 
 from langgraph.checkpoint.memory import InMemorySaver

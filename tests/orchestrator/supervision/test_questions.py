@@ -1,20 +1,12 @@
 """The question to a person, what each answer does to the run, and which answers are refused."""
 
-from __future__ import annotations
-
 import threading
 from datetime import UTC, datetime
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from orchestrator import (
-    ConfigurationError,
-    Question,
-    ResumeError,
-    RetryPolicy,
-    SupervisionPolicy,
-)
+from orchestrator import ConfigurationError, Question, ResumeError, RetryPolicy, SupervisionPolicy
 from orchestrator.events import RunFinished, RunResumed
 from orchestrator.supervision.human import read_answer
 from tests.fakes.executor import FakeExecutor
@@ -35,10 +27,7 @@ def test_a_question_shows_each_problem_once_in_words():
     _, state = start_human(SpeakingExecutor("bad", said=[missed(concerns=["it may be old"])]), contract=DONE)
     findings, report = state["question"]["findings"], state["results"][0]["report"]
 
-    assert findings[:2] == [
-        "commitment not met",
-        "concern: it may be old",
-    ]
+    assert findings[:2] == ["commitment not met", "concern: it may be old"]
     assert [finding.partition(": ")[2] for finding in findings[2:]] == [
         alert["reason"] for alert in report["alerts"]
     ]

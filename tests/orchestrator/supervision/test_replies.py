@@ -1,7 +1,5 @@
 """Replies become exactly their records; one that cannot be read approves nothing."""
 
-from __future__ import annotations
-
 import json
 import re
 

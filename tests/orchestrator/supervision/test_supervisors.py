@@ -1,7 +1,5 @@
 """Who supervises, what a supervisor sees, and what happens if one fails."""
 
-from __future__ import annotations
-
 import pytest
 
 from agents import TransportRetry

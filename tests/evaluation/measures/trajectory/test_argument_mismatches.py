@@ -36,11 +36,7 @@ def test_the_differences_of_the_closest_action_are_listed(subtests):
         ),
         ([seen("a", {"x": 3})], [step("a", {"x": 1}), step("a", {"x": 2})], ["/x"]),
         ([seen("a", {"x": 2}), seen("a", {"x": 3})], [step("a", {"x": 1})], ["/x"]),
-        (
-            [seen("a", {"x": 2}), seen("a", {"x": 5})],
-            [step("a", {"x": 1}), step("a", {"x": 2})],
-            ["/x"],
-        ),
+        ([seen("a", {"x": 2}), seen("a", {"x": 5})], [step("a", {"x": 1}), step("a", {"x": 2})], ["/x"]),
         ([seen("b", {"x": 2})], [step("a", {"x": 1})], []),
         ([seen("b", {"x": 2})], ["a", step("b", {"x": 1})], ["/x"]),
         ([seen("b", {"y": 2})], [either(step("a", {"x": 1}), step("b", {"y": 1}))], ["/y"]),

@@ -1,12 +1,15 @@
 """Which trajectories agree, in every mode: properties, and what rows of a table cannot show."""
 
-from itertools import product
+from itertools import permutations, product
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluation import evaluate, run_from_messages
 from evaluation.contract.run import MATCH_MODES
+from evaluation.measures.trajectory_matching import assign_actions
 from tests.evaluation.measures.trajectory.builders import either, match, seen, step
+from tests.evaluation.measures.trajectory.truth_table import KITS, read_peers, read_rows, read_verdict
 
 args = st.sampled_from([None, {}, {"x": 1}, {"x": True}, {"x": 1, "y": {"z": [1, 2]}}])
 actions = st.builds(
@@ -132,12 +135,7 @@ def test_disagreement_is_told_in_one_sentence(subtests):
         (["x"], ["a"], "precision_recall", "missing a; extra x"),
         (["x"], ["a"], "subset", "extra x"),
         (["b", "a"], ["a", "b"], "exact", "out of order b"),
-        (
-            [seen("a", {"x": 1})],
-            [step("a", {"x": 2})],
-            "any_order",
-            "missing a; a has 1 for x, not 2",
-        ),
+        ([seen("a", {"x": 1})], [step("a", {"x": 2})], "any_order", "missing a; a has 1 for x, not 2"),
         ([], [*"abcdefg"], "in_order", "missing a, b, c, d, e and 2 more"),
         ([], ["a\nb"], "in_order", r"missing 'a\nb'"),
         ([], ["a" * 61], "in_order", f"missing {'a' * 59}…"),
@@ -160,3 +158,112 @@ def test_order_violations_are_named_if_order_is_compared(subtests):
     ]:
         with subtests.test(actual=actual, steps=steps, mode=mode):
             assert match(actual, steps, mode).order_violations == violations
+
+
+OBSERVED = 4
+candidates = st.lists(st.lists(st.integers(0, OBSERVED - 1), unique=True), max_size=5)
+
+
+def best(fitting):
+    """The most steps that can be served: by trying everything."""
+    places = [*range(OBSERVED), *[None] * len(fitting)]
+    return max(
+        sum(place is not None for place in places)
+        for places in set(permutations(places, len(fitting)))
+        if all(place is None or place in fitting[step] for step, place in enumerate(places))
+    )
+
+
+@given(candidates)
+def test_nobody_finds_more_pairs(fitting):
+    assigned = assign_actions(fitting)
+
+    assert len(assigned) == best(fitting)
+    assert len(set(assigned.values())) == len(assigned)
+    assert all(place in fitting[step] for step, place in assigned.items())
+
+
+def test_many_equal_steps_without_actions_for_all_are_decided_at_once():
+    size = 1000
+
+    assert len(assign_actions([range(size // 2)] * size)) == size // 2
+
+
+def parallel(*names, message=1):
+    return [seen(name, message=message) for name in names]
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=4), st.lists(st.sampled_from("abc"), max_size=4))
+def test_the_order_of_parallel_calls_makes_no_difference(actual, expected):
+    any_order = match(actual, expected, "precision_recall").agrees
+
+    assert match(parallel(*actual), expected, "exact").agrees is any_order
+
+
+def test_the_calls_of_one_recorded_message_are_parallel():
+    def call(name):
+        return {"id": name, "type": "function", "function": {"name": name, "arguments": "{}"}}
+
+    messages = [
+        {"role": "user", "content": "Go."},
+        {"role": "assistant", "content": None, "tool_calls": [call("b"), call("a")]},
+        {"role": "tool", "tool_call_id": "b", "content": "ok"},
+        {"role": "tool", "tool_call_id": "a", "content": "ok"},
+        {"role": "assistant", "content": None, "tool_calls": [call("c")]},
+        {"role": "tool", "tool_call_id": "c", "content": "ok"},
+        {"role": "assistant", "content": "Done."},
+    ]
+    contract = {"trajectory_match_mode": "exact"}
+
+    for run in (run_from_messages(messages), {"messages": messages}):
+        case = {"agent_run": run, **contract}
+        assert evaluate({**case, "expected_trajectory": ["a", "b", "c"]}).status == "passed"
+        assert evaluate({**case, "expected_trajectory": ["a", "c", "b"]}).status == "failed"
+
+
+PARALLEL = [seen("a"), *parallel("c", "b"), seen("d")]
+
+
+def test_parallel_calls_come_in_any_order_at_their_place(subtests):
+    for actual, expected, exact, in_order in [
+        (PARALLEL, "abcd", True, True),
+        (PARALLEL, "abdc", False, False),
+        ("acbd", "abcd", False, False),
+        ([*parallel("b"), *parallel("a", message=2)], "ab", False, False),
+        (parallel("b", "read", "a"), "ab", True, True),
+    ]:
+        with subtests.test(actual=actual, expected=expected):
+            rules = {"ignored_tools": ["read"]}
+
+            assert match(actual, expected, "exact", **rules).agrees is exact
+            assert match(actual, expected, "in_order", **rules).agrees is in_order
+
+
+ROWS = read_rows()
+
+
+def test_a_row_of_the_table_is_answered_as_it_says(subtests):
+    for row in ROWS:
+        with subtests.test(row=row):
+            assert row.match().passed is row.passed
+
+
+def test_rows_are_numbered_and_no_case_stands_twice():
+    cases = [(row.mode, str(row.actual), str(row.expected), str(row.rules)) for row in ROWS]
+
+    assert [row.row for row in ROWS] == list(range(1, len(ROWS) + 1))
+    assert len(set(cases)) == len(ROWS) >= 60
+
+
+def test_every_answer_of_another_kit_that_differs_is_explained_and_no_other(subtests):
+    for kit in KITS:
+        with subtests.test(kit=kit):
+            answers = read_peers()["answers"]
+            differing = {
+                row.row
+                for row in ROWS
+                if kit in answers.get(str(row.row), {})
+                and read_verdict(answers[str(row.row)][kit]) is not row.passed
+            }
+
+            assert differing == {row.row for row in ROWS if kit in row.why}

@@ -141,16 +141,10 @@ URLS = [
     Sample(f"postgres://app:{_WORDS[0]}@db.internal:5432/shop", (_WORDS[0],), kind="url_password"),
     Sample("https://anna:{}@git.example.com/x.git".format("pa55word"), ("pa55word",), kind="url_password"),
     Sample("redis://:{}@cache:6379/0".format("r3dis-only"), ("r3dis-only",), kind="url_password"),
-    Sample(
-        f"mongodb+srv://u:{_LONG[0]}@cluster0.ab1cd.mongodb.net/test",
-        (_LONG[0],),
-        kind="url_password",
-    ),
+    Sample(f"mongodb+srv://u:{_LONG[0]}@cluster0.ab1cd.mongodb.net/test", (_LONG[0],), kind="url_password"),
     Sample("amqp://guest:{}@mq//".format("gu3st!"), ("gu3st!",), kind="url_password"),
     Sample(
-        f"git clone https://oauth2:{_LONG[1]}@gitlab.example.com/a/b.git",
-        (_LONG[1],),
-        kind="url_password",
+        f"git clone https://oauth2:{_LONG[1]}@gitlab.example.com/a/b.git", (_LONG[1],), kind="url_password"
     ),
 ]
 _BASIC = base64.b64encode(b"anna:" + _WORDS[0].encode()).decode()

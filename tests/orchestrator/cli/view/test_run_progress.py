@@ -37,10 +37,7 @@ def test_every_event_is_one_line(subtests):
         (tool_ended(None, "look_up"), "the planner: the tool look_up answered"),
         (tool_ended(1, "look_up", error="no\nnetwork"), "step 2: the tool look_up failed: no network"),
         (judged(feedback="fine"), "step 1 of 2, attempt 1 accepted (20 tokens, 2.0 s): fine"),
-        (
-            judged(status="failed", feedback="bad"),
-            "step 1 of 2, attempt 1 refused (20 tokens, 2.0 s): bad",
-        ),
+        (judged(status="failed", feedback="bad"), "step 1 of 2, attempt 1 refused (20 tokens, 2.0 s): bad"),
         (
             judged(status="needs_review", feedback="?", judge_usage=None),
             "step 1 of 2, attempt 1 not judged (no model call, 0.0 s): ?",
@@ -54,10 +51,7 @@ def test_every_event_is_one_line(subtests):
             "step 1 of 2, attempt 1 accepted (20 tokens, 2.0 s): ada says approve",
         ),
         (resumed(task="a\ntask"), "task, resumed: a task"),
-        (
-            replanned("a", "b", spent=usage(7)),
-            "planned again, 4 steps, 1 given up (7 tokens, 1.0 s so far)",
-        ),
+        (replanned("a", "b", spent=usage(7)), "planned again, 4 steps, 1 given up (7 tokens, 1.0 s so far)"),
         (
             paused(question(1, 2, text="Is it\ngood?")),
             "step 2 of 2, attempt 2 waits for an answer: Is it good?",
