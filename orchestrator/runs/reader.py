@@ -5,7 +5,7 @@ A fork copies the state of a run from before a step to a new thread.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -307,13 +307,16 @@ async def copy_before(  # noqa: PLR0917
     Raises:
         ResumeError: There is no such run, it never reached that step, or the new thread is in use.
     """
-    saver = cast("BaseCheckpointSaver[str]", graph.checkpointer)
-    if await saver.aget_tuple(new) is not None:
+    if (await graph.aget_state(new)).config["configurable"].get("checkpoint_id"):
         name = new["configurable"]["thread_id"]
         raise ResumeError(f"thread {format_repr(name, 80)} is in use; give another name for the new run")
+    latest = await graph.aget_state(checkpoint_config(thread_id))
+    if not latest.config["configurable"].get("checkpoint_id"):
+        raise ResumeError(describe_unknown_thread(thread_id))
+    if problem := schema_problem(thread_id, latest.metadata):
+        raise ResumeError(problem)
     with convert_read_errors(thread_id):
-        state = await _state_before(graph, saver, thread_id, step)
-        latest = await graph.aget_state(checkpoint_config(thread_id))
+        state = await _read_before(graph, latest, thread_id, step)
     warnings = [*state["warnings"], *_warn_of_effects(latest.values.get("effects", []), step)]
     own = {"max_retries": max_retries, "underway": NOTHING_UNDERWAY, "warnings": warnings}
     forked = cast("OrchestratorState", {**change(state), **own})
@@ -335,56 +338,27 @@ def _warn_of_effects(effects: object, step: int) -> list[str]:
     ]
 
 
-async def _state_before(
-    graph: Graph, saver: BaseCheckpointSaver[str], thread_id: str, step: int
-) -> OrchestratorState:
+async def _read_before(graph: Graph, latest: StateSnapshot, thread_id: str, step: int) -> OrchestratorState:
     """Reads the latest state that has no record of the step.
 
-    The checkpoint that begins the step has none, unless the step is one of several parallel steps. Then the
-    state before all of them is used.
+    For one of several parallel steps, this is the state before all of them.
     """
-    checkpoints = {index: config async for index, config in _step_checkpoints(saver, thread_id)}
-    # A parallel step that has begun is in the latest state, but is no current_step_index of a checkpoint.
-    if step in checkpoints or _has_record(await _read_state(graph, checkpoint_config(thread_id)), step):
-        for index in sorted((index for index in checkpoints if index <= step), reverse=True):
-            state = await _read_state(graph, checkpoints[index])
-            if not _has_record(state, step):
+    expected: RunnableConfig | None = latest.config
+    is_reached = False
+    async for snapshot in graph.aget_state_history(checkpoint_config(thread_id)):
+        if expected is None or (snapshot.metadata or {}).get("source") == "input":
+            break
+        # Checkpoints that are no ancestors: a user may have continued the graph from an earlier one.
+        if snapshot.config["configurable"]["checkpoint_id"] != expected["configurable"]["checkpoint_id"]:
+            continue
+        expected, state = snapshot.parent_config, state_from_values(snapshot.values, 0)
+        has_record = any(record["step_index"] == step for record in state["results"])
+        is_reached = is_reached or has_record or state["current_step_index"] == step
+        if state["status"] == "executing" and state["current_step_index"] <= step and not has_record:
+            if is_reached:
                 return state
+            break
     raise ResumeError(
         f"thread {format_repr(thread_id, 80)} never reached step {step + 1} (index {step} in Python); "
         "`orchestrator show` and history.show() list its steps"
     )
-
-
-async def _step_checkpoints(
-    saver: BaseCheckpointSaver[str], thread_id: str
-) -> AsyncIterator[tuple[int, RunnableConfig]]:
-    """Yields the checkpoints of the latest run on a thread with their current step, the newest first."""
-    latest = await saver.aget_tuple(checkpoint_config(thread_id))
-    if latest is None:
-        raise ResumeError(describe_unknown_thread(thread_id))
-    if problem := schema_problem(thread_id, latest.metadata):
-        raise ResumeError(problem)
-    expected: RunnableConfig | None = latest.config
-    async for checkpoint in saver.alist(checkpoint_config(thread_id)):
-        if expected is None:
-            return
-        # Checkpoints that are no ancestors: a user may have continued the graph from an earlier one.
-        if checkpoint.config["configurable"]["checkpoint_id"] != expected["configurable"]["checkpoint_id"]:
-            continue
-        if checkpoint.metadata["source"] == "input":
-            return
-        values = checkpoint.checkpoint["channel_values"]
-        index = values.get("current_step_index")
-        if values.get("status") == "executing" and isinstance(index, int):
-            yield index, checkpoint.config
-        expected = checkpoint.parent_config
-
-
-async def _read_state(graph: Graph, config: RunnableConfig) -> OrchestratorState:
-    snapshot = await graph.aget_state(config)
-    return state_from_values(snapshot.values, 0)
-
-
-def _has_record(state: OrchestratorState, step: int) -> bool:
-    return any(record["step_index"] == step for record in state["results"])

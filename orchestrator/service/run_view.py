@@ -43,13 +43,16 @@ def list_questions(history: History, builder: RunBuilder) -> list[OpenQuestion]:
         StoreError: The store cannot be read.
     """
     waiting = [(run, run.question) for run in history.runs(status="waiting") if run.question is not None]
-    oldest = sorted(waiting, key=_find_time)[:MOST_QUESTIONS]
-    return [_read(history, builder, run, question) for run, question in oldest]
-
-
-def _read(history: History, builder: RunBuilder, run: RunSummary, question: Question) -> OpenQuestion:
-    attempt, problem = _find_attempt(history, run, question), builder.find_problem(run.thread_id)
-    return OpenQuestion(run.thread_id, run.task, question, attempt, problem)
+    return [
+        OpenQuestion(
+            run.thread_id,
+            run.task,
+            question,
+            _find_attempt(history, run, question),
+            builder.find_problem(run.thread_id),
+        )
+        for run, question in sorted(waiting, key=_find_time)[:MOST_QUESTIONS]
+    ]
 
 
 def _find_attempt(history: History, run: RunSummary, question: Question) -> AttemptView | None:
@@ -117,7 +120,7 @@ def build_run_view(run: StoredRun) -> RunView:
     return RunView(
         summary=run.summary,
         state=state,
-        steps=[*_list_steps(run), *_list_answer(run)],
+        steps=[*_list_steps(run)],
         basis_reason=read_basis_reason(state),
     )
 
@@ -142,31 +145,23 @@ def find_last_answer(state: OrchestratorState) -> HumanAnswer | None:
 
 def _list_steps(run: StoredRun) -> Iterator[StepView]:
     state = run.state
-    for index, text in enumerate(state["plan"]):
-        records = [record for record in state["results"] if record["step_index"] == index]
-        word = _find_state(state, index, records)
-        yield StepView(index + 1, text, _end_state(word, run), [*map(_view_attempt, records)])
+    steps = [
+        (text, [record for record in state["results"] if record["step_index"] == index])
+        for index, text in enumerate(state["plan"])
+    ]
+    answer = [("Final answer", state["synthesis"])] if state["synthesis"] else []
+    for index, (text, records) in enumerate([*steps, *answer]):
+        yield StepView(index + 1, text, _find_state(run, index, records), [*map(_view_attempt, records)])
 
 
-def _list_answer(run: StoredRun) -> Iterator[StepView]:
-    records = run.state["synthesis"]
-    word: StepState = "done" if any(map(_is_accepted, records)) else "current"
-    if records:
-        number = len(run.state["plan"]) + 1
-        yield StepView(number, "Final answer", _end_state(word, run), [*map(_view_attempt, records)])
-
-
-def _find_state(state: OrchestratorState, index: int, records: Sequence[Attempt]) -> StepState:
-    if index in state["replaced"]:
+def _find_state(run: StoredRun, index: int, records: Sequence[Attempt]) -> StepState:
+    if index in run.state["replaced"]:
         return "replaced"
     if any(map(_is_accepted, records)):
         return "done"
-    return "current" if records or index == state["current_step_index"] else "open"
-
-
-def _end_state(word: StepState, run: StoredRun) -> StepState:
-    """Returns a step's state; a step that a failed run was at has failed."""
-    return "failed" if word == "current" and run.summary.status == "failed" else word
+    if not records and index != run.state["current_step_index"]:
+        return "open"
+    return "failed" if run.summary.status == "failed" else "current"
 
 
 def _is_accepted(record: Attempt) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Final
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Final, TypeAlias
 
 import typer
 from rich.text import Text
@@ -27,33 +27,103 @@ _WRONG: Final[dict[trust_figures.Kind, str]] = {
 }
 
 
-def report_judge(spec: str, *, json: bool) -> None:
-    """Measures the monitor with a model, prints the figures, keeps them, and exits.
+_OPENAI: Final = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE")
+_NOTHING_USABLE: Final = (
+    "No model can be used. Fix the embedded model as described above, or start Ollama with `ollama serve` "
+    "and get a model with `ollama pull llama3.2`, or set OPENAI_API_KEY."
+)
+Source: TypeAlias = tuple[list[str], str]
+"""The specifications of the models that a run can use now, and a text about them, or why there is none."""
+
+
+def doctor(
+    judge: options.Spec[str | None] = None,
+    json: options.Json = False,
+) -> None:
+    """Check which models can run, or how far a judge can be trusted.
+
+    With --judge, a model judges outputs whose verdicts are known.
+
+    Exit status: 0 if a model can be used, 1 if none can. With --judge: 0 if it is trusted, 1 if not.
 
     Args:
-        spec: The model specification.
-        json: Print one JSON document.
-
-    Raises:
-        typer.Exit: The judge is not trusted, or the model failed or cannot be used.
+        judge: Measure this model as a judge, and keep the figures.
     """
-    outputs = trust_figures.load_labelled_set()
     with consoles.print_logs_on(consoles.build_console(stderr=True)):
-        monitor = MonitoringAgent(load_model(spec))
-        trust_figures.get_trust_folder().mkdir(
-            parents=True, exist_ok=True
-        )  # fails before the calls, which may cost money
-        typer.echo(f"Asking the judge about {len(outputs)} outputs, one call each.", err=True)
-        trust = measure_judge(monitor, outputs=outputs)
-        file = str(save_trust(trust))
-    document = {**asdict(trust), **{name: getattr(trust, name) for name in _OF_A_JUDGE}}
+        is_good = _report_sources(json=json) if judge is None else _report_judge(judge, json=json)
+    if not is_good:
+        raise typer.Exit(FAILED)
+
+
+def _report_sources(*, json: bool) -> bool:
+    """Prints the sources of models, and returns whether one can be used."""
+    sources = {"embedded": _check_embedded(), "ollama": _check_ollama(), "openai": _check_openai()}
+    usable = [model for models, _ in sources.values() for model in models]
     if json:
-        consoles.print_json({**document, "file": file})
+        named = {name: {"models": models, "detail": detail} for name, (models, detail) in sources.items()}
+        consoles.print_json({**named, "usable": usable})
+        return bool(usable)
+    rows = [
+        Text.assemble(
+            ("ok ", "green") if models else ("-  ", "yellow"),
+            (f"{name}: ", "bold"),
+            consoles.one_line(detail),
+        )
+        for name, (models, detail) in sources.items()
+    ]
+    end = f"Ready to run with --model {consoles.one_line(', '.join(usable))}" if usable else _NOTHING_USABLE
+    rows.append(Text(f"\n{end}", style="green" if usable else "red"))
+    consoles.build_console().print(Text("\n").join(rows))
+    return bool(usable)
+
+
+def _check_embedded() -> Source:
+    """Looks for the weights and loads them."""
+    try:
+        embedded.require_runtime()
+        weights = embedded.find_weights()
+        if weights is None:
+            return [], f"this machine has no weights; {embedded.GET_WEIGHTS}, or let a run download them"
+        # Loading proves more than finding: the file may be damaged, or the memory too small.
+        embedded.embedded_endpoint(weights)
+    except (ModelSetupError, ImportError) as error:
+        return [], str(error)
+    return ["local"], f"{weights} ({weights.stat().st_size / 1e6:.0f} MB)"
+
+
+def _check_ollama() -> Source:
+    host, names = format_address(os.environ.get("OLLAMA_HOST")), installed_models()
+    if names is None:
+        return [], f"no server answers at {host}; start one with `ollama serve`, or set OLLAMA_HOST"
+    if not names:
+        return [], f"{host} answers and has no model; get one with `ollama pull llama3.2`"
+    return [f"ollama:{name}" for name in names], f"{host} answers and has {', '.join(names)}"
+
+
+def _check_openai() -> Source:
+    # A base URL is enough, because local servers need no key.
+    variables = [name for name in _OPENAI if os.environ.get(name)]
+    if not variables:
+        return [], "neither OPENAI_API_KEY nor OPENAI_BASE_URL is set"
+    return ["openai:NAME"], f"set: {', '.join(variables)}"
+
+
+def _report_judge(spec: str, *, json: bool) -> bool:
+    """Measures the monitor with a model, prints and keeps the figures, and returns whether it is trusted."""
+    outputs = trust_figures.load_labelled_set()
+    monitor = MonitoringAgent(load_model(spec))
+    # Fails before the calls, which may cost money.
+    trust_figures.get_trust_folder().mkdir(parents=True, exist_ok=True)
+    typer.echo(f"Asking the judge about {len(outputs)} outputs, one call each.", err=True)
+    trust = measure_judge(monitor, outputs=outputs)
+    file = str(save_trust(trust))
+    if json:
+        known = {name: getattr(trust, name) for name in _OF_A_JUDGE}
+        consoles.print_json({**asdict(trust), **known, "file": file})
     else:
         lines = [*_list_trust(trust), f"Kept in {file}"]
         consoles.build_console().print(Text(consoles.clean("\n".join(lines))))
-    if not trust.trusted:
-        raise typer.Exit(FAILED)
+    return trust.trusted
 
 
 def _list_trust(trust: JudgeTrust) -> Iterator[str]:
@@ -77,100 +147,3 @@ def _format_rate(rate: Proportion) -> str:
     if rate.value is None or rate.interval is None:
         return "unknown"
     return f"{rate.value:.0%} (95% interval: {rate.interval.low:.0%} to {rate.interval.high:.0%})"
-
-
-_OPENAI: Final = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE")
-_NOTHING_USABLE: Final = (
-    "No model can be used. Fix the embedded model as described above, or start Ollama with `ollama serve` "
-    "and get a model with `ollama pull llama3.2`, or set OPENAI_API_KEY."
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A source of models.
-
-    Attributes:
-        models: The model specifications that a run can use now.
-        detail: Text about the models, or the reason why there is none and how to get one.
-    """
-
-    models: list[str]
-    detail: str
-
-
-def doctor(
-    judge: options.Spec[str | None] = None,
-    json: options.Json = False,
-) -> None:
-    """Check which models can run, or how far a judge can be trusted.
-
-    With --judge, a model judges outputs whose verdicts are known.
-
-    Exit status: 0 if a model can be used, 1 if none can. With --judge: 0 if it is trusted, 1 if not.
-
-    Args:
-        judge: Measure this model as a judge, and keep the figures.
-    """
-    if judge is None:
-        _report_sources(json=json)
-    else:
-        report_judge(judge, json=json)
-
-
-def _report_sources(*, json: bool) -> None:
-    with consoles.print_logs_on(consoles.build_console(stderr=True)):
-        sources = {name: check() for name, check in _SOURCES.items()}
-    usable = [model for source in sources.values() for model in source.models]
-    if json:
-        consoles.print_json({**sources, "usable": usable})
-    else:
-        consoles.build_console().print(Text("\n").join(_draw_rows(sources, usable)))
-    if not usable:
-        raise typer.Exit(FAILED)
-
-
-def check_embedded_model() -> Source:
-    """Looks for the weights and loads them."""
-    try:
-        embedded.require_runtime()
-        weights = embedded.find_weights()
-        if weights is None:
-            return Source(
-                [], f"this machine has no weights; {embedded.GET_WEIGHTS}, or let a run download them"
-            )
-        # Loading proves more than finding: the file may be damaged, or the memory too small.
-        embedded.embedded_endpoint(weights)
-    except (ModelSetupError, ImportError) as error:
-        return Source([], str(error))
-    return Source(["local"], f"{weights} ({weights.stat().st_size / 1e6:.0f} MB)")
-
-
-def _check_ollama() -> Source:
-    host, names = format_address(os.environ.get("OLLAMA_HOST")), installed_models()
-    if names is None:
-        return Source([], f"no server answers at {host}; start one with `ollama serve`, or set OLLAMA_HOST")
-    if not names:
-        return Source([], f"{host} answers and has no model; get one with `ollama pull llama3.2`")
-    return Source([f"ollama:{name}" for name in names], f"{host} answers and has {', '.join(names)}")
-
-
-def _check_openai() -> Source:
-    # A base URL is enough, because local servers need no key.
-    variables = [name for name in _OPENAI if os.environ.get(name)]
-    if not variables:
-        return Source([], "neither OPENAI_API_KEY nor OPENAI_BASE_URL is set")
-    return Source(["openai:NAME"], f"set: {', '.join(variables)}")
-
-
-_SOURCES: Final = {"embedded": check_embedded_model, "ollama": _check_ollama, "openai": _check_openai}
-
-
-def _draw_rows(sources: Mapping[str, Source], usable: Sequence[str]) -> Iterator[Text]:
-    for name, source in sources.items():
-        mark = ("ok ", "green") if source.models else ("-  ", "yellow")
-        yield Text.assemble(mark, (f"{name}: ", "bold"), consoles.one_line(source.detail))
-    if usable:
-        yield Text(f"\nReady to run with --model {consoles.one_line(', '.join(usable))}", style="green")
-    else:
-        yield Text(f"\n{_NOTHING_USABLE}", style="red")

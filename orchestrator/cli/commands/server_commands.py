@@ -17,7 +17,7 @@ from orchestrator.cli.run_options import OptionRuns, RunOptions
 from orchestrator.errors import ConfigurationError, StoreError, StoreLostError
 from orchestrator.persistence import open_store
 from orchestrator.queue import open_queue
-from orchestrator.queue.job_queue import QueueStatus, Submission
+from orchestrator.queue.job_queue import QueueStatus
 from orchestrator.queue.queue_worker import QueueWorker
 from orchestrator.study.targets import import_orchestrator
 
@@ -100,17 +100,6 @@ def _report(line: str) -> None:
     typer.echo(consoles.one_line(line), err=True)
 
 
-def describe_submission(submitted: Submission, status: QueueStatus) -> str:
-    """Says what became of a task, and how full its queue is."""
-    jobs = [job for job in status.jobs if job.queue == submitted.queue]
-    waiting, running = sum(job.waiting for job in jobs), sum(job.running for job in jobs)
-    workers = max((job.workers for job in jobs), default=0)
-    return (
-        f"{submitted.status}: {consoles.one_line(submitted.thread_id)} in {submitted.queue} "
-        f"({waiting} waiting, {running} running, {workers} workers)"
-    )
-
-
 def _list_lines(status: QueueStatus) -> Iterator[str]:
     for job in status.jobs:
         counts = f"{job.waiting} waiting, {job.running} running, {job.delayed} delayed, {job.failed} failed"
@@ -142,11 +131,10 @@ def submit(
     """
     with open_queue(db, queue) as opened:
         submitted = opened.submit(task, app=app, thread_id=thread)
-        status = opened.read_status()
     if json:
         consoles.print_json(submitted)
     else:
-        typer.echo(describe_submission(submitted, status))
+        typer.echo(f"{submitted.status}: {consoles.one_line(submitted.thread_id)} in {submitted.queue}")
 
 
 def worker(
