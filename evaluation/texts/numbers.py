@@ -10,94 +10,32 @@ from decimal import Context, Decimal
 from functools import lru_cache
 from itertools import chain, dropwhile, takewhile, zip_longest
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from text_to_num import alpha2digit
 
 from evaluation.texts.normal import has_digit, unify_signs
 
-CURRENCIES: Final = {
-    name: unit
-    for unit, names in {
-        "%": "% percent prozent",
-        "cent": "cent cents ct pence",
-        "USD": "$ usd dollar dollars",
-        "EUR": "€ eur euro euros",
-        "GBP": "£ gbp pound pounds",
-        "JPY": "¥ jpy yen",
-        "CHF": "chf franken",
-        "INR": "₹ inr rupees",
-    }.items()
-    for name in names.split()
-}
+_UNITS: Final[Mapping[str, Any]] = json.loads(
+    Path(__file__).with_name("units.json").read_text(encoding="utf-8")
+)
+CURRENCIES: Final = {name: unit for unit, names in _UNITS["currencies"].items() for name in names}
 """The currency (ISO 4217), or per cent, by each of its names in lower case."""
-MEASURES: Final = {
-    name: unit
-    for unit, names in {
-        "µg": "µg μg ug mcg microgram micrograms mikrogramm",
-        "mg": "mg milligram milligrams milligramm",
-        "g": "g gram grams gramm",
-        "kg": "kg kilo kilos kilogram kilograms kilogramm",
-        "t": "t tonne tonnes tonnen",
-        "oz": "oz ounce ounces unze unzen",
-        "lb": "lb lbs",
-        "mm": "mm millimeter millimeters millimetre millimetres millimetern",
-        "cm": "cm centimeter centimeters centimetre centimetres zentimeter zentimetern",
-        "m": "m meter meters metre metres metern",
-        "km": "km kilometer kilometers kilometre kilometres kilometern",
-        "mi": "mi mile miles meile meilen",
-        "ft": "ft foot feet",
-        "inch": "inch inches zoll",
-        "yd": "yd yard yards",
-        "ml": "ml milliliter milliliters millilitre millilitres",
-        "l": "l liter liters litre litres litern",
-        "gal": "gal gallon gallons gallone gallonen",
-        "km/h": "km/h kmh kph",
-        "mph": "mph",
-        "°C": "°c",
-        "°F": "°f",
-        "kB": "kb kilobyte kilobytes",
-        "MB": "mb megabyte megabytes",
-        "GB": "gb gigabyte gigabytes",
-        "TB": "tb terabyte terabytes",
-        "kW": "kw kilowatt",
-        "kWh": "kwh",
-        "ms": "ms millisecond milliseconds millisekunde millisekunden",
-        "s": "s sec secs second seconds sekunde sekunden",
-        "min": "min mins minute minutes minuten",
-        "h": "h hr hrs hour hours std stunde stunden",
-        "day": "day days tag tage tagen",
-        "week": "week weeks woche wochen",
-        "month": "month months monat monate monaten",
-        "year": "year years jahr jahre jahren",
-    }.items()
-    for name in names.split()
-}
+MEASURES: Final = {name: unit for unit, names in _UNITS["measures"].items() for name in names}
 """The measure by each of its names, in lower case."""
 _CURRENCY_UNITS: Final = frozenset(CURRENCIES.values())
 _AMBIGUOUS: Final = {"GBP", "lb"}
 """Both are called pounds."""
-_SCALES: Final = {
-    unit: (base, Decimal(size)) for unit, (base, size) in {
-        "ms": ("s", "0.001"), "min": ("s", "60"), "h": ("s", "3600"), "day": ("s", "86400"),
-        "week": ("s", "604800"), "µg": ("g", "1e-6"), "mg": ("g", "0.001"), "kg": ("g", "1000"),
-        "t": ("g", "1e6"), "mm": ("m", "0.001"), "cm": ("m", "0.01"), "km": ("m", "1000"),
-        "ml": ("l", "0.001"), "MB": ("kB", "1e3"), "GB": ("kB", "1e6"), "TB": ("kB", "1e9"),
-    }.items()
-}  # fmt: skip
+_SCALES: Final = {unit: (base, Decimal(size)) for unit, (base, size) in _UNITS["scales"].items()}
 """The measures that another measure may stand for, with the number of it."""
 _ONE: Final = Decimal(1)
 _ANY_CURRENCY: Final = "money"
 """The unit of an amount whose currency is not known."""
-_MONEY_FIELDS: Final = (
-    "price", "cost", "costs", "fee", "fare", "rent", "salary", "revenue", "income", "budget",
-    "balance", "deposit", "refund", "preis", "kosten", "gebühr", "betrag", "miete", "umsatz",
-)  # fmt: skip
 _TIMES: Final = frozenset({"second", "minute", "hour", "day", "week", "month", "year"})
 """As the name of a field, a single one tells when, and not how long."""
 _FIELD_UNITS: Final = {
     **{name: unit for name, unit in (CURRENCIES | MEASURES).items() if name not in _TIMES},
-    **dict.fromkeys(_MONEY_FIELDS, _ANY_CURRENCY),
+    **dict.fromkeys(_UNITS["money_fields"], _ANY_CURRENCY),
     "pct": "%",
 }
 
