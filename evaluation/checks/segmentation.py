@@ -6,11 +6,13 @@ invisible characters and markup inside of words.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, lru_cache
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import regex
@@ -51,19 +53,9 @@ _SAME: Final = (
     frozenset({"tl", "fil"}),
 )
 """Languages that a small model confuses; a text in one is not known to be in no other."""
-_NAMES: Final = (
-    "ar Arabic, bg Bulgarian, bn Bengali, bs Bosnian, ca Catalan, cs Czech, cy Welsh, da Danish, "
-    "de German, el Greek, en English, eo Esperanto, es Spanish, et Estonian, eu Basque, fa Persian, "
-    "fi Finnish, fr French, ga Irish, gl Galician, gu Gujarati, he Hebrew, hi Hindi, hr Croatian, "
-    "hu Hungarian, hy Armenian, id Indonesian, is Icelandic, it Italian, ja Japanese, ka Georgian, "
-    "kk Kazakh, km Khmer, kn Kannada, ko Korean, la Latin, lo Lao, lt Lithuanian, lv Latvian, "
-    "mk Macedonian, ml Malayalam, mn Mongolian, mr Marathi, ms Malay, my Burmese, ne Nepali, "
-    "nl Dutch, no Norwegian, pa Punjabi, pl Polish, pt Portuguese, ro Romanian, ru Russian, "
-    "sk Slovak, sl Slovenian, sq Albanian, sr Serbian, sv Swedish, sw Swahili, ta Tamil, te Telugu, "
-    "th Thai, tl Tagalog, tr Turkish, uk Ukrainian, ur Urdu, uz Uzbek, vi Vietnamese, yi Yiddish, "
-    "zh Chinese"
+LANGUAGES: Final[Mapping[str, str]] = json.loads(
+    Path(__file__).with_name("languages.json").read_text(encoding="utf-8")
 )
-LANGUAGES: Final[Mapping[str, str]] = dict(pair.split(" ") for pair in _NAMES.split(", "))
 """English names by ISO 639-1 code."""
 
 

@@ -12,6 +12,8 @@ from typing import Any, Final, TypeAlias
 from evaluation.checks.segmentation import LANGUAGES
 from evaluation.texts.numbers import count_function_words
 
+Fields: TypeAlias = Mapping[str, object]
+Rows: TypeAlias = Sequence[tuple[str, Fields]]
 _TABLE: Final[Mapping[str, Any]] = json.loads(
     Path(__file__).with_name("word_lists.json").read_text(encoding="utf-8")
 )
@@ -26,6 +28,11 @@ _ENDINGS: Final = ("en", "es", "er", "em", "e", "n", "s")
 def any_of(name: str) -> str:
     """Returns the words of a list as alternatives of a regular expression."""
     return "|".join(map(re.escape, _TABLE[name]))
+
+
+def read_rows(name: str) -> Rows:
+    """Returns a table of patterns, each with the fields of the check that its words state."""
+    return [(pattern, fields) for pattern, fields in _TABLE[name]]
 
 
 def find_language(text: str) -> str | None:
@@ -275,7 +282,6 @@ def _find_given(text: str) -> int:
     return min(colon.end() if colon else len(text), len(first) if is_announced else len(text))
 
 
-Fields: TypeAlias = Mapping[str, object]
 _PROSE: Final = frozenset({"sentence_count", "paragraph_count", "line_count"})
 _SIZES: Final = _PROSE | {"word_count", "character_count"}
 _TEXTS: Final = frozenset({"contains", "excludes", "occurrences", "letter_count"})

@@ -19,12 +19,14 @@ from evaluation.task_checks.demands import (
     Fields,
     Finding,
     Reading,
+    Rows,
     Sentence,
     abstain,
     any_of,
     find_forms,
     is_demand,
     read_number,
+    read_rows,
     read_task,
     settle,
     split_sentences,
@@ -54,18 +56,7 @@ _AFTER: Final = (
 )
 _PRE: Final = "|".join(words for _, _, words in _BOUNDS)
 _POST: Final = "|".join(words for _, words in _AFTER)
-_UNITS: Final[tuple[tuple[str, Fields], ...]] = (
-    (r"words?", {"check": "word_count"}),
-    (r"sentences?", {"check": "sentence_count"}),
-    (r"paragraphs?", {"check": "paragraph_count"}),
-    (r"lines?", {"check": "line_count"}),
-    (r"characters?(?: (?:including|with) spaces)?", {"check": "character_count"}),
-    (r"bullet(?:s|ed)?(?:[- ](?:points?|items?))?", {"check": "list_item_count", "marker": "bullet"}),
-    (r"numbered (?:items?|points?|steps?)", {"check": "list_item_count", "marker": "number"}),
-    (r"(?:list items|items|points|entries|steps)", {"check": "list_item_count"}),
-    (r"head(?:ing|er)s", {"check": "heading_count"}),
-    (r"hash-?tags?", {"check": "letter_count", "letter": "#"}),
-)
+_UNITS: Final[Rows] = read_rows("units")
 _ADJECTIVES: Final = r"(?:(?:full|short|long|different|total|separate|markdown|such) )*"
 _UNIT: Final = "|".join(words for words, _ in _UNITS)
 _COUNT: Final = re.compile(
@@ -90,22 +81,7 @@ _SINGULARS: Final = frozenset({"word", "sentence", "paragraph", "line", "charact
 _NOT_BEFORE: Final = re.compile(
     r"(?:\b(?:not|never|no|none|nothing|without|nor|neither|cannot|dont|limit)|n't)\b[^,.;:]*$"
 )
-_THINGS: Final[tuple[tuple[str, Fields], ...]] = (
-    (r"commas?", {"check": "punctuation", "mark": ",", "use": "absent"}),
-    (r"exclamation (?:marks?|points?)", {"check": "punctuation", "mark": "!", "use": "absent"}),
-    (r"question marks?", {"check": "punctuation", "mark": "?", "use": "absent"}),
-    (r"semi-?colons?", {"check": "punctuation", "mark": ";", "use": "absent"}),
-    (
-        r"bullet[- ]?points?|bullets|bullet(?:ed)? lists?",
-        {"check": "list_item_count", "marker": "bullet", "max": 0},
-    ),
-    (r"lists?", {"check": "list_item_count", "max": 0}),
-    (r"headings?|headers?", {"check": "heading_count", "max": 0}),
-    (r"tables?", {"check": "table", "use": "absent"}),
-    (r"markdown(?: formatting| syntax)?", {"check": "markdown", "use": "absent"}),
-    (r"hash-?tags?", {"check": "letter_count", "letter": "#", "max": 0}),
-    (r"(?:capital|upper-? ?case)(?: letters?)", {"check": "letter_case", "style": "lower"}),
-)
+_THINGS: Final[Rows] = read_rows("things")
 _THING: Final = "|".join(f"(?:{words})" for words, _ in _THINGS)
 _BAN: Final = re.compile(
     r"(?:\b(?:no|without|avoid|avoiding|skip|omit|never|not|dont|refrain from|leave out)|n't)"
@@ -157,7 +133,7 @@ def read_times(text: str, place: int) -> tuple[Fields | None, int]:
     return _read_bounds(match, "occurrences") or None, match.end()
 
 
-def _find_fields(words: str, table: tuple[tuple[str, Fields], ...]) -> Fields:
+def _find_fields(words: str, table: Rows) -> Fields:
     return next(fields for pattern, fields in table if re.fullmatch(pattern, words))
 
 
