@@ -8,8 +8,10 @@ LangChain: ``model_dump``, ``messages_to_dict`` and ``dumpd``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from evaluation.importers.imported_message import (
@@ -31,59 +33,32 @@ from evaluation.importers.imported_message import (
 )
 from evaluation.values import JsonObject, as_object
 
-_CLIENT_CALLS: Final = (
-    "function_call", "custom_tool_call", "computer_call", "local_shell_call", "shell_call", "apply_patch_call"
-)  # fmt: skip
-_SERVER_CALLS: Final = (
-    "web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "mcp_call"
-)  # fmt: skip
+_FORMS: Final[Mapping[str, list[str]]] = json.loads(
+    Path(__file__).with_name("message_forms.json").read_text(encoding="utf-8")
+)
+_CLIENT_CALLS: Final = frozenset(_FORMS["client_calls"])
+_SERVER_CALLS: Final = frozenset(_FORMS["server_calls"])
 """Calls of OpenAI's server, which have their answer; so have ``tool_outputs`` of LangChain."""
-_ITEM_CALLS: Final = frozenset({*_CLIENT_CALLS, *_SERVER_CALLS})
+_ITEM_CALLS: Final = _CLIENT_CALLS | _SERVER_CALLS
 """Items and parts of the Responses API."""
-_CALLS: Final = _ITEM_CALLS | {
-    *("tool_use", "server_tool_use", "mcp_tool_use"),
-    *("tool_call", "invalid_tool_call", "server_tool_call"),
-}
+_CALLS: Final = _ITEM_CALLS.union(_FORMS["calls"])
 """Types of parts that are calls: OpenAI's, Anthropic's, LangChain's."""
-_NAMED: Final = frozenset({"function_call", "custom_tool_call", "mcp_call", "tool_call"})
+_NAMED: Final = frozenset(_FORMS["unnamed_calls"])
 """Types of calls that say nothing about the tool."""
-_ITEM_ANSWERS: Final = {f"{name}_output": ("output", "call_id") for name in _CLIENT_CALLS}
+_ITEM_ANSWERS: Final = {f"{name}_output": ("output", "call_id") for name in _FORMS["client_calls"]}
 _ANSWERS: Final = {
     **_ITEM_ANSWERS,
-    **dict.fromkeys(
-        (
-            *("tool_result", "mcp_tool_result", "web_search_tool_result", "web_fetch_tool_result"),
-            *("code_execution_tool_result", "bash_code_execution_tool_result"),
-            *("text_editor_code_execution_tool_result", "tool_search_tool_result"),
-        ),
-        ("content", "tool_use_id"),
-    ),
+    **dict.fromkeys(_FORMS["results"], ("content", "tool_use_id")),
     "server_tool_result": ("output", "tool_call_id"),
 }
 """Types of parts that are answers, with the fields of the value and of the call's id."""
-_ITEM_ASIDES: Final = frozenset({
-    "reasoning", "mcp_list_tools", "mcp_approval_request", "mcp_approval_response"
-})  # fmt: skip
+_ITEM_ASIDES: Final = frozenset(_FORMS["item_asides"])
 """Items that are neither a message nor a call."""
-_KEYED: Final = frozenset({
-    "function_call", "functionCall", "function_response", "functionResponse", "executable_code",
-    "executableCode", "code_execution_result", "codeExecutionResult", "text",
-})  # fmt: skip
-"""Keys of Gemini's parts, which have no type. Python writes function_call, JSON functionCall."""
-READ_KEYS: Final = _KEYED | {
-    *("tool_calls", "function_call", "tool_call_id", "tool_name"), *("invalid_tool_calls", "tool_call_chunks")
-}  # fmt: skip
-"""The keys of a message and of its untyped parts that are read."""
-READ_PARTS: Final = _CALLS | _ANSWERS.keys() | {
-    *("message", "input_text", "output_text"), *("text", "refusal", "text-plain")
-}  # fmt: skip
+READ_KEYS: Final = frozenset((*_FORMS["keyed_parts"], *_FORMS["fields"]))
+"""The keys that are read of a message, and of Gemini's parts, which have no type."""
+READ_PARTS: Final = _CALLS.union(_ANSWERS, _FORMS["texts"])
 """The types of parts that are read."""
-ASIDES: Final = _ITEM_ASIDES | {
-    *("summary_text", "input_image", "input_file", "output_audio", "image_url", "input_audio", "audio"),
-    *("file", "video_url", "video", "thinking", "redacted_thinking", "image", "document", "search_result"),
-    *("container_upload", "thought", "thought_signature", "thoughtSignature", "inline_data", "inlineData"),
-    *("file_data", "fileData", "video_metadata", "videoMetadata", "media_resolution", "mediaResolution"),
-}
+ASIDES: Final = _ITEM_ASIDES.union(_FORMS["asides"])
 """Types of parts, and keys of untyped ones, that are accepted and not read: reasoning, images."""
 _CONTENTS: Final = frozenset({"content", "parts", "tool_calls", "function_call", "refusal", "audio"})
 """A message has at least one of these fields."""
