@@ -132,12 +132,6 @@ def name_tool(name: str) -> str:
     return f"a call of {shorten(name)}" if name else "a tool call"
 
 
-def _find_orphans(conversation: Conversation) -> Iterator[str]:
-    if conversation.orphans:
-        index = conversation.orphans[0]
-        yield f"messages[{index}] answers a tool call that no message before it makes; record the call"
-
-
 def _find_unanswered(conversation: Conversation, writing: Collection[str]) -> Iterator[str]:
     """Report a call without an answer, if the messages record answers or it writes, and the run went on."""
     last = [] if conversation.has_reply else conversation.last_calls
@@ -174,11 +168,6 @@ def _is_open(call: ToolCall) -> bool:
     return (call.result is None or call.result == "") and not call.error
 
 
-def _describe_lost(name: str) -> str:
-    correct = "record the same calls in both, or leave tool_calls out"
-    return f"messages hold {name_tool(name)} that tool_calls lacks; {correct}"
-
-
 @dataclass(frozen=True, slots=True)
 class Doubt:
     """A reason why a record cannot be trusted, in one sentence; with severity ``info``, a run may pass.
@@ -189,54 +178,6 @@ class Doubt:
     reason: str
     severity: Severity = "warning"
     is_truncated: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ImportedRun:
-    """A run with the data of its messages."""
-
-    plain: dict[str, object]
-    """The run as JSON; its messages have ``role`` and ``content`` as OpenAI spells them."""
-    run: AgentRun
-    output: str
-    doubts: tuple[Doubt, ...] = ()
-
-
-def import_run(plain: dict[str, object], run: AgentRun, rules: EvaluationContract) -> ImportedRun:
-    """Read the messages of a run: its calls, if ``tool_calls`` is absent, and its output.
-
-    Args:
-        plain: The run as JSON.
-        run: The same run as a model.
-        rules: Its contract.
-
-    Raises:
-        ContractError: A message is in no known format.
-    """
-    if "messages" not in run.model_fields_set:
-        return ImportedRun(plain, run, run.final_output or "")
-    conversation = read_conversation(run.messages)
-    ends = [] if run.error is not None else list(_check_end(conversation, run, rules))
-    output = run.final_output
-    if output is None:
-        is_open = any(doubt.severity != "info" and not doubt.is_truncated for doubt in ends)
-        is_unanswered = ends_with_question(conversation)
-        is_ended = not (is_open or is_unanswered or run.error is not None)
-        output = read_last_answer(conversation) if is_ended else ""
-    plain = {**plain, "messages": [each.plain for each in conversation.messages]}
-    calls = convert_calls(conversation)
-    recorded, problems = [ToolCall.model_validate(call) for call in calls], list[str]()
-    if "tool_calls" in run.model_fields_set:
-        models, lost = _complete_calls(run.tool_calls, recorded)
-        problems = [_describe_lost(name) for name in lost[:1]]
-        is_open, is_cut = any(map(_is_open, models)), len(models) - len(calls) >= len(conversation.orphans)
-    else:
-        plain, models, is_open, is_cut = {**plain, "tool_calls": calls}, recorded, True, False
-    writing = {*(rules.trajectory.acting_tools or ()), *run.acting_tools}
-    problems += () if is_cut else _find_orphans(conversation)
-    problems += _find_unanswered(conversation, writing) if is_open else ()
-    completed = run.model_copy(update={"tool_calls": models})
-    return ImportedRun(plain, completed, output, (*map(Doubt, problems), *ends))
 
 
 def _check_end(conversation: Conversation, run: AgentRun, rules: EvaluationContract) -> Iterator[Doubt]:
@@ -258,7 +199,7 @@ def _check_end(conversation: Conversation, run: AgentRun, rules: EvaluationContr
     done = {name for name, each in tools.items() if not _has_failed(each)} - failed
     if not done.isdisjoint(rules.trajectory.final_tools) or any(map(ends_run, done)):
         return
-    yield _describe_end(list(tools), rules)
+    yield _describe_end(list(tools))
 
 
 def _describe_cut(cause: str) -> Doubt:
@@ -284,22 +225,11 @@ def _has_failed(call: RecordedCall) -> bool:
     return call.answer is not None and (call.answer.is_error or states_error(call.answer.value))
 
 
-def _describe_end(tools: Sequence[str], rules: EvaluationContract) -> Doubt:
+def _describe_end(tools: Sequence[str]) -> Doubt:
     last = f"with {', '.join(map(name_tool, tools))} and " if tools else ""
-    problem = f"The run ends {last}without a reply of the assistant"
-    writes = set(tools).intersection(rules.trajectory.acting_tools or ())
-    if tools and not writes and _asks_only_for_effects(rules):
-        return Doubt(f"{problem}; its effects were compared all the same", "info")
     hint = ", or name the tool in trajectory.final_tools" if tools else ""
-    return Doubt(f"{problem}, so it has not finished; record the reply{hint}")
-
-
-def _asks_only_for_effects(rules: EvaluationContract) -> bool:
-    """Return whether the contract compares effects; it does not if it expects nothing but reading calls."""
-    expected = {name for action in rules.expected_trajectory or () for name in action.names}
-    writing = set(rules.trajectory.acting_tools or ())
-    is_asked = rules.trajectory.acting_tools is not None
-    return is_asked and (not expected or not expected.isdisjoint(writing))
+    problem = f"The run ends {last}without a reply of the assistant, so it has not finished"
+    return Doubt(f"{problem}; record the reply{hint}")
 
 
 _LONGEST_NAME: Final = 200
@@ -433,17 +363,50 @@ def _name_input(plain: dict[str, object]) -> dict[str, object]:
 
 
 def _import_messages(
-    case: EvaluationCase, contract: Contract, plain: JsonObject, text: str
+    case: EvaluationCase, contract: Contract, plain: dict[str, object], text: str
 ) -> AcceptedCase | RefusedCase:
-    run = as_object(plain["agent_run"])
+    """Read the messages of a run: its output, and its calls, if ``tool_calls`` is absent."""
+    run, stated = case.agent_run, as_object(plain["agent_run"])
+    if "messages" not in run.model_fields_set:
+        return AcceptedCase(contract, case, plain, text, run.final_output or "")
     try:
-        imported = import_run(run, case.agent_run, contract.rules)
+        conversation = read_conversation(run.messages)
     except ContractError as error:
         return refuse_case([f"agent_run.{error}"], plain)
-    if imported.run is not case.agent_run:
-        case = case.model_copy(update={"agent_run": imported.run})
-    plain = {**plain, "agent_run": imported.plain}
-    return AcceptedCase(contract, case, plain, text, imported.output, imported.doubts)
+    ends = [] if run.error is not None else list(_check_end(conversation, run, contract.rules))
+    calls = convert_calls(conversation)
+    recorded = [ToolCall.model_validate(call) for call in calls]
+    models, lost = _complete_calls(run.tool_calls, recorded)
+    if "tool_calls" not in run.model_fields_set:
+        models, lost, stated = recorded, [], {**stated, "tool_calls": calls}
+    writing = {*(contract.rules.trajectory.acting_tools or ()), *run.acting_tools}
+    doubts = [*map(Doubt, _find_gaps(conversation, models, lost, writing)), *ends]
+    stated = {**stated, "messages": [each.plain for each in conversation.messages]}
+    case = case.model_copy(update={"agent_run": run.model_copy(update={"tool_calls": models})})
+    output = run.final_output if run.final_output is not None else _find_output(conversation, run, ends)
+    return AcceptedCase(contract, case, {**plain, "agent_run": stated}, text, output, tuple(doubts))
+
+
+def _find_output(conversation: Conversation, run: AgentRun, ends: Sequence[Doubt]) -> str:
+    """Return the last answer of a run that has finished; an empty text for another one."""
+    is_open = any(doubt.severity != "info" and not doubt.is_truncated for doubt in ends)
+    has_ended = not (is_open or ends_with_question(conversation) or run.error is not None)
+    return read_last_answer(conversation) if has_ended else ""
+
+
+def _find_gaps(
+    conversation: Conversation, calls: Sequence[ToolCall], lost: Sequence[str], writing: Collection[str]
+) -> Iterator[str]:
+    """Report calls and answers that only one of ``messages`` and ``tool_calls`` has, or none."""
+    if lost:
+        correct = "record the same calls in both, or leave tool_calls out"
+        yield f"messages hold {name_tool(lost[0])} that tool_calls lacks; {correct}"
+    # Calls that the messages lack explain answers without a call.
+    if conversation.orphans and len(conversation.orphans) > len(calls) - len(conversation.calls):
+        index = conversation.orphans[0]
+        yield f"messages[{index}] answers a tool call that no message before it makes; record the call"
+    if any(map(_is_open, calls)):
+        yield from _find_unanswered(conversation, writing)
 
 
 def refuse_case(problems: Sequence[str], value: object, quoted: object = None) -> RefusedCase:

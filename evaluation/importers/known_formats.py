@@ -27,6 +27,7 @@ from evaluation.importers.imported_message import (
 )
 from evaluation.importers.message_forms import (
     ASIDES,
+    METADATA,
     READ_KEYS,
     READ_PARTS,
     list_answers,
@@ -128,7 +129,8 @@ def _check_texts(message: JsonObject) -> None:
     for part in as_parts(message.get("content")) if message["role"] != "tool" else ():
         text = part_text(part) if isinstance(part, dict) else part
         if not isinstance(text, str | None) or part is None:
-            raise UnknownFormatError(f"has a part whose text is a {type(text).__name__}")
+            what = "whose text is no text" if isinstance(part, dict) else "that is no object"
+            raise UnknownFormatError(f"has a part {what}, but a {type(text).__name__}")
 
 
 def _check_fields(message: JsonObject) -> None:
@@ -147,14 +149,19 @@ def _check_fields(message: JsonObject) -> None:
     # An item of the Responses API is a part by itself.
     whole = [] if message.get("type") in _PARTS else [message]
     for fields in (*whole, *(part for part in parts if isinstance(part.get("text"), str))):
-        if calls := {key: value for key, value in fields.items() if _may_hold_call(key, value)}:
+        # A number, such as a count of calls, holds no call.
+        filled = {key: value for key, value in fields.items() if value and not isinstance(value, int | float)}
+        unread = filled.keys() - _KEYS - METADATA - {"content"}
+        if calls := {key: filled[key] for key in filled if key in unread and _names_call({key: filled[key]})}:
             raise UnknownFormatError(f"may hold tool calls in no known format ({list_keys(calls)})")
 
 
-def _may_hold_call(key: str, value: object) -> bool:
-    """Return whether a field that is not read has the name of calls, such as ``toolInvocations``."""
-    words = {word.lower() for word in _WORD.findall(key)}
-    return isinstance(value, dict | list | str) and bool(value and words & _CALLING) and key not in _KEYS
+def _names_call(value: object) -> bool:
+    """Return whether a value has a field such as ``toolInvocations``, at any depth."""
+    if isinstance(value, dict):
+        words = {word.lower() for key in value for word in _WORD.findall(key)}
+        return not _CALLING.isdisjoint(words) or any(map(_names_call, value.values()))
+    return isinstance(value, list) and any(map(_names_call, value))
 
 
 @dataclass(frozen=True, slots=True)

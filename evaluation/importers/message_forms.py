@@ -60,6 +60,8 @@ READ_PARTS: Final = _CALLS.union(_ANSWERS, _FORMS["texts"])
 """The types of parts that are read."""
 ASIDES: Final = _ITEM_ASIDES.union(_FORMS["asides"])
 """Types of parts, and keys of untyped ones, that are accepted and not read: reasoning, images."""
+METADATA: Final = frozenset(_FORMS["metadata"])
+"""Fields whose form is free; calls in them are read by name, or are counts."""
 _CONTENTS: Final = frozenset({"content", "parts", "tool_calls", "function_call", "refusal", "audio"})
 """A message has at least one of these fields."""
 _ARGUMENTS: Final = ("arguments", "args", "input", "parameters", "action")

@@ -142,15 +142,6 @@ def test_the_contract_names_the_tools_that_may_end_a_run():
 EFFECTS = {"acting_tools": ["cancel_order"]}
 
 
-def test_a_contract_that_compares_effects_does_not_need_the_reply(subtests):
-    for expected, status in [([], "passed"), (["cancel_order"], "failed")]:
-        with subtests.test(expected=expected):
-            report = judge_run(CHAT[:-1], {"expected_trajectory": expected, "trajectory": EFFECTS})
-
-            assert report.status == status
-            assert "its effects were compared all the same" in doubts(report)[0]
-
-
 def test_a_run_that_ends_with_a_change_or_is_to_read_alone_has_to_reply(subtests):
     for messages, expected in [(CHAT[:3], ["cancel_order"]), ([CHAT[0], *CHAT[3:5]], ["find_order"])]:
         with subtests.test(messages=messages):
