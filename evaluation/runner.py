@@ -7,21 +7,19 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, Unpack, cast
-
-from typing_extensions import TypedDict
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, Unpack, cast
 
 from agents.sync import Call, Conversation, awaited, blocking
 from evaluation.contract.intake import with_baseline, with_contract
 from evaluation.errors import ContractError
-from evaluation.findings import EvaluationStatus
 from evaluation.nodes.audit_requirements import audit_requirements
 from evaluation.nodes.evaluate_trajectory import evaluate_trajectory
-from evaluation.nodes.prepare_evaluation import prepare_evaluation
+from evaluation.nodes.prepare_evaluation import after_preparation, prepare_evaluation
 from evaluation.nodes.rubric_judging import run_rubric_judge, validate_judge_result
 from evaluation.nodes.score_operational_metrics import score_operational_metrics
 from evaluation.nodes.score_response_quality import score_response_quality
 from evaluation.nodes.verdict import (
+    after_decision,
     decide_evaluation_status,
     decide_judge_need,
     detect_regressions_and_anomalies,
@@ -29,33 +27,7 @@ from evaluation.nodes.verdict import (
 )
 from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, Plugins, check_judge
 from evaluation.report.report_model import EvaluationReport, EvaluationState, PreparedState
-from evaluation.values import JsonObject, as_object
-
-
-class PreparedFields(TypedDict, total=False):
-    """The field that ``after_preparation`` reads."""
-
-    # LangGraph copies every field that the annotation of a route names, so each route names only its own.
-    evaluation_status: EvaluationStatus
-
-
-class DecisionFields(TypedDict, total=False):
-    """The field that ``after_decision`` reads."""
-
-    judge_decision: JsonObject
-
-
-def after_preparation(state: PreparedFields) -> Literal["score_response_quality", "finalize_report"]:
-    """Skip the evaluation of an invalid case."""
-    return "finalize_report" if state["evaluation_status"] == "invalid" else "score_response_quality"
-
-
-def after_decision(
-    state: DecisionFields,
-) -> Literal["run_rubric_judge", "detect_regressions_and_anomalies"]:
-    """Call the judge only if it is needed."""
-    needed = state["judge_decision"].get("needed") is True
-    return "run_rubric_judge" if needed else "detect_regressions_and_anomalies"
+from evaluation.values import as_object
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +72,9 @@ def _evaluate(case: object, plugins: Plugins) -> Conversation[EvaluationState]:
     # The first node takes any object, and the others a state, so it runs before the loop.
     state, name = prepare_evaluation(case, plugins), FIRST
     while (name := _next_name(name, state)) != END:
-        run, arun = NODES[name].run, NODES[name].arun
-        update = (
-            (yield Call(partial(run, state, plugins), partial(arun, state, plugins)))
-            if arun
-            else run(state, plugins)
-        )
+        asked = partial(NODES[name].run, state, plugins)
+        arun = NODES[name].arun
+        update = asked() if arun is None else (yield Call(asked, partial(arun, state, plugins)))
         state = {**state, **update}
     return _store_state(state)
 

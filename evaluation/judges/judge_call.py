@@ -92,30 +92,17 @@ _SUMMED: Final = ("input_tokens", "output_tokens", "cost_usd")
 def add_cost(usage: JsonObject, prices: Mapping[str, Price]) -> JsonObject:
     """Adds ``cost_usd``, estimated from the tokens, if no cost is reported and the model has a price."""
     price = prices.get(str(usage.get("model")))
-    sent, received = _read_amount(usage.get("input_tokens")), _read_amount(usage.get("output_tokens"))
-    if price is None or "cost_usd" in usage or sent is None or received is None:
+    sent, received = usage.get("input_tokens"), usage.get("output_tokens")
+    if price is None or "cost_usd" in usage or not (is_number(sent) and is_number(received)):
         return usage
     return {**usage, "cost_usd": price.cost(sent, received), "cost_source": "estimated"}
 
 
 def sum_usage(usages: Sequence[JsonObject]) -> JsonObject:
-    """Sums the usage of several calls.
-
-    Returns:
-        ``calls``, the sums of the reported numbers, ``model`` (the names, if there are several), and
-        ``unreported``: the number of calls without tokens, which the sums lack.
-    """
-    amounts = {name: [_read_amount(usage.get(name)) for usage in usages] for name in _SUMMED}
-    known = {name: [amount for amount in values if amount is not None] for name, values in amounts.items()}
-    sums: JsonObject = {name: sum(values) for name, values in known.items() if values}
-    models = sorted({str(usage["model"]) for usage in usages if usage.get("model")})
-    silent = amounts["input_tokens"].count(None)
-    named = {"model": ", ".join(models)} if models else {}
-    return {"calls": len(usages), **sums, **named, **({"unreported": silent} if silent else {})}
-
-
-def _read_amount(value: object) -> float | None:
-    return value if is_number(value) and value >= 0 else None
+    """Sums the reported numbers of several calls; adds their number as ``calls``."""
+    reported = {name: [*filter(is_number, [usage.get(name) for usage in usages])] for name in _SUMMED}
+    sums = {name: sum(amounts) for name, amounts in reported.items() if amounts}
+    return {**usages[-1], **sums, "calls": len(usages)}
 
 
 _NO_VERDICTS: Final = ("criteria", "concerns", "usage")

@@ -177,7 +177,7 @@ def _match(
     problem = _find_problem(result, expected)
     match = result if problem else _decide_match(result, actions, steps, rules)
     # Thresholds may take the place of the verdict in mode precision_recall, so its shares are withdrawn too.
-    if match.agrees or mode == "precision_recall":
+    if rules.model_fields_set and (match.agrees or mode == "precision_recall"):
         problem = problem or find_misspelt_tool(actual, expected, rules)
     return result._replace(error=problem) if problem else match
 

@@ -158,7 +158,7 @@ def _score_unmatched(
     match = match_trajectory(actual, (), "any_order", rules)
     checks = [*_check_prohibitions(match, rules, ("forbidden_actions", "unreadable_arguments"))]
     facts: JsonObject = {check.name: _shorten_names(match, check.name) for check in checks}
-    misspelt = find_misspelt_tool(actual, (), rules)
+    misspelt = find_misspelt_tool(actual, (), rules) if rules.model_fields_set else None
     first = [_report_error(misspelt)] if misspelt else []
     checks = [*first, *checks, *_report_unknown(actual), *_check_shares(scores, bounds)]
     return TrajectoryScores(scores, facts, checks)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping
-from typing import Final
+from typing import Final, Literal
 
 from agents.parsing.outcomes import read_outcome
 from agents.parsing.tool_names import guess_kind
@@ -128,6 +128,11 @@ def prepare_evaluation(state: object, plugins: Plugins) -> PreparedState:
     if problems := [*find_threshold_problems(case_read.contract.rules)]:
         return _reject(refuse_case(problems, case_read.plain), plugins)
     return _fill_state(case_read, _add_checks(case_read.contract, plugins))
+
+
+def after_preparation(state: EvaluationState) -> Literal["score_response_quality", "finalize_report"]:
+    """Skip the evaluation of an invalid case."""
+    return "finalize_report" if state["evaluation_status"] == "invalid" else "score_response_quality"
 
 
 def _add_checks(contract: Contract, plugins: Plugins) -> Contract:

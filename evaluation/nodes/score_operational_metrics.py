@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from evaluation.findings import (
     Finding,
+    Score,
     Unscored,
     build_group,
     compare_with_bound,
@@ -20,13 +21,6 @@ from evaluation.report.report_model import Action, EvaluationState
 from evaluation.values import JsonObject, as_list, as_object
 
 Source = Literal["measured", "estimated", "missing"]
-
-
-class Quantity(NamedTuple):
-    """One value and its source."""
-
-    value: float
-    source: Source = "measured"
 
 
 def score_operational_metrics(state: EvaluationState, plugins: Plugins) -> EvaluationState:
@@ -56,90 +50,70 @@ def score_operational(
         The metric group, with ``sources`` (measured, estimated or missing by quantity) and the limits; and
         the findings about the limits.
     """
-    known = collect_quantities(metadata, actions, prices)
+    values, estimated = collect_quantities(metadata, actions, prices)
+    absent = [name for name in (*QUANTITIES, *bounds) if name not in values]
+    unscored = {name: _explain_absence(name, is_asked=name in bounds) for name in absent}
+    scores: dict[str, Score] = {**values, **unscored}
+    sources: dict[str, Source] = {name: "estimated" if name in estimated else "measured" for name in values}
+    sources |= dict.fromkeys(absent, "missing")
     findings = [
-        compare_with_bound(
-            "operational",
-            "operational",
-            metric,
-            known[metric].value if metric in known else missing_data(_explain_absence(metric)),
-            bound,
-            "warning",
-        )
+        compare_with_bound("operational", "operational", metric, scores[metric], bound, "warning")
         for metric, bound in bounds.items()
     ]
-    values = {name: quantity.value for name, quantity in known.items()}
-    facts = {**limits_by_name(bounds), "sources": _list_sources(known, bounds)}
-    return build_group({**values, **_explain_missing(known, bounds)}, findings, facts), findings
+    return build_group(scores, findings, {**limits_by_name(bounds), "sources": sources}), findings
+
+
+def _explain_absence(name: str, *, is_asked: bool) -> Unscored:
+    if not is_asked:
+        return not_applicable("not recorded, and no threshold asks for it")
+    if name in OPERATIONAL_METRICS:
+        return missing_data("the run does not record it")
+    return missing_data("it is no metric, and the run records no resource of this name")
 
 
 def collect_quantities(
     metadata: JsonObject, actions: Sequence[Action] | None, prices: Mapping[str, Price]
-) -> dict[str, Quantity]:
-    """Collect every recorded value, and the totals and costs that can be computed from them."""
-    estimated = as_list(metadata.get("estimated"))
-    known = {
-        name: Quantity(value, "estimated" if name in estimated else "measured")
-        for name, value in _read_recorded(metadata)
-    }
-    if actions is not None:
-        known.update(_measure_actions(actions))
-    recorded = as_list(metadata.get("call_latencies_ms"))
-    latencies = [float(value) for value in recorded if isinstance(value, (int, float))]
-    if latencies:
-        known["call_latency_max_ms"] = Quantity(max(latencies))
-        # A run that records one latency for each call has recorded the number of calls too.
-        known.setdefault("model_calls", Quantity(len(latencies)))
-    _derive_total(known)
-    _derive_cost(known, prices.get(str(metadata.get("model"))))
-    return known
+) -> tuple[dict[str, float], set[str]]:
+    """Collect every recorded value, and the totals and costs that can be computed from them.
 
-
-def _read_recorded(metadata: JsonObject) -> Iterable[tuple[str, float]]:
+    Returns:
+        The values, and the names of the estimated ones.
+    """
     resources = as_object(metadata.get("resources"))
     custom = {name: value for name, value in resources.items() if name not in OPERATIONAL_METRICS}
-    for name, value in ({name: metadata.get(name) for name in QUANTITIES} | custom).items():
-        if isinstance(value, (int, float)):
-            yield name, value
+    recorded = {name: metadata.get(name) for name in QUANTITIES} | custom
+    values: dict[str, float] = {
+        name: value for name, value in recorded.items() if isinstance(value, (int, float))
+    }
+    values |= {} if actions is None else _measure_actions(actions)
+    latencies = [
+        each for each in as_list(metadata.get("call_latencies_ms")) if isinstance(each, (int, float))
+    ]
+    if latencies:
+        # A run that records one latency for each call has recorded the number of calls too.
+        values = {"model_calls": len(latencies), **values, "call_latency_max_ms": float(max(latencies))}
+    estimated = {*map(str, as_list(metadata.get("estimated")))} - {"tool_calls", "tool_errors"}
+    return _derive_sums(values, estimated, prices.get(str(metadata.get("model"))))
 
 
-def _measure_actions(actions: Sequence[Action]) -> dict[str, Quantity]:
+def _measure_actions(actions: Sequence[Action]) -> dict[str, float]:
     calls = [action for action in actions if action["kind"] == "tool"]
     latencies = [ms for action in calls if (ms := action["latency_ms"]) is not None]
     errors = sum(action["error"] is not None for action in calls)
-    counts = {"tool_calls": Quantity(len(calls)), "tool_errors": Quantity(errors)}
-    return {**counts, "tool_latency_max_ms": Quantity(max(latencies))} if latencies else counts
+    slowest = {"tool_latency_max_ms": max(latencies)} if latencies else {}
+    return {"tool_calls": len(calls), "tool_errors": errors, **slowest}
 
 
-def _derive_total(known: dict[str, Quantity]) -> None:
-    parts = [known[name] for name in ("input_tokens", "output_tokens") if name in known]
-    if len(parts) == 2 and "total_tokens" not in known:  # noqa: PLR2004 - both of the two
-        source: Source = "estimated" if any(part.source == "estimated" for part in parts) else "measured"
-        known["total_tokens"] = Quantity(sum(part.value for part in parts), source)
-
-
-def _derive_cost(known: dict[str, Quantity], price: Price | None) -> None:
-    if price is None or "cost_usd" in known or not {"input_tokens", "output_tokens"} <= known.keys():
-        return
-    cost = price.cost(known["input_tokens"].value, known["output_tokens"].value)
-    known["cost_usd"] = Quantity(cost, "estimated")
-
-
-def _explain_absence(metric: str) -> str:
-    if metric in OPERATIONAL_METRICS:
-        return "the run does not record it"
-    return "it is no metric, and the run records no resource of this name"
-
-
-def _explain_missing(known: Mapping[str, Quantity], bounds: Mapping[str, JsonObject]) -> dict[str, Unscored]:
-    unasked = not_applicable("not recorded, and no threshold asks for it")
-    return {
-        name: missing_data("not recorded") if name in bounds else unasked
-        for name in (*bounds, *QUANTITIES)
-        if name not in known
-    }
-
-
-def _list_sources(known: Mapping[str, Quantity], bounds: Mapping[str, JsonObject]) -> dict[str, Source]:
-    names = (*known, *QUANTITIES, *bounds)
-    return {name: known[name].source if name in known else "missing" for name in names}
+def _derive_sums(
+    values: dict[str, float], estimated: set[str], price: Price | None
+) -> tuple[dict[str, float], set[str]]:
+    """Add the total of the tokens, and the cost that follows from a price."""
+    sent, received = values.get("input_tokens"), values.get("output_tokens")
+    if sent is None or received is None:
+        return values, estimated
+    derived = {"total_tokens": sent + received}
+    if price is not None:
+        derived["cost_usd"] = price.cost(sent, received)
+    is_exact = estimated.isdisjoint(("input_tokens", "output_tokens"))
+    guessed = derived.keys() - values.keys() - ({"total_tokens"} if is_exact else set())
+    return {**derived, **values}, estimated | guessed

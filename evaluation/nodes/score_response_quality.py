@@ -150,7 +150,8 @@ def _score_response(state: EvaluationState, findings: list[Finding]) -> Evaluati
         return {"response_metrics": build_group(dict.fromkeys(RESPONSE_METRICS, _NO_DEMAND), [])}
     output = read_output(state)
     checks = [finding for finding in findings if finding.group == "response"]
-    missing = [] if output is None else find_missing_keywords(output, contract.keywords)
+    keywords = [] if output is None else contract.keywords
+    missing = find_missing_keywords(output or "", keywords) if keywords else []
     scores: dict[str, Score] = {
         **_UNASKED,
         **_score_text(output, contract, missing),
@@ -159,7 +160,7 @@ def _score_response(state: EvaluationState, findings: list[Finding]) -> Evaluati
     }
     compared = () if reference is None else check_reference(contract.thresholds, scores, output, reference)
     measured = [*check_thresholds(thresholds, scores, missing), *compared]
-    named = {"missing_keywords": missing} if contract.keywords and output is not None else {}
+    named = {"missing_keywords": missing} if keywords else {}
     facts = {**limits_by_name(thresholds), **named}
     errors = [finding.reason for finding in findings if finding.kind == "check_error"]
     return {

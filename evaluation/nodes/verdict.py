@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, Literal
 
 from evaluation.contract.contract import AUDIT_METRICS
 from evaluation.findings import STATUS, Finding, Group, build_group, strictest_status
@@ -58,6 +58,14 @@ def decide_judge_need(state: EvaluationState, plugins: Plugins) -> EvaluationSta
     has_judge = plugins.judge is not None or state["fake_judge_response"] is not None
     needed, reason = _decide_need(state, has_judge=has_judge)
     return {"judge_decision": {"needed": needed, "called": False, "reason": reason}}
+
+
+def after_decision(
+    state: EvaluationState,
+) -> Literal["run_rubric_judge", "detect_regressions_and_anomalies"]:
+    """Call the judge only if it is needed."""
+    needed = state["judge_decision"].get("needed") is True
+    return "run_rubric_judge" if needed else "detect_regressions_and_anomalies"
 
 
 def _decide_need(state: EvaluationState, *, has_judge: bool) -> tuple[bool, str]:
