@@ -35,8 +35,8 @@ from orchestrator.retry.verdict_updates import (
     join_refusal,
     stop_if_over_budget,
 )
-from orchestrator.runtime.agent_methods import AgentMethod, AnyGraph
-from orchestrator.runtime.call import Node, Raised, Returned, RunContext, call_agent
+from orchestrator.runtime.agent_methods import AnyGraph
+from orchestrator.runtime.call import AgentMethod, Node, Raised, Returned, RunContext, call_agent
 from orchestrator.runtime.call_recorder import CallObserver
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import (

@@ -27,8 +27,7 @@ from orchestrator.planning.parallel import (
 )
 from orchestrator.planning.plan import PlannedSteps, check_complete, read_steps
 from orchestrator.retry.verdict_updates import build_failure, count_calls, stop_if_over_budget
-from orchestrator.runtime.agent_methods import AgentMethod
-from orchestrator.runtime.call import Node, Raised, Returned, RunContext, Spent, call_agent
+from orchestrator.runtime.call import AgentMethod, Node, Raised, Returned, RunContext, Spent, call_agent
 from orchestrator.runtime.call_recorder import CallObserver
 from orchestrator.settings import Modes, Settings, check_task
 from orchestrator.state.graph_state import (
@@ -255,7 +254,8 @@ def accept_output(
     )
     update = {**update, "basis": basis, "evidence": evidence}
     if is_enough(basis, require):
-        output = format_output(contracts.output_type, record["result"])
+        result, output_type = record["result"], contracts.output_type
+        output = result if output_type is None else format_output(output_type, result)
         return {**update, "status": "success", "output": output}
     reason = record.get("basis_reason", basis)
     message = f"the output is not accepted, because require is {require!r}: {reason}"

@@ -121,12 +121,12 @@ def list_type_checks(output_type: type[BaseModel] | None) -> tuple[FunctionCheck
     return (FunctionCheck(function=has_type, name="output_type", kind="format"),)
 
 
-def format_output(output_type: type[BaseModel] | None, text: str) -> str:
+def format_output(output_type: type[BaseModel], text: str) -> str:
     """Returns the JSON text of an output of the wanted type; any other text as it is.
 
     It has no defaults, which are nobody's work, and no fields that the type does not know.
     """
-    if output_type is None or find_type_problem(output_type, text) is not None:
+    if find_type_problem(output_type, text) is not None:
         return text
     parsed = parse_output(output_type, text)
     return parsed.model_dump_json(by_alias=True, exclude_unset=True, round_trip=True)

@@ -75,13 +75,13 @@ def next_state(
             no part of it has that form.
     """
     judged: Attempt = {**record, "status": read_outcome(record)}
+    if judged["status"] == "validated":
+        return accept(state, add_decision(record, "accept", record.get("basis_reason") or "accepted"))
     kinds = list_kinds(record["report"]) if is_auto else []
     is_form = bool(kinds) and _FORM.issuperset(kinds)
     replans = 0 if is_form else max(0, policy.max_replans - state["retries"]["replans"])
     bounded = policy.model_copy(update={"max_retries": state["max_retries"], "max_replans": replans})
     decision = decide(bounded, _list_executions(state, judged))
-    if decision.use == "accept":
-        return accept(state, add_decision(record, "accept", record.get("basis_reason") or decision.reason))
     if decision.use == "ask_human":
         text = record["verdict"]["feedback"] if record["verdict"] else "There is no verdict."
         return ask_person(with_decision(record, decision), "review", text)
@@ -224,7 +224,7 @@ def count_calls(state: OrchestratorState, spent: Spent | Judging) -> StateUpdate
 
 def stop_if_over_budget(update: StateUpdate, run: RunContext, step_index: int | None = None) -> StateUpdate:
     """Returns the update, as a failure if the run would go on and has exceeded its budget."""
-    reason = run.budget.find_excess(update["usage"])
+    reason = run.find_excess(update["usage"])
     # A run that has ended keeps its own result: the budget only prevents further calls.
     if reason is None or update.get("status", "executing") != "executing":
         return update

@@ -7,10 +7,8 @@ Any object with the methods works. If an object also has an async method with th
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, Final, Protocol, TypeAlias, TypeVar, cast
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Final, Protocol, TypeAlias, cast
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
@@ -27,10 +25,9 @@ from agents.loop.langgraph_internals import choose_durability
 from agents.loop.reply_problems import find_unmade_call
 from agents.loop.tool_arguments import list_parameters
 from agents.models.spec import load_model
-from agents.prompts import add_schema
-from agents.sync import run_in_thread
 from orchestrator.errors import ConfigurationError
-from orchestrator.state.plain_values import format_repr, format_text
+from orchestrator.runtime.call import OPTIONAL, AgentMethod, BoundMethod
+from orchestrator.state.plain_values import format_repr
 
 
 class Planner(Protocol):
@@ -89,8 +86,6 @@ class RunnableCompressor(Protocol):
 Compressor = InvokableCompressor | RunnableCompressor
 
 _ANSWER: Final = "Write the final answer to this task, from the results so far:"
-T = TypeVar("T")
-AgentMethod = Callable[..., Awaitable[T]]
 
 _DOCUMENTED: Final = {
     "generate_plan": ("planner", ("task",), ()),
@@ -106,37 +101,6 @@ _DOCUMENTED: Final = {
     "_run": ("compressor", ("text",), ()),
 }
 """The role of each method, and its arguments: by position, and by name."""
-OPTIONAL: Final = frozenset({"task", "schema", "sampling", "evidence"})
-
-
-@dataclass(frozen=True, slots=True)
-class BoundMethod:
-    """A method of an agent that can be awaited.
-
-    Attributes:
-        method: The method of the agent.
-        takes: The names in ``OPTIONAL`` that it takes beside its documented arguments.
-    """
-
-    method: Callable[..., object]
-    takes: frozenset[str] = frozenset()
-
-    async def __call__(self, *args: object, **named: object) -> object:
-        """Calls the method; leaves out optional arguments that are empty or that it does not take.
-
-        The JSON Schema of an output is added to the step if the method does not take it.
-        """
-        schema = named.get("schema")
-        if isinstance(schema, Mapping) and "schema" not in self.takes:
-            args = (add_schema(str(args[0]), schema), *args[1:])
-        left_out = {name for name in OPTIONAL if name not in self.takes or not named.get(name)}
-        passed = {name: value for name, value in named.items() if name not in left_out}
-        call = partial(self.method, *args, **passed)
-        try:
-            value = call() if inspect.iscoroutinefunction(self.method) else await run_in_thread(call)
-            return await value if inspect.isawaitable(value) else value
-        except SystemExit as error:
-            raise RuntimeError(f"the agent raised SystemExit: {format_text(error)}") from error
 
 
 def bind_method(agent: object, name: str) -> BoundMethod:

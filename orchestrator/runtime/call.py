@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import math
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, Generic, TypeAlias, TypeVar
 from uuid import uuid4
 
@@ -19,9 +21,10 @@ from langgraph.types import StreamWriter
 from agents.errors import AgentError, CallHaltedError, PromptTooLongError
 from agents.loop.langgraph_internals import copy_context_with, read_config, without_durability
 from agents.models.server_errors import TransportRetry, is_transient
+from agents.prompts import add_schema
+from agents.sync import run_in_thread
 from evaluation.sensitive.scanner import shorten
 from orchestrator.errors import BudgetExceededError, InterruptError, OrchestratorError, StoreLostError
-from orchestrator.runtime.agent_methods import AgentMethod
 from orchestrator.runtime.budget import Budget, find_cut_off_reply, find_cut_prompt
 from orchestrator.runtime.call_recorder import CallObserver, UsageRecorder, use_recorder
 from orchestrator.state.graph_state import Failure, FailureKind, OrchestratorState, StateUpdate, add_usage
@@ -38,6 +41,7 @@ class TimeBound:
     reason: str
 
 
+_UNBOUNDED: Final = Budget()
 _SILENT: Final = CallObserver(lambda _: None, "", "executor")
 """The observer of a call whose events nobody sees."""
 
@@ -111,12 +115,25 @@ class RunContext:
 
     def find_time_bound(self, step_index: int | None) -> TimeBound:
         """Finds the nearest time limit of a call that starts now."""
-        return min(self._list_time_bounds(step_index), key=lambda bound: bound.seconds)
+        now = time.monotonic()
+        seconds = math.inf if self.call_timeout is None else self.call_timeout
+        reason = f"call_timeout is {self.call_timeout} s and has passed: raise --call-timeout"
+        bounds = [TimeBound(seconds, "timeout", reason)]
+        if self.budget.max_seconds is not None:
+            left = max(0.0, self.budget.max_seconds - (now - self._started))
+            reason = f"max_seconds is {self.budget.max_seconds} and has passed"
+            bounds.append(TimeBound(left, "budget_exceeded", reason))
+        if self.step_timeout is not None and step_index in self._step_starts:
+            left = max(0.0, self.step_timeout - (now - self._step_starts[step_index]))
+            bounds.append(TimeBound(left, "timeout", f"step_timeout is {self.step_timeout} s and has passed"))
+        return min(bounds, key=lambda bound: bound.seconds)
 
     def build_recorder(self, observer: CallObserver | None) -> UsageRecorder:
         """Builds the recorder of a call. It refuses a model call that the budget does not allow."""
 
         def check_budget() -> None:
+            if self.budget == _UNBOUNDED:
+                return
             spent, running = self.spent, 0
             for other in self._recorders:
                 ended, number = other.sum_ended_calls()
@@ -137,6 +154,10 @@ class RunContext:
             self._recorders.remove(recorder)
             self.spent = add_usage(self.spent, usage)
         return usage
+
+    def find_excess(self, usage: Usage) -> str | None:
+        """Returns which bound the usage of the run exceeds; None if none."""
+        return None if self.budget == _UNBOUNDED else self.budget.find_excess(usage)
 
     def cancel(self, reason: str) -> None:
         """Cancels the run at once. Safe to call from any thread and from a signal handler."""
@@ -165,25 +186,42 @@ class RunContext:
             self._cancellation = asyncio.get_running_loop().create_future()
         return self._cancellation
 
-    def _list_time_bounds(self, step_index: int | None) -> Iterator[TimeBound]:
-        now = time.monotonic()
-        seconds = math.inf if self.call_timeout is None else self.call_timeout
-        yield TimeBound(
-            seconds, "timeout", f"call_timeout is {self.call_timeout} s and has passed: raise --call-timeout"
-        )
-        if self.budget.max_seconds is not None:
-            left = max(0.0, self.budget.max_seconds - (now - self._started))
-            reason = f"max_seconds is {self.budget.max_seconds} and has passed"
-            yield TimeBound(left, "budget_exceeded", reason)
-        if self.step_timeout is not None and step_index in self._step_starts:
-            left = max(0.0, self.step_timeout - (now - self._step_starts[step_index]))
-            yield TimeBound(left, "timeout", f"step_timeout is {self.step_timeout} s and has passed")
-
 
 T = TypeVar("T")
-
+AgentMethod = Callable[..., Awaitable[T]]
+OPTIONAL: Final = frozenset({"task", "schema", "sampling", "evidence"})
 _GRACE_S: Final = 0.2
 """Seconds that a cancelled agent has to clean up."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoundMethod:
+    """A method of an agent that can be awaited.
+
+    Attributes:
+        method: The method of the agent.
+        takes: The names in ``OPTIONAL`` that it takes beside its documented arguments.
+    """
+
+    method: Callable[..., object]
+    takes: frozenset[str] = frozenset()
+
+    async def __call__(self, *args: object, **named: object) -> object:
+        """Calls the method; leaves out optional arguments that are empty or that it does not take.
+
+        The JSON Schema of an output is added to the step if the method does not take it.
+        """
+        schema = named.get("schema")
+        if isinstance(schema, Mapping) and "schema" not in self.takes:
+            args = (add_schema(str(args[0]), schema), *args[1:])
+        left_out = {name for name in OPTIONAL if name not in self.takes or not named.get(name)}
+        passed = {name: value for name, value in named.items() if name not in left_out}
+        call = partial(self.method, *args, **passed)
+        try:
+            value = call() if inspect.iscoroutinefunction(self.method) else await run_in_thread(call)
+            return await value if inspect.isawaitable(value) else value
+        except SystemExit as error:
+            raise RuntimeError(f"the agent raised SystemExit: {format_text(error)}") from error
 
 
 @dataclass(frozen=True, slots=True)
