@@ -282,6 +282,9 @@ def build_record(
     index, step = current_step(state)
     result, error = _read_result(called)
     is_cut = isinstance(called, Raised) and called.kind == "needs_review"
+    supervision: SupervisionRecord | None = None
+    if mode != "none":
+        supervision = {**human.blank_supervision(mode), "commitment": state["underway"]["commitment"]}
     record = Attempt(
         step_index=index,
         step=step,
@@ -291,7 +294,7 @@ def build_record(
         verdict=None,
         report=None,
         warnings=[error] if is_cut and error else [],
-        supervision=_build_supervision(state, mode),
+        supervision=supervision,
         tool_calls=called.spent.tool_calls,
         usage=called.spent.usage,
         judge_usage=state["underway"]["committing"],
@@ -305,13 +308,6 @@ def build_record(
     )
     cut_off = called.spent.cut_off
     return record if cut_off is None else {**record, "cut_off": cut_off}
-
-
-def _build_supervision(state: OrchestratorState, mode: SupervisionMode) -> SupervisionRecord | None:
-    """Returns a record with the commitment of this execution."""
-    if mode == "none":
-        return None
-    return {**human.blank_supervision(mode), "commitment": state["underway"]["commitment"]}
 
 
 def _read_result(called: Returned[object] | Raised) -> tuple[str, str | None]:

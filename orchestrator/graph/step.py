@@ -52,9 +52,7 @@ def route_after_planner(state: OrchestratorState, mode: SupervisionMode) -> str:
 
 
 def route_to_step(state: OrchestratorState, mode: SupervisionMode) -> str:
-    """Begins a step, a supervised one with its commitment; ends if the run has ended."""
-    if state["status"] != "executing":
-        return "end"
+    """Begins a step; a supervised one with its commitment."""
     return "execute" if supervision_mode(state, mode) == "none" else "commit"
 
 

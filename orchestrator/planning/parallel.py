@@ -71,8 +71,7 @@ def _build_branch(state: OrchestratorState, step: int, *, knows_calls: bool) -> 
     # Only a step that is judged again has executions.
     own = [record for record in state["results"] if record["step_index"] == step]
     return {
-        **blank_state(state["task"], state["max_retries"]),
-        "status": "executing",
+        **_build_nested(state, step, own),
         "plan": [state["plan"][step]],
         "declared": {
             **_select_declared(declared, [step]),
@@ -80,14 +79,10 @@ def _build_branch(state: OrchestratorState, step: int, *, knows_calls: bool) -> 
             "outline": build_outline(state, step),
             "count": len(state["plan"]),
         },
-        "current_step_index": step,
         "results": merge_records(_without_reports(state["results"]) if knows_calls else [], [own]),
-        "attempts": max(0, len(own) - 1),
         "context": _build_context(state["results"], _collect_needs(declared["needs"] or [], step)),
         # Counters start at zero because the join adds them; "replans" tells apart the records of a re-plan.
         "retries": Retries(transport=0, semantic=0, replans=retries["replans"]),
-        "usage": state["usage"],
-        "underway": {**NOTHING_UNDERWAY, "branch": step},
     }
 
 
@@ -97,18 +92,25 @@ def build_synthesis(state: OrchestratorState) -> OrchestratorState:
     If the answer is to be judged again, the state has the attempts at it.
     """
     return {
-        **blank_state(state["task"], state["max_retries"]),
-        "status": "executing",
+        **_build_nested(state, len(state["plan"]), state["synthesis"]),
         "plan": [state["task"]],
         "declared": _select_declared(state["declared"], []),
-        "current_step_index": len(state["plan"]),
         "context": state["context"],
         "results": [*_without_reports(state["results"]), *state["synthesis"]],
-        "attempts": max(0, len(state["synthesis"]) - 1),
         "retries": state["retries"],
         "judge_calls": state["judge_calls"],
+    }
+
+
+def _build_nested(state: OrchestratorState, step: int, own: Sequence[Attempt]) -> OrchestratorState:
+    """Returns the state of a nested graph that runs one step, which may have executions of its own."""
+    return {
+        **blank_state(state["task"], state["max_retries"]),
+        "status": "executing",
+        "current_step_index": step,
+        "attempts": max(0, len(own) - 1),
         "usage": state["usage"],
-        "underway": {**NOTHING_UNDERWAY, "branch": len(state["plan"])},
+        "underway": {**NOTHING_UNDERWAY, "branch": step},
     }
 
 

@@ -133,9 +133,8 @@ def best_attempt(history: Sequence[Attempt]) -> Attempt | None:
     correction, or whose output is blank, was cut off, exposes a key or breaks a critical audit rule is never
     the best.
     """
-    scores = [(report_score(record["report"] or {}), record) for record in history if _may_be_kept(record)]
-    scored = [(score, record["attempt"], record) for score, record in scores if score is not None]
-    return max(scored, key=lambda item: item[:2])[2] if scored else None
+    scored = [record for record in history if _may_be_kept(record) and _score_record(record) >= 0]
+    return max(scored, key=lambda record: (_score_record(record), record["attempt"]), default=None)
 
 
 def _may_be_kept(record: Attempt) -> bool:
@@ -163,6 +162,7 @@ def find_best_answer(state: OrchestratorState) -> Attempt | None:
 
 
 def _score_record(record: Attempt) -> float:
+    """Returns the score of an execution; -1 if nothing was scored."""
     score = report_score(record["report"] or {})
     return -1.0 if score is None else score
 

@@ -169,11 +169,6 @@ class RunContext:
         self.interrupted = True
         self._wake_calls()
 
-    @property
-    def is_stopping(self) -> bool:
-        """Whether no agent may be called any more."""
-        return self.interrupted or self.cancelled is not None
-
     def _wake_calls(self) -> None:
         if (future := self._cancellation) is not None:
             # A closed loop raises RuntimeError: the run is over.
@@ -347,7 +342,7 @@ async def _finish_in_time(task: asyncio.Future[T], run: RunContext, bound: TimeB
     try:
         # Before the check: another thread may cancel the run between the two.
         cancellation = run.watch_cancellation()
-        if not run.is_stopping:
+        if not run.interrupted and run.cancelled is None:
             timeout = None if math.isinf(bound.seconds) else bound.seconds
             await asyncio.wait((task, cancellation), timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
         # Check the clock too: a blocked event loop never fires the timeout.

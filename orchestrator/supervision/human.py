@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from agents.loop.effects import utc_now
-from agents.reply_types import AnswerWord, HumanAnswer
+from agents.reply_types import HumanAnswer
 from evaluation.sensitive.scanner import quote_text, shorten
 from orchestrator.runtime.call_recorder import plan_record
 from orchestrator.state.plain_values import format_repr
@@ -201,7 +201,8 @@ def read_answer(raw: object, question: Question, now: datetime) -> HumanAnswer |
         return f"the answer {word!r} has no 'text'; {_describe_accepted(question)}"
     if not question_id and question["kind"] == "tool":
         return f'the answer names no question; give "question": {question["id"]!r} for these arguments'
-    return _build_answer(accepted, text, fields.get("answered_by") or "a person", now)
+    person = fields.get("answered_by") or "a person"
+    return HumanAnswer(answer=accepted, text=text, answered_by=person, answered_at=now.isoformat())
 
 
 def add_question_id(answer: object, question: Question) -> object:
@@ -235,7 +236,3 @@ def _read_fields(raw: object) -> dict[str, str]:
         return {name: text for name, text in _ANSWER.validate_python(raw).items() if text}
     except ValidationError:
         return {}
-
-
-def _build_answer(answer: AnswerWord, text: str, person: str, now: datetime) -> HumanAnswer:
-    return HumanAnswer(answer=answer, text=text, answered_by=person, answered_at=now.isoformat())
