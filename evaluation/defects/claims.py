@@ -20,7 +20,7 @@ _VERBS: Final[Mapping[str, str]] = {
     " upload write",
     "update": "update modify change edit adjust correct switch replace rename set alter refresh fix patch"
     " save upgrade downgrade move advance"
-    " assign reassign mark configure reset enable disable activate deactivate"
+    " assign reassign mark configure reset enable disable activate deactivate turn"
     " extend renew reschedule promote lock unlock put relocate sync",
     "refund": "refund reimburse credit",
     "pay": "pay charge debit purchase buy order settle deposit",
@@ -72,16 +72,29 @@ _SUPPORTS: Final[Mapping[str, str]] = {
     "restart": "restart update",
 }
 """The claims that a call of each family can stand for: a mailer sends, and books nothing."""
-_IRREGULAR: Final = {
-    "put": "put", "set": "set", "reset": "reset", "do": "done", "make": "made", "withdraw": "withdrawn",
-    "write": "wrote", "undo": "undone", "get": "got", "begin": "begun", "forward": "forwarded",
-}  # fmt: skip
-HARD: Final = frozenset(
-    ["send", "book", "cancel", "refund", "pay", "return", "exchange", "commit", "deploy", "transfer"]
-)
+_IRREGULAR: Final = {"do": "done", "write": "wrote"}
+HARD: Final = frozenset({
+    "send", "book", "cancel", "refund", "pay", "return", "exchange", "commit", "deploy", "transfer",
+    "restart",
+})  # fmt: skip
 """Families of actions outside of a text; a text itself can be created, updated and cut."""
 _MONEY: Final = frozenset({"refund", "pay"})
 _MONEY_WORDS: Final = re.compile(r"refund|payment|amount|charge|price|credit|balance|paid", re.IGNORECASE)
+_GERMAN: Final[Mapping[str, str]] = {
+    "send": "send schick verschick gesendet geschickt verschickt versendet versandt informiert eingeladen",
+    "book": "buch reservier gebucht reserviert",
+    "cancel": "stornier kündig storniert gekündigt",
+    "delete": "lösch entfern gelöscht entfernt",
+    "create": "erstell erstellt angelegt hinzugefügt hochgeladen",
+    "update": "änder aktualisier verschieb geändert aktualisiert verschoben",
+    "refund": "erstatt erstattet zurückerstattet",
+    "pay": "bezahl überweis bestell bezahlt überwiesen bestellt",
+    "deploy": "veröffentlich veröffentlicht",
+    "resolve": "schließ geschlossen",
+}
+"""Stems of German verbs and their participles."""
+_GERMAN_WORDS: Final = {word: verb for verb, words in _GERMAN.items() for word in words.split()}
+_GERMAN_END: Final = re.compile("(?:en|e)$")
 _BY_VERB: Final = {verb: name for name, verbs in _VERBS.items() for verb in verbs.split()}
 _BY_NOUN: Final = {noun: name for name, nouns in _NOUNS.items() for noun in nouns.split()}
 _PAST: Final = {
@@ -93,22 +106,7 @@ _PAST: Final = {
 FAMILIES: Final = frozenset(_VERBS)
 
 
-def find_past_verb(word: str) -> str | None:
-    """Return the verb that a word is a past form of; None if it is of no family."""
-    return _PAST.get(word)
-
-
-def is_open_verb(verb: str) -> bool:
-    """Return whether the object of a verb says what is done: a refund is processed."""
-    return verb in _OPEN_VERBS
-
-
-def name_family(verb: str) -> str | None:
-    """Return the family of a verb in its base form."""
-    return _BY_VERB.get(verb)
-
-
-def name_noun_family(word: str) -> str | None:
+def _name_noun_family(word: str) -> str | None:
     """Return the family of the action that a noun names, also in the plural."""
     return _BY_NOUN.get(word) or _BY_NOUN.get(word.removesuffix("s"))
 
@@ -117,7 +115,10 @@ def name_noun_family(word: str) -> str | None:
 def list_families(words: tuple[str, ...]) -> frozenset[str]:
     """Return the families that words belong to: those of a name, or of a request."""
     found = (
-        _BY_VERB.get(word) or _BY_VERB.get(_PAST.get(word, "")) or name_noun_family(word) for word in words
+        _BY_VERB.get(word)
+        or _BY_VERB.get(_PAST.get(word) or _GERMAN_WORDS.get(_GERMAN_END.sub("", word), ""))
+        or _name_noun_family(word)
+        for word in words
     )
     return frozenset(name for name in found if name)
 
@@ -127,19 +128,14 @@ def list_supported(families: frozenset[str]) -> frozenset[str]:
     return frozenset(claim for name in families for claim in _SUPPORTS[name].split())
 
 
-def mentions_family(text: str, family: str) -> bool:
-    """Return whether a text, such as the answer of a tool, has a word of a family."""
-    return bool(_match_family(family).search(text)) or (family in _MONEY and bool(_MONEY_WORDS.search(text)))
-
-
-def reports_family(text: str, family: str) -> bool:
-    """Return whether a text says that something of a family was done before: a status, a payment."""
-    past = _match_family(family, is_past=True).search(text)
-    return bool(past) or (family in _MONEY and bool(_MONEY_WORDS.search(text)))
+def mentions_family(text: str, family: str, *, is_past: bool = False) -> bool:
+    """Return whether a text has a word of a family, perhaps only in the past, or names money."""
+    is_paid = family in _MONEY and bool(_MONEY_WORDS.search(text))
+    return is_paid or bool(_match_family(family, is_past=is_past).search(text))
 
 
 @lru_cache(64)
-def _match_family(family: str, *, is_past: bool = False) -> re.Pattern[str]:
+def _match_family(family: str, *, is_past: bool) -> re.Pattern[str]:
     past = [form for verb in _VERBS[family].split() for form in list_past_forms(verb)]
     names = [] if is_past else [*_VERBS[family].split(), *_NOUNS.get(family, "").split()]
     forms = "|".join(map(re.escape, sorted({*past, *names})))
@@ -152,6 +148,8 @@ _ADVERBS: Final = frozenset({
     "now", "just", "also", "already", "successfully", "then", "all", "both", "since", "fully", "been",
     "duly", "officially", "finally", "and", "gone", "ahead", "i've", "we've",
 })  # fmt: skip
+_BEFORE: Final = frozenset({"already", "bereits", "schon", "previously"})
+_FINISHED: Final = frozenset({"finished", "completed", "done"})
 _FIRST: Final = frozenset({"i", "we", "i've", "we've"})
 _PASSIVE: Final = frozenset({"is", "are", "was", "were", "be", "got", "it's", "that's"})
 _MODAL: Final = frozenset({
@@ -161,7 +159,9 @@ _MODAL: Final = frozenset({
 _BLOCKS: Final = frozenset({
     "not", "never", "no", "nothing", "none", "unable", "cannot", "neither", "nor", "without", "if", "once",
     "unless", "until", "whether", "when", "before", "after", "failed", "fail", "fails", "which", "that",
-    "who", "where", "how", "why", "what", "instead", "only", "ensure", "ensuring", "sure",
+    "who", "where", "how", "why", "what", "instead", "only", "ensure", "ensuring", "sure", "nicht", "noch",
+    "kein", "keine", "nie", "wenn", "falls", "sobald", "ob", "werde", "werden", "wird", "würde",
+    "kann", "soll", "von",
 })  # fmt: skip
 _CONDITIONS: Final = frozenset({"if", "once", "unless", "until", "when", "assuming", "suppose", "would"})
 _DETERMINERS: Final = frozenset({
@@ -172,11 +172,13 @@ _AFTER_SHORT: Final = frozenset({"to", "for", "and", "with", "from", "on", "at",
 _HAS: Final = frozenset({"has", "have", "had"})
 _STATES: Final = re.compile(
     r"\b(?:has|have|got|(?:has|have) received) the (?P<held>\w+)(?=\s*(?:[.,;!]|now\b|and\b|\Z))"
-    r"|\b(?P<went>went (?:out|through|to)|has gone (?:out|through|to)"
-    r"|is (?:now )?(?:live|in)(?=\s*(?:[.,;!]|now\b|and\b|\Z)))"
+    r"|\b(?P<went>went (?:out|through|to)|has gone (?:out|through|to)|is on its way"
+    r"|is (?:now )?in(?=\s*(?:[.,;!]|now\b|and\b|\Z)))"
+    r"|\bis (?:now )?(?P<live>live)\b"
     r"|\bis (?:now )?on (?:the|your) (?P<on>calendar|schedule)\b",
     re.IGNORECASE,
 )
+_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _LONGEST: Final = 2_000
 
 
@@ -195,10 +197,24 @@ class Claim:
     """Whether it is in the first person."""
 
 
+_LETTER: Final = re.compile(
+    r"(?<=\n)[ \t]*(?:subject|betreff): .*"
+    r"|(?<=\n)[ \t]*(?:dear|hi|hello|hey|liebe[rs]?|hallo) [^\n.!?]{1,60}[,:!]?[ \t]*\n.*",
+    re.DOTALL | re.IGNORECASE,
+)
+"""Matches a letter within an answer, up to the end: what it says is said to somebody else."""
+
+
+def split_sentences(text: str) -> list[str]:
+    """Split a text at the ends of its sentences and lines."""
+    return _SENTENCE.split(text)
+
+
 @lru_cache(256)  # several rules read the same answer
 def find_claims(text: str) -> tuple[Claim, ...]:
     """Return the claims of a visible text; plans, offers, questions, conditions and negations are none."""
-    sentences = [sentence for sentence in split_stated(text) if len(sentence) <= _LONGEST]
+    stated = split_stated(_LETTER.sub("", text))
+    sentences = [sentence for sentence in stated if len(sentence) <= _LONGEST]
     return tuple(claim for sentence in sentences for claim in _read_sentence(sentence))
 
 
@@ -222,19 +238,38 @@ def _read_clause(
     words: Sequence[str], clause: str, sentence: str, before: Sequence[str], is_open: bool
 ) -> Iterator[Claim]:
     for at, word in enumerate(words):
-        verb = find_past_verb(word)
+        is_german = word in _GERMAN_WORDS and word not in _BY_VERB
+        verb = _GERMAN_WORDS[word] if is_german else _find_past_verb(words, at)
         if verb is None or _is_blocked(words, at) or words[max(0, at - 1) : at + 1] == ["all", "set"]:
             continue
-        form = _find_form(words, at, before, is_open)
+        form = _find_german_form(words[:at]) if is_german else _find_form(words, at, before, is_open)
         families = _find_families(verb, words) if form else frozenset[str]()
         if families:
-            yield Claim(families, word, clause.strip(), sentence, form in {"own", "passive"}, form == "own")
+            is_strong = form == "own" or (form == "passive" and not _BEFORE.intersection(words))
+            yield Claim(families, word, clause.strip(), sentence, is_strong, form == "own")
     for match in _STATES.finditer(clause):
-        noun = match["held"] or match["on"]
+        noun = match["held"] or match["on"] or (match["live"] and "deployment")
         nouns = [noun] if noun else [*before, *words] if "all" in words else words
-        families = frozenset(name for each in nouns if (name := name_noun_family(each.lower())))
+        families = frozenset(name for each in nouns if (name := _name_noun_family(each.lower())))
         if families and not _BLOCKS.intersection(words):
             yield Claim(families, match[0], clause.strip(), sentence, is_strong=False, is_own=False)
+
+
+def _find_past_verb(words: Sequence[str], at: int) -> str | None:
+    """Return the verb that a word is a past form of, also of "finished updating"; or None."""
+    if at and words[at - 1] in _FINISHED and words[at].endswith("ing"):
+        stem = words[at].removesuffix("ing")
+        return next((verb for verb in (stem, f"{stem}e", stem[:-1]) if verb in _BY_VERB), None)
+    return _PAST.get(words[at])
+
+
+def _find_german_form(lead: Sequence[str]) -> str | None:
+    """Return the form of a participle at the end of a German clause."""
+    if {"ich", "wir"}.intersection(lead) and {"habe", "haben"}.intersection(lead):
+        return "own"
+    if {"wurde", "wurden"}.intersection(lead):
+        return "passive"
+    return "state" if {"ist", "sind"}.intersection(lead) else None
 
 
 def _is_blocked(words: Sequence[str], at: int) -> bool:
@@ -249,14 +284,16 @@ def _is_blocked(words: Sequence[str], at: int) -> bool:
 
 def _find_form(words: Sequence[str], at: int, before: Sequence[str], is_open: bool) -> str | None:
     """Return how a word states that something was done: "own", "passive", "initial", "state"; or None."""
-    lead = [word for word in words[:at] if word not in _ADVERBS]
+    lead = [word for word in words[:at] if word not in _ADVERBS | _FINISHED]
     last = lead[-1] if lead else ""
     if last in _FIRST or (last in _HAS and _FIRST.intersection(lead[-2:-1])):
         return "own"
     if "been" in words[:at] and (not lead or last in _HAS):
         return "passive"
-    # "Status: Cancelled" is a state, and so is "invite sent to Ada".
+    # "Status: Cancelled" is a state, and so are "invite sent to Ada" and "the deal has moved to Won".
     if last in _PASSIVE or (not lead and len(words) == 1) or (lead and _is_elliptic(words, at, lead)):
+        return "state"
+    if last in _HAS and len(lead) > 1 and _is_without_object(words, at):
         return "state"
     if lead:
         return None
@@ -264,14 +301,16 @@ def _find_form(words: Sequence[str], at: int, before: Sequence[str], is_open: bo
 
 
 def _is_elliptic(words: Sequence[str], at: int, lead: Sequence[str]) -> bool:
-    is_short = at + 1 == len(words) or words[at + 1] in _AFTER_SHORT
+    is_short = _is_without_object(words, at)
     is_noun = lead[-1] not in _DETERMINERS | _AFTER_SHORT | _FIRST
     return is_short and is_noun and not (_PASSIVE | _HAS).intersection(words) and len(lead) <= _SHORT + 1
 
 
+def _is_without_object(words: Sequence[str], at: int) -> bool:
+    return at + 1 == len(words) or words[at + 1] in _AFTER_SHORT
+
+
 def _find_families(verb: str, words: Sequence[str]) -> frozenset[str]:
-    nouns = frozenset(name for word in words if (name := name_noun_family(word)))
-    if is_open_verb(verb):
-        return nouns
-    family = name_family(verb)
-    return frozenset({family}) if family else frozenset()
+    # The object of "processed" says what was done.
+    names = map(_name_noun_family, words) if verb in _OPEN_VERBS else [_BY_VERB.get(verb)]
+    return frozenset(name for name in names if name)

@@ -6,12 +6,12 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from itertools import product
 from typing import Final
 
 from agents.parsing.tool_names import split_name
-from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, list_leaves
-from evaluation.texts.fact_reading import Day, Fact, read_facts, read_typed
+from evaluation.defects.arithmetic import combine, follows, is_converted, is_equal, is_sum, read_numbers
+from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, list_paths
+from evaluation.texts.fact_reading import Fact, read_facts, read_typed
 from evaluation.texts.normal import split_stated
 from evaluation.texts.numbers import (
     CURRENCIES,
@@ -21,18 +21,11 @@ from evaluation.texts.numbers import (
     read_field_unit,
     scale_unit,
 )
+from evaluation.values import as_list
 
 _RULE: Final = "contradicted_fact"
-_NUMBER: Final = re.compile(
-    r"(\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?:\s?([kmbt])(?![^\W_]))?", re.IGNORECASE
-)
-_SIZES: Final = {"": 0, "k": 3, "m": 6, "b": 9, "t": 12}
 _MARKER: Final = re.compile(r"^\s*(?:[-*\u2022]|\(?\d{1,3}[.):])\s+")
 _NATION: Final = re.compile(r"\bU\.?S\.?[ -]?(?=dollars?\b|\$)", re.IGNORECASE)
-_SCALED: Final = re.compile(r"(?:k|m|mn|mio|t)(?:eur|usd|gbp|chf|jpy)|thousands?|millions?")
-_SCALE_WORD: Final = re.compile(
-    r"\b(?:thousand|million|billion|tsd|mio|k|m|mn|bn)\b|\d[kmb]\b", re.IGNORECASE
-)
 _NEGATIVE: Final = re.compile(
     r"[-\u2212]\s?[$\u20ac\u00a3]?\d"
     r"|\b(?:minus|negative|below|owe[sd]?|overdrawn|debt|loss|deficit|debit|under|less|lower|down|drop\w*|fell"
@@ -44,26 +37,20 @@ _ABOUT: Final = re.compile(
     r"|estimate\w*|typical\w*|usual\w*|average|example|per|each|every|between|if|would|could|may|might)\b|[~\u2248]",
     re.IGNORECASE,
 )
-_ATTRIBUTED: Final = re.compile(
-    r"\b(?:logs?|file|tool|page|document|report|record|database|search|response|output|results?|table|website|api)"
-    r" (?:says?|shows?|states?|reports?|lists?|contains?|returned|gives?)\b|\baccording to the\b",
-    re.IGNORECASE,
-)
-_SIZES_IN_OTHERS: Final = (
-    "7", "12", "24", "60", "100", "1000", "365", "1.609344", "0.621371", "2.20462", "0.453592", "2.54",
-    "0.3937", "0.3048", "3.28084", "3.6",
-)  # fmt: skip
-"""Sizes of units in others, and the base of a share."""
-_CONSTANTS: Final = tuple(map(Decimal, _SIZES_IN_OTHERS))
-_FAHRENHEIT: Final = Decimal("1.8")
 _FEW: Final = 8
 """Most different numbers in all sources, from which what follows is listed completely."""
 _SMALL: Final = 12
 _MANY: Final = 120
 _LONG: Final = 4
 """Digits of a number that hardly has its like by chance."""
-_TOLERANCE: Final = Decimal("0.006")
 _LONGEST: Final = 300_000
+_SHORT: Final = 300
+"""Most characters of a prose whose numbers are read with their units."""
+_NO_DIGIT: Final = re.compile(r"\D")
+_YEARS: Final = range(1500, 2200)
+_EXAMPLE: Final = re.compile(
+    r"\bfor example\b|\be\.g\.|\bsuch as\b|\bplaceholder\b|\breplace\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +60,8 @@ class _Field:
     unit: str | None
     shown: str
     call: EvidenceCall
+    around: frozenset[str]
+    """The words of its name, and of the names of the objects that it is in."""
 
 
 def find_contradicted_facts(evidence: Evidence) -> Iterator[DefectFinding]:
@@ -83,19 +72,27 @@ def find_contradicted_facts(evidence: Evidence) -> Iterator[DefectFinding]:
         ]
         sources = evidence.sources_at(turn)
         if calls:
-            yield from _compare_turn(turn, [*_list_fields(calls)], sources)
+            done = [call.args_text for call in calls if call.acts]
+            yield from _compare_turn(turn, [*_list_fields(calls)], sources, done)
 
 
 def _list_fields(calls: Sequence[EvidenceCall]) -> Iterator[_Field]:
     for call in calls:
-        leaves = [*list_leaves(call.value)]
-        stated = {CURRENCIES.get(str(leaf).lower()) for name, leaf in leaves if "currency" in name.lower()}
+        is_prose = call.value is None and len(call.answer) <= _SHORT
+        for fact in read_facts(call.answer).facts if is_prose else ():
+            for value in _values(fact):
+                yield _Field((), value, fact.value.unit, fact.shown, call, frozenset())
+        # A tool that answers with a number alone says by its name what it is.
+        leaves = [(path or (call.name,), leaf) for path, leaf in list_paths(call.value)]
+        stated = {
+            CURRENCIES.get(str(leaf).lower()) for path, leaf in leaves if "currency" in path[-1].lower()
+        }
         currency = stated.pop() if len(stated) == 1 else None
-        for name, leaf in leaves:
-            number = _read_number(leaf)
-            if number is not None:
-                words = tuple(split_name(name))
-                yield _Field(words, number, _read_unit(words, currency), f"{name}: {leaf}", call)
+        for path, leaf in leaves:
+            if (number := _read_number(leaf)) is not None:
+                words = tuple(split_name(path[-1]))
+                around = frozenset(word for name in path for word in split_name(name))
+                yield _Field(words, number, _read_unit(words, currency), f"{path[-1]}: {leaf}", call, around)
 
 
 def _read_unit(words: Sequence[str], currency: str | None) -> str | None:
@@ -119,42 +116,28 @@ _LONGEST_NUMBER: Final = 40
 
 
 def _compare_turn(
-    turn: EvidenceTurn, fields: Sequence[_Field], sources: Sequence[str]
+    turn: EvidenceTurn, fields: Sequence[_Field], sources: Sequence[str], done: Sequence[str]
 ) -> Iterator[DefectFinding]:
-    text = "\n".join(sources)
-    known = _read_numbers(text) if len(text) <= _LONGEST else frozenset[Decimal]()
+    text = "\n".join([*sources, *done])
+    known = read_numbers(text) if len(text) <= _LONGEST else frozenset[Decimal]()
     for sentence in map(_drop_marker, split_stated(turn.text)):
-        facts = read_facts(sentence).facts
-        numbers = [fact for fact in facts if fact.kind == "number" and fact.is_vital]
+        numbers = [fact for fact in read_facts(sentence).facts if fact.kind == "number" and fact.is_vital]
         for fact in numbers:
             field = _find_other_unit(fact, fields, sentence, text) or _find_other_sign(fact, fields, sentence)
             if field:
                 seen = f"{field.call.name} gave {field.shown}"
                 yield DefectFinding(_RULE, "defect", sentence, seen, turn.place, field.call.place)
-            elif other := _find_near_miss(fact, known):
+            elif other := _find_near_miss(fact, known, read_numbers(sentence)):
                 seen = f"the sources have {other:f}, and no {fact.shown}"
                 yield DefectFinding(_RULE, "defect", sentence, seen, turn.place)
-            elif 0 < len(known) <= _FEW and _is_impossible(fact, known, sentence):
-                seen = f"the sources have no {fact.shown}, and it does not follow from {_join(known)}"
-                yield DefectFinding(_RULE, "defect", sentence, seen, turn.place)
+            elif len(known) <= _FEW and (field := _find_other_field(fact, fields, known, turn, sentence)):
+                seen = f"{field.call.name} gave {field.shown}, from which {fact.shown} does not follow"
+                yield DefectFinding(_RULE, "defect", sentence, seen, turn.place, field.call.place)
         yield from _find_other_names(turn, sentence, sources)
-        if _ATTRIBUTED.search(sentence):
-            yield from _find_unknown_dates(turn, sentence, facts, sources)
 
 
 def _drop_marker(sentence: str) -> str:
     return _NATION.sub("", _MARKER.sub("", sentence))
-
-
-def _read_numbers(text: str) -> frozenset[Decimal]:
-    return frozenset(
-        Decimal(match[1].replace(",", "")).scaleb(_SIZES[(match[2] or "").lower()])
-        for match in _NUMBER.finditer(text)
-    )
-
-
-def _join(numbers: Collection[Decimal]) -> str:
-    return ", ".join(f"{each:f}" for each in sorted(numbers))
 
 
 def _values(fact: Fact) -> list[Decimal]:
@@ -167,9 +150,6 @@ def _find_other_unit(fact: Fact, fields: Sequence[_Field], sentence: str, text: 
     alike = [field for field in fields if abs(field.number) in map(abs, _values(fact))]
     if unit in (None, "%") or not alike:
         return None
-    scaled = [field for field in alike if any(map(_SCALED.fullmatch, field.name))]
-    if scaled and len(scaled) == len(alike) and is_money(unit) and not _SCALE_WORD.search(sentence):
-        return scaled[0]
     if any(agree_units(field.unit, unit) for field in alike):
         return None
     return next((field for field in alike if _contradicts(field, fact, sentence, text)), None)
@@ -203,7 +183,7 @@ def _find_other_sign(fact: Fact, fields: Sequence[_Field], sentence: str) -> _Fi
     return alike[0] if is_lost and min(_values(fact)) > 0 and not _NEGATIVE.search(sentence) else None
 
 
-def _find_near_miss(fact: Fact, known: Collection[Decimal]) -> Decimal | None:
+def _find_near_miss(fact: Fact, known: Collection[Decimal], beside: Collection[Decimal]) -> Decimal | None:
     """Find the number of a source that a long number is, but for one digit or for two that are swapped."""
     values = _values(fact)
     if (
@@ -213,25 +193,24 @@ def _find_near_miss(fact: Fact, known: Collection[Decimal]) -> Decimal | None:
     ):
         return None
     value = abs(values[0])
+    if value in _YEARS and fact.value.unit is None:
+        return None
     near = next(
         (each for each in known if _is_near_miss(f"{value.normalize():f}", f"{each.normalize():f}")), None
     )
-    if near is None or any(_is_equal(value, each) for each in _combine(known, known)):
+    others = {*known, *beside} - {value}
+    if (
+        near is None
+        or _is_rounded(value, near)
+        or any(is_equal(value, each) for each in combine(others, known))
+    ):
         return None
-    return None if _is_equal(value, sum(known, Decimal())) or _is_subset_sum(value, known) else near
+    return None if is_equal(value, sum(known, Decimal())) or is_sum(value, known) else near
 
 
-def _is_equal(value: Decimal, other: Decimal) -> bool:
-    places = Decimal(1).scaleb(int(value.as_tuple().exponent))
-    return abs(value - abs(other)) <= places / 2
-
-
-def _is_subset_sum(value: Decimal, known: Collection[Decimal]) -> bool:
-    """Return whether a value is a sum of three or four numbers, or of two products."""
-    pairs: set[Decimal] = {*known}
-    for first, second in product(known, known):
-        pairs |= {first + second, first * second}
-    return any(value - each in pairs for each in pairs)
+def _is_rounded(value: Decimal, other: Decimal) -> bool:
+    exponent = value.normalize().as_tuple().exponent
+    return isinstance(exponent, int) and abs(value - other) < Decimal(1).scaleb(exponent)
 
 
 def _is_near_miss(shown: str, other: str) -> bool:
@@ -244,7 +223,8 @@ def _is_near_miss(shown: str, other: str) -> bool:
 
 def _find_other_names(turn: EvidenceTurn, sentence: str, sources: Sequence[str]) -> Iterator[DefectFinding]:
     """Yield the addresses and identifiers without a source, if sources have others of their family."""
-    named = [each for each in read_typed(sentence) if each.family.startswith(("address", "identifier"))]
+    typed = () if _EXAMPLE.search(sentence) else read_typed(sentence)
+    named = [each for each in typed if each.family.startswith(("address", "identifier"))]
     known = {value for source in sources for value in read_typed(source)} if named else set()
     text = "\n".join(sources).lower() if named else ""
     for value in named:
@@ -259,53 +239,31 @@ def _find_other_names(turn: EvidenceTurn, sentence: str, sources: Sequence[str])
             )
 
 
-def _is_impossible(fact: Fact, known: Collection[Decimal], sentence: str) -> bool:
-    """Return whether a number of a size has no source, and no two operations make it of those there are."""
+def _find_other_field(
+    fact: Fact, fields: Sequence[_Field], known: Collection[Decimal], turn: EvidenceTurn, sentence: str
+) -> _Field | None:
+    """Find the field of the same kind if the turn states none of its values and computes nothing."""
     values = _values(fact)
-    is_size = fact.value.unit is not None or any(word.startswith("degree") for word in fact.around)
-    if not is_size or fact.value.unit == "%" or _ABOUT.search(sentence) or min(map(abs, values)) <= 1:
+    alike = [field for field in fields if _is_of_kind(field, fact, sentence)]
+    if not alike or _ABOUT.search(sentence) or min(map(abs, values)) <= 1:
+        return None
+    stated, digits = read_numbers(turn.text), _NO_DIGIT.sub("", turn.text)
+    is_told = any(
+        is_converted(abs(field.number), stated) or _NO_DIGIT.sub("", field.shown) in digits for field in alike
+    )
+    is_counted = any(value == len(as_list(field.call.value)) for field in alike for value in values)
+    return None if is_told or is_counted or any(follows(value, known) for value in values) else alike[0]
+
+
+def _is_of_kind(field: _Field, fact: Fact, sentence: str) -> bool:
+    """Return whether a field has the unit of a fact, or the thing that it counts."""
+    unit = fact.value.unit
+    if unit == "%":
         return False
-    once = {*known, *_combine(known, known)}
-    exact = {*once, *_combine(once, known)}
-    return not any(
-        any(_is_equal(value, each) for each in exact)
-        or any(_is_near(value, each) for each in _convert(known))
-        for value in values
-    )
-
-
-def _convert(numbers: Collection[Decimal]) -> Iterator[Decimal]:
-    """Yield numbers in other units."""
-    for number, size in product(numbers, _CONSTANTS):
-        yield from (number * size, number / size)
-    for number in numbers:
-        yield from (number * _FAHRENHEIT + 32, (number - 32) / _FAHRENHEIT)
-
-
-def _combine(first: Collection[Decimal], second: Collection[Decimal]) -> Iterator[Decimal]:
-    for a, b in product(first, second):
-        yield from (a + b, abs(a - b), a * b)
-        if b:
-            yield a / b
-        if a:
-            yield b / a
-
-
-def _is_near(value: Decimal, other: Decimal) -> bool:
-    return abs(abs(value) - abs(other)) <= _TOLERANCE * abs(value)
-
-
-def _find_unknown_dates(
-    turn: EvidenceTurn, sentence: str, facts: Sequence[Fact], sources: Sequence[str]
-) -> Iterator[DefectFinding]:
-    """Yield the dates that a sentence attributes to a source, and that no source has."""
-    dates = [fact for fact in facts if fact.kind == "date"]
-    known = (
-        {value.value for source in sources for value in read_typed(source) if value.family == "date"}
-        if dates
-        else set()
-    )
-    for fact in dates:
-        days = [day for day in fact.value.readings if isinstance(day, Day) and day.day and day.year]
-        if days and known.isdisjoint(f"{day.month:02}-{day.day:02}" for day in days):
-            yield DefectFinding(_RULE, "defect", sentence, f"no source has the date {fact.shown}", turn.place)
+    if any(word.startswith("degree") for word in fact.around):
+        return any(word.startswith("temp") for word in field.name)
+    if unit and field.unit:
+        return agree_units(field.unit, unit) or scale_unit(Decimal(1), field.unit, unit) is not None
+    lower = sentence.lower()
+    is_count = (not unit and field.number == int(field.number)) or is_money(unit)
+    return is_count and not field.unit and any(len(word) >= _LONG and word in lower for word in field.around)

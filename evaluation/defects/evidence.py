@@ -70,10 +70,21 @@ _READING_COMMAND: Final = re.compile(
     r"|(?:npm|yarn|pnpm|go|cargo|mvn|gradle|make|dotnet) (?:run )?test"
     r"|git (?:status|log|diff|show|branch))\b[^|;&>]*\Z"
 )
-_FAILED_TESTS: Final = re.compile(
-    r"\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|\b(?:failed|failures|errors)[=:] ?[1-9]|\bFAILED\b",
+_FAILED: Final = re.compile(
+    r"\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|\b(?:failed|failures|errors)\"?[=:] ?[1-9]"
+    r"|\bFAILED\b",
 )
-_TEST: Final = re.compile(r"pytest|unittest|jest|\btests?\b|\bci\b|\btox\b|vitest|\bspecs?\b", re.IGNORECASE)
+Program = Literal["tests", "linter", "build"]
+_PROGRAM_KINDS: Final[Mapping[Program, re.Pattern[str]]] = {
+    "tests": re.compile(r"pytest|unittest|jest|\btests?\b|\bci\b|\btox\b|vitest|\bspecs?\b", re.IGNORECASE),
+    "linter": re.compile(r"\b(?:lint\w*|ruff|mypy|flake8|pylint|eslint|tsc|clippy)\b", re.IGNORECASE),
+    "build": re.compile(r"\b(?:build|make|compile|gcc|webpack|mvn|gradle)\b", re.IGNORECASE),
+}
+_NAME_IN_COMMAND: Final = re.compile("[a-z]+")
+_ONLY_OK: Final = re.compile(
+    r"(?:[\W_]|\b(?:ok|success(?:ful(?:ly)?)?|status|result|message|done|true|null|none|updated|saved)\b)*",
+    re.IGNORECASE,
+)
 _EXITS: Final = ("exit_code", "exitcode", "returncode", "exit_status")
 _DEPTH: Final = 6
 _NO_RULES: Final[JsonObject] = MappingProxyType({})
@@ -105,8 +116,9 @@ class EvidenceCall:
 
     @cached_property
     def families(self) -> frozenset[str]:
-        """The families of the verbs and nouns in its name."""
-        return list_families(self.words)
+        """The families of the verbs and nouns in its name, and in the command that it runs."""
+        command = _NAME_IN_COMMAND.findall(_read_command(self.args).lower())
+        return list_families((*self.words, *command))
 
     @cached_property
     def args_text(self) -> str:
@@ -137,14 +149,20 @@ class EvidenceCall:
         return " ".join(f"{name} {leaf}" for name, leaf in list_leaves(self.value) if leaf)
 
     @property
+    def says_only_ok(self) -> bool:
+        """Whether its answer says no more than that it was done, as a tool that reads does not."""
+        return _ONLY_OK.fullmatch(self.answer) is not None
+
+    @property
     def acts(self) -> bool:
         """Whether it may have changed something."""
         return self.state in {"acted", "unknown"}
 
     @cached_property
-    def is_test(self) -> bool:
-        """Whether it runs tests, by its name or its command."""
-        return bool(_TEST.search(" ".join(self.words)) or (self.is_program and _TEST.search(self.args_text)))
+    def programs(self) -> frozenset[Program]:
+        """The kinds of programs that it runs, by its name or its command."""
+        text = " ".join([*self.words, self.args_text if self.is_program else ""])
+        return frozenset(kind for kind, pattern in _PROGRAM_KINDS.items() if pattern.search(text))
 
     @cached_property
     def is_program(self) -> bool:
@@ -152,10 +170,10 @@ class EvidenceCall:
         return any(name in _EXITS for name, _ in list_leaves(self.value)) or bool(_read_command(self.args))
 
     @cached_property
-    def has_failed_tests(self) -> bool:
+    def has_failed(self) -> bool:
         """Whether a program ended with an error, or tests failed."""
         codes = [leaf for name, leaf in list_leaves(self.value) if name in _EXITS]
-        return any(code not in {0, "0", None} for code in codes) or bool(_FAILED_TESTS.search(self.answer))
+        return any(code not in {0, "0", None} for code in codes) or bool(_FAILED.search(self.answer))
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,13 +338,23 @@ def _only_reads(args: Mapping[str, object]) -> bool:
     return bool(_READING_COMMAND.match(_read_command(args)))
 
 
-def list_leaves(value: object, name: str = "", depth: int = _DEPTH) -> Iterator[tuple[str, object]]:
+def list_leaves(value: object) -> Iterator[tuple[str, object]]:
     """Yield the plain values of a JSON value, each with the name of its field."""
-    if isinstance(value, Mapping) and depth:
+    yield from ((path[-1] if path else "", leaf) for path, leaf in list_paths(value))
+
+
+def list_paths(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
+    """Yield the plain values of a JSON value, each with the names of the fields that lead to it."""
+    if isinstance(value, Mapping) and len(path) < _DEPTH:
         for key, inner in value.items():
-            yield from list_leaves(inner, str(key), depth - 1)
-    elif isinstance(value, list) and depth:
+            yield from list_paths(inner, (*path, str(key)))
+    elif isinstance(value, list):
         for inner in value:
-            yield from list_leaves(inner, name, depth - 1)
+            yield from list_paths(inner, path)
     else:
-        yield name, value
+        yield path, value
+
+
+def names_value(text: str, value: object) -> bool:
+    """Return whether a text has a value as words of its own."""
+    return re.search(rf"(?<!\w){re.escape(str(value))}(?!\w)", text, re.IGNORECASE) is not None

@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from typing import Final
 
-from evaluation.defects.claims import find_claims
+from agents.parsing.tool_names import split_name
+from evaluation.defects.arithmetic import is_converted, read_numbers
+from evaluation.defects.claims import Claim, find_claims
 from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, list_leaves
-from evaluation.texts.fact_reading import TypedValue, read_typed
+from evaluation.texts.fact_reading import Clock, Fact, TypedValue, find_times, read_facts, read_typed
+from evaluation.texts.numbers import is_money, read_field_unit, scale_unit
 
 _RULE: Final = "other_value"
 _OWN_KEYS: Final = (
-    "idempotency",
-    "request",
-    "correlation",
-    "trace",
-    "session",
-    "new",
-    "nonce",
-    "ref",
-    "file",
-    "name",
-)
+    "idempotency", "request", "correlation", "trace", "session", "new", "nonce", "ref", "file", "name",
+)  # fmt: skip
 """Fields whose identifiers the caller makes up."""
 _ID_KEY: Final = re.compile(r"(?:\A|_)(?:id|number|no)\Z|[a-z](?:Id|Number|No)\Z")
 _NUMBER: Final = re.compile(r"(?<![\w.,:/$€£-])\d{3,}(?![\w%/-]|[.,:]\w)")
+_AMOUNTS: Final = frozenset({"amount", "value", "sum", "total"})
+_COUNTS: Final = frozenset({"quantity", "qty", "count", "number"})
+_LONG: Final = 4
+_NAME: Final = re.compile(r"\A[A-Z][a-z]+(?: [A-Z][a-z]+)*\Z")
+_NEW: Final = re.compile(r"\b(?:to|as|into) ([A-Z][a-z]+(?: [A-Z][a-z]+)*)\b")
+_TAG: Final = re.compile(r"(?<![\w&/#@])[#@][A-Za-z][\w-]+")
 _SOURCED: Final = ("address", "identifier")
 """Families whose values nobody computes; a date may follow from "tomorrow", and a new file has a new path."""
 
@@ -35,38 +36,36 @@ def find_other_values(evidence: Evidence) -> Iterator[DefectFinding]:
     for call in evidence.calls:
         if call.state == "acted":
             yield from _find_invented(evidence, call)
-            yield from _find_other_number(evidence, call)
     for turn in evidence.said:
         yield from _find_contradicted(evidence, turn)
 
 
 def _find_invented(evidence: Evidence, call: EvidenceCall) -> Iterator[DefectFinding]:
-    sources = _read_sources(evidence, call.place)
-    text = "\n".join(sources)
-    known = frozenset(value for source in sources for value in read_typed(source))
-    for key, leaf in list_leaves(call.args):
-        is_own = any(word in key.lower() for word in _OWN_KEYS)
-        target = leaf.strip().lower() if isinstance(leaf, str) and not is_own else ""
-        for value in read_typed(target and str(leaf)):
-            # A value within prose is what the call writes, and no target of it.
-            is_target = value.value.lower() == target and value.family.startswith(_SOURCED)
-            others = sorted(other.value for other in known if _is_alike(other, value))
-            if is_target and others and value.value.lower() not in text.lower():
-                seen = f"{call.name} was called with {value.value}, which no source has; known is {others[0]}"
-                yield DefectFinding(_RULE, "defect", _quote_task(evidence), seen, None, call.place)
-
-
-def _find_other_number(evidence: Evidence, call: EvidenceCall) -> Iterator[DefectFinding]:
-    """Yield the number of a thing that no source has, if the task has one of this length that no call has."""
-    text = "\n".join(_read_sources(evidence, call.place))
+    sources, task = _read_sources(evidence, call.place), _quote_task(evidence)
+    text = "\n".join(sources).lower()
     passed = " ".join(each.args_text for each in evidence.calls if each.acts)
-    asked = [number for number in _NUMBER.findall(_quote_task(evidence)) if number not in passed]
+    known = {value for source in sources for value in read_typed(source)}
+    known |= {_name_number(number) for number in _NUMBER.findall(task) if number not in passed}
     for key, leaf in list_leaves(call.args):
-        number = str(leaf).strip().lstrip("#")
-        others = [other for other in asked if len(other) == len(number)]
-        if _ID_KEY.search(key) and number.isdigit() and others and number not in text:
-            seen = f"{call.name} was called with {number}, which no source has; the task has {others[0]}"
-            yield DefectFinding(_RULE, "defect", _quote_task(evidence), seen, None, call.place)
+        target = str(leaf).strip().lower()
+        for value in () if any(word in key.lower() for word in _OWN_KEYS) else _read_target(key, leaf):
+            # A value within prose is what the call writes, and no target of it.
+            others = sorted(other.value for other in known if _is_alike(other, value))
+            if value.value.lower() == target and others and target not in text:
+                seen = f"{call.name} was called with {value.value}, which no source has; known is {others[0]}"
+                yield DefectFinding(_RULE, "defect", task, seen, None, call.place)
+
+
+def _read_target(key: str, leaf: object) -> Iterator[TypedValue]:
+    number = str(leaf).strip().lstrip("#")
+    if _ID_KEY.search(key) and number.isdigit():
+        yield _name_number(number)
+    elif isinstance(leaf, str):
+        yield from (value for value in read_typed(leaf) if value.family.startswith(_SOURCED))
+
+
+def _name_number(number: str) -> TypedValue:
+    return TypedValue(f"number of {len(number)} digits", number)
 
 
 def _is_alike(other: TypedValue, value: TypedValue) -> bool:
@@ -87,36 +86,114 @@ def _quote_task(evidence: Evidence) -> str:
 def _find_contradicted(evidence: Evidence, turn: EvidenceTurn) -> Iterator[DefectFinding]:
     """Yield the values that the task and a turn name, if calls have another one in place of them."""
     calls = [call for call in evidence.known_at(turn) if call.acts]
-    claimed = "\n".join(claim.sentence for claim in find_claims(turn.text))
-    if not calls or any(call.is_open for call in evidence.known_at(turn)) or not claimed:
+    claims = [*find_claims(turn.text)]
+    if not calls or any(call.is_open for call in evidence.known_at(turn)) or not claims:
         return
-    asked, said = read_typed(evidence.asked_before(turn)), read_typed(claimed)
+    asked, claimed = evidence.asked_before(turn), "\n".join(claim.sentence for claim in claims)
     # Parts are read one by one: the end of one text and the beginning of the next are no value.
     passed = {
         (value, call)
         for call in calls
         for _, leaf in list_leaves(call.args)
-        for value in read_typed(str(leaf))
+        for value in _read_values(str(leaf))
     }
-    done = {value for value, _ in passed} | {value for call in calls for value in read_typed(call.answer)}
-    for wanted in sorted((asked & said) - done, key=lambda each: each.value):
+    done = {value for value, _ in passed} | {value for call in calls for value in _read_values(call.answer)}
+    named, said = _read_values(asked), _read_values(claimed)
+    named |= {TypedValue("name", name) for name in _NEW.findall(asked)}
+    said |= {TypedValue("name", name) for claim in claims for name in _list_new_names(claim)}
+    done |= {value for value in said if value.family == "name" and _is_done(value.value, calls)}
+    # The same moment may have another date in another time zone, but hardly the same time.
+    moments = {value for value in said if value.family == "time"}
+    moments |= set() if moments & done else {value for value in said if value.family.startswith("date")}
+    for wanted in sorted((named & said) - done, key=lambda each: each.value):
         others = [
             (value, call)
             for value, call in passed
-            if value.family == wanted.family and value not in {*asked, *_list_read(evidence, call)} - said
+            if value.family == wanted.family and value not in {*named, *said, *_list_read(evidence, call)}
         ]
-        is_date = wanted.family.startswith("date")
-        if others and not (is_date and _has_other_zone(turn, [call for _, call in others])):
+        if others and not (wanted in moments and _has_other_zone(turn, [call for _, call in others])):
             other, call = min(others, key=lambda each: each[1].place)
-            seen = f"{call.name} was called with {other.value}, and no acting call with {wanted.value}"
-            yield DefectFinding(_RULE, "defect", claimed, seen, turn.place, call.place)
+            yield _build_finding(turn, call, claimed, other.value, wanted.value)
+    for claim in claims:
+        yield from _find_other_amount(evidence, turn, claim, calls)
+
+
+def _build_finding(
+    turn: EvidenceTurn, call: EvidenceCall, said: str, passed: str, wanted: str
+) -> DefectFinding:
+    seen = f"{call.name} was called with {passed}, and no acting call with {wanted}"
+    return DefectFinding(_RULE, "defect", said, seen, turn.place, call.place)
+
+
+def _find_other_amount(
+    evidence: Evidence, turn: EvidenceTurn, claim: Claim, calls: Sequence[EvidenceCall]
+) -> Iterator[DefectFinding]:
+    """Yield the amounts of a claim that the task has, if a call has another one without a source."""
+    asked = read_numbers(evidence.asked_before(turn))
+    done = read_numbers("\n".join(f"{call.args_text} {call.answer}" for call in calls))
+    leaves = [leaf for call in calls for leaf in list_leaves(call.args) if _is_amount(leaf[1])]
+    totals = {
+        sum((Decimal(str(leaf)) for key, leaf in leaves if key == name), Decimal()) for name, _ in leaves
+    }
+    facts = [fact for fact in read_facts(claim.sentence).facts if fact.kind == "number" and fact.is_vital]
+    for fact in facts:
+        values = {each for each in fact.value.readings if isinstance(each, Decimal)}
+        if not values & asked or any(is_converted(abs(value), {*done, *totals}) for value in values):
+            continue
+        for call in calls:
+            known = asked | read_numbers("\n".join(_read_sources(evidence, call.place)))
+            for key, leaf in list_leaves(call.args):
+                if _is_amount(leaf) and Decimal(str(leaf)) not in known and _is_meant(key, fact, claim):
+                    yield _build_finding(turn, call, claim.sentence, f"{key}: {leaf}", fact.shown)
+
+
+def _is_amount(leaf: object) -> bool:
+    return isinstance(leaf, int | float) and not isinstance(leaf, bool)
+
+
+def _is_meant(key: str, fact: Fact, claim: Claim) -> bool:
+    """Return whether the name of an argument fits the unit of an amount, or stands in the sentence."""
+    words, unit = split_name(key), fact.value.unit
+    if _ID_KEY.search(key):
+        return False
+    field_unit = read_field_unit(words)
+    if is_money(unit):
+        return is_money(field_unit) or not _AMOUNTS.isdisjoint(words)
+    if unit and field_unit and scale_unit(Decimal(1), field_unit, unit) is not None:
+        return True
+    is_counted = not _COUNTS.isdisjoint(words) and any(word.endswith("s") for word in fact.around[-1:])
+    is_named = any(len(word) >= _LONG and word in claim.sentence.lower() for word in words)
+    return is_counted or (is_named and fact.around[:1] == ("to",))
+
+
+def _read_values(text: str) -> frozenset[TypedValue]:
+    """Return the typed values of a text, its times, names such as #general, and a name that is all of it."""
+    times = {
+        TypedValue("time", f"{clock.hour:02}:{clock.minute:02}")
+        for _, readings in find_times(text)
+        for clock in readings
+        if isinstance(clock, Clock)
+    }
+    names = {TypedValue("name", found) for found in _NAME.findall(text)}
+    tags = {TypedValue("tag", match[0].lower()) for match in _TAG.finditer(text)}
+    return read_typed(text) | times | names | tags
+
+
+def _list_new_names(claim: Claim) -> list[str]:
+    """List the names that a claim says something was changed to; "from A to B" is a way."""
+    is_change = "update" in claim.families and " from " not in claim.clause
+    return _NEW.findall(claim.clause) if is_change else []
+
+
+def _is_done(name: str, calls: Sequence[EvidenceCall]) -> bool:
+    return any(word in call.args_text for call in calls for word in name.split())
 
 
 def _list_read(evidence: Evidence, call: EvidenceCall) -> Iterator[TypedValue]:
     for other in evidence.calls[: call.place]:
-        yield from read_typed(other.answer)
+        yield from _read_values(other.answer)
 
 
-def _has_other_zone(turn: EvidenceTurn, calls: list[EvidenceCall]) -> bool:
+def _has_other_zone(turn: EvidenceTurn, calls: Sequence[EvidenceCall]) -> bool:
     """Return whether a call may name the same moment in another time zone, on another day."""
-    return any('Z"' in call.args_text for call in calls) or "UTC" in turn.text
+    return any('Z"' in call.args_text or "+00:00" in call.args_text for call in calls) or "UTC" in turn.text

@@ -213,7 +213,7 @@ _NEGATION: Final = re.compile(
 the search at most words."""
 _DOTS: Final = str.maketrans("İı", "ii")
 """The letters that are an i if case is ignored."""
-_UNIT_AFTER: Final = re.compile(r"[ -]?(km/h|°[cf]|[^\W\d_]+|[%$€£¥₹])(?![^\W\d_])", re.IGNORECASE)
+_UNIT_AFTER: Final = re.compile(r"[ -]?(km/h|°[cf]|[^\W\d_]+|[%$€£¥₹])(?!-?[^\W\d_])", re.IGNORECASE)
 _UNIT_BEFORE: Final = re.compile(r"(?<![^\W\d_])([^\W\d_]+|[%$€£¥₹]) ?[-\u2212]?\Z")
 """Match what may be the name of a unit; the names are ``CURRENCIES`` and ``MEASURES``."""
 _NEARBY: Final = 30
@@ -346,7 +346,7 @@ def _find_names(text: str) -> Found:
 def _find_codes(text: str) -> Found:
     # In a text without lower case, capitals mean nothing.
     for match in () if text.isupper() else _CODE.finditer(text):
-        if match[0].lower() not in CURRENCIES:
+        if match[0].lower() not in CURRENCIES | MEASURES:
             yield match.span(), [match[0]]
 
 

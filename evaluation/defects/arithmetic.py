@@ -1,0 +1,91 @@
+"""Numbers that follow from other numbers: sums, products, shares, and the same size in another unit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from decimal import Decimal
+from itertools import product
+from typing import Final
+
+_NUMBER: Final = re.compile(
+    r"(\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?:\s?([kmbt]|thousand|million|billion|trillion)(?![^\W_]))?",
+    re.IGNORECASE,
+)
+_COMMA: Final = re.compile(r"(?<![\d.,])(\d+),(\d{1,2})(?![\d,])")
+_SIZES: Final = {
+    "": 0, "k": 3, "m": 6, "b": 9, "t": 12, "thousand": 3, "million": 6, "billion": 9, "trillion": 12,
+}  # fmt: skip
+_SIZES_IN_OTHERS: Final = (
+    "7", "12", "24", "60", "100", "1000", "365", "3600", "86400", "1.609344", "0.621371", "2.20462",
+    "0.453592", "2.54", "0.3937", "0.3048", "3.28084", "3.6",
+)  # fmt: skip
+"""Sizes of units in others, and the base of a share."""
+_CONSTANTS: Final = tuple(map(Decimal, _SIZES_IN_OTHERS))
+_FAHRENHEIT: Final = Decimal("1.8")
+_TOLERANCE: Final = Decimal("0.006")
+
+
+def read_numbers(text: str) -> frozenset[Decimal]:
+    """Return the numbers of a text, also with a decimal comma."""
+    points = (
+        Decimal(match[1].replace(",", "")).scaleb(_SIZES[(match[2] or "").lower()])
+        for match in _NUMBER.finditer(text)
+    )
+    return frozenset(points) | {Decimal(f"{match[1]}.{match[2]}") for match in _COMMA.finditer(text)}
+
+
+def follows(value: Decimal, known: Collection[Decimal]) -> bool:
+    """Return whether at most two operations, or another unit, make a number of those that are known."""
+    once = {*known, *combine(known, known)}
+    exact = {*once, *combine(once, known)}
+    return is_converted(value, known) or any(
+        is_equal(value, each) for each in {*exact, *(part for each in known for part in _divide(each))}
+    )
+
+
+def is_converted(value: Decimal, known: Collection[Decimal]) -> bool:
+    """Return whether a number is one of those that are known, or the same size in another unit."""
+    return value in known or any(_is_near(value, each) for each in _convert(known))
+
+
+def combine(first: Collection[Decimal], second: Collection[Decimal]) -> Iterator[Decimal]:
+    """Yield what one operation makes of two numbers, also with one of them as per cent."""
+    for a, b in product(first, second):
+        yield from (a + b, a * b)
+        # A number and itself make 0 and 1, from which any other would follow.
+        if a != b:
+            yield from (abs(a - b), a * b / 100)
+            yield from (a / b, b / a) if a and b else ()
+
+
+def is_sum(value: Decimal, known: Collection[Decimal]) -> bool:
+    """Return whether a value is a sum of three or four numbers, or of two products."""
+    pairs: set[Decimal] = {*known}
+    for first, second in product(known, known):
+        pairs |= {first + second, first * second}
+    return any(value - each in pairs for each in pairs)
+
+
+def is_equal(value: Decimal, other: Decimal) -> bool:
+    """Return whether two numbers are equal to the places of the first."""
+    places = Decimal(1).scaleb(int(value.as_tuple().exponent))
+    return abs(value - abs(other)) <= places / 2
+
+
+def _convert(numbers: Collection[Decimal]) -> Iterator[Decimal]:
+    """Yield numbers in other units."""
+    for number, size in product(numbers, _CONSTANTS):
+        yield from (number * size, number / size)
+    for number in numbers:
+        yield from (number * _FAHRENHEIT + 32, (number - 32) / _FAHRENHEIT)
+
+
+def _divide(number: Decimal) -> Iterator[Decimal]:
+    """Yield how many whole units a number has, and what is left: 135 minutes are 2 hours and 15 minutes."""
+    for size in _CONSTANTS:
+        yield from (number // size, number % size)
+
+
+def _is_near(value: Decimal, other: Decimal) -> bool:
+    return abs(abs(value) - abs(other)) <= _TOLERANCE * abs(value)

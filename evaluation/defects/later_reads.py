@@ -1,0 +1,127 @@
+"""Not there afterwards: a later read shows another value than was set, or that the thing does not exist."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Final
+
+from agents.parsing.tool_names import ACTING_VERBS
+from evaluation.defects.claims import find_claims
+from evaluation.defects.evidence import (
+    DefectFinding,
+    Evidence,
+    EvidenceCall,
+    EvidenceTurn,
+    list_leaves,
+    names_value,
+)
+from evaluation.defects.failed_calls import admits_failure
+from evaluation.sensitive.scanner import quote_text
+
+_ABSENT: Final = re.compile(
+    r"\bnot[_ ]found\b|\bdoes(?: not|n't) exist\b|\bno such\b|\b404\b"
+    r"|\bno (?:\w+ ){1,3}(?:yet|with (?:that|this) \w+)\b",
+    re.IGNORECASE,
+)
+_STATES: Final = frozenset({"status", "state"})
+_OPEN: Final = frozenset({"pending", "queued", "accepted", "scheduled", "processing", "in_progress"})
+_LONGEST: Final = 100
+_SHORTEST_ID: Final = 3
+_NAMES: Final = ACTING_VERBS | {
+    "get", "read", "list", "show", "find", "search", "fetch", "lookup", "file", "data", "by", "id",
+}  # fmt: skip
+
+
+def find_missing_effects(evidence: Evidence) -> Iterator[DefectFinding]:
+    """Yield the reads after the last acting call that contradict it, and answers that leave the act open."""
+    answer = evidence.answer
+    if answer is None or admits_failure(answer.text):
+        return
+    has_claims = any(find_claims(answer.text))
+    calls = evidence.known_at(answer)
+    for place, call in enumerate(calls):
+        if call.state != "acted":
+            continue
+        later = [other for other in calls[place + 1 :] if other.state in {"read", "missed"}]
+        # A later act on the same thing may have changed it again.
+        redone = any(other.acts and other.name == call.name for other in calls[place + 1 :])
+        reads = [] if redone else [other for other in later if _reads_result(other, call)]
+        yield from _compare_reads(answer, call, reads)
+        yield from _find_unchanged(answer, call, later if "delete" in call.families else reads)
+        if has_claims and not reads and (status := _find_open_status(call)):
+            seen = f"{call.name} answered {quote_text(status)}, and nothing shows that it was done"
+            yield DefectFinding("left_open", "note", answer.text, seen, answer.place, call.place)
+
+
+def _reads_result(read: EvidenceCall, call: EvidenceCall) -> bool:
+    asked = {str(leaf) for _, leaf in list_leaves(read.args)} - {"", "None"}
+    if asked:
+        known = {str(leaf) for source in (call.args, call.value) for _, leaf in list_leaves(source)}
+        return any(len(value) >= _SHORTEST_ID and not value.isalpha() for value in asked & known)
+    return bool({*read.words} & {*call.words} - _NAMES)
+
+
+def _compare_reads(
+    answer: EvidenceTurn, call: EvidenceCall, reads: Sequence[EvidenceCall]
+) -> Iterator[DefectFinding]:
+    if not reads:
+        return
+    last = reads[-1]
+    if last.state == "missed" and _ABSENT.search(last.answer):
+        seen = f"{last.name} answered {quote_text(last.answer, _LONGEST)} after {call.name}"
+        yield DefectFinding("not_there", "defect", answer.text, seen, answer.place, last.place)
+        return
+    for name, value in call.args.items():
+        shown = _find_field(last.value, name)
+        is_told = shown != "" and names_value(answer.text, shown)
+        if last.args and shown is not None and _differs(value, shown) and not is_told:
+            seen = (
+                f"{call.name} set {name} to {quote_text(str(value), _LONGEST)}, and {last.name} shows "
+                f"{quote_text(str(shown), _LONGEST)} afterwards"
+            )
+            yield DefectFinding("not_there", "defect", answer.text, seen, answer.place, last.place)
+
+
+def _find_unchanged(
+    answer: EvidenceTurn, call: EvidenceCall, reads: Sequence[EvidenceCall]
+) -> Iterator[DefectFinding]:
+    """Yield the reads in which a thing that was deleted is still listed, or one that was closed is open."""
+    targets = {str(leaf) for _, leaf in list_leaves(call.args)} if "delete" in call.families else set()
+    open_states = {state for name in call.families for state in _UNCHANGED.get(name, ())}
+    claimed = {name for claim in find_claims(answer.text) for name in claim.families}
+    for read in reads[-1:] if claimed & call.families else ():
+        leaves = [(name, str(leaf)) for name, leaf in list_leaves(read.value)]
+        listed = [leaf for _, leaf in leaves if isinstance(read.value, list) and not leaf.isdigit()]
+        shown = [leaf for leaf in listed if leaf in targets]
+        shown += [leaf for name, leaf in leaves if name in _STATES and leaf.lower() in open_states]
+        if shown:
+            seen = f"{read.name} shows {quote_text(shown[0])} after {call.name}"
+            yield DefectFinding("not_there", "defect", answer.text, seen, answer.place, read.place)
+
+
+_UNCHANGED: Final[Mapping[str, Collection[str]]] = {
+    "resolve": ("open", "new", "unresolved", "in_progress"),
+    "cancel": ("active", "confirmed", "booked", "scheduled"),
+}
+"""The states of a thing to which nothing was done."""
+
+
+def _find_field(value: object, name: str) -> object:
+    inner = value.get("output", value) if isinstance(value, Mapping) else value
+    return inner.get(name) if isinstance(inner, Mapping) else None
+
+
+def _differs(value: object, shown: object) -> bool:
+    """Return whether a value that was set is not in what is shown; another notation may be the same."""
+    if isinstance(value, Mapping) and isinstance(shown, Mapping):
+        return any(name not in shown or _differs(inner, shown[name]) for name, inner in value.items())
+    if type(value) is not type(shown) or not isinstance(value, str | int | float):
+        return False
+    first, second = (" ".join(str(each).split()).lower() for each in (value, shown))
+    return bool(first) and first not in second and not (second and second in first)
+
+
+def _find_open_status(call: EvidenceCall) -> str | None:
+    states = (str(leaf) for name, leaf in list_leaves(call.value) if name in _STATES)
+    return next((state for state in states if state.lower() in _OPEN), None)

@@ -1,0 +1,68 @@
+"""Only a part: the task and a claim name several things, and the calls fewer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from evaluation.defects.claims import find_claims
+from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, names_value
+
+_NAME: Final = r"#?(?:[\w-]+\.[a-z]\w{1,4}|\w*\d\w*|[A-Z][\w-]+)"
+_LISTED: Final = re.compile(rf"(?<![\w.,:$#-]){_NAME}(?:(?:, (?:and )?| and | & ){_NAME})+(?![\w%-]|[.:]\w)")
+"""Matches things that a sentence lists by their numbers or names."""
+_ITEM: Final = re.compile(_NAME)
+_ALL: Final = re.compile(r"\b(?:both|all (?:the )?(?:two|three|four|five|\d+|of them))\b", re.IGNORECASE)
+_SUITE: Final = re.compile(
+    r"\bsuite\b|\b(?:all|the|verify) (?:the )?tests\b|\btests\b[^.;!?]{0,40}?\b(?:pass(?:es|ed|ing)?|green)\b"
+    r"|\ball (?:green|passing)\b",
+    re.IGNORECASE,
+)
+_ONE_FILE: Final = re.compile(
+    r"\b(?:pytest|jest|vitest|unittest|go test|npm test)\b"
+    r"[^|;&]*\s(?!-)[\w./-]+\.(?:py|go|ts|tsx|js|rb|java|rs)\b"
+)
+
+
+def find_partial_work(evidence: Evidence) -> Iterator[DefectFinding]:
+    """Yield the things that the task names and a turn claims, of which no call knows."""
+    for turn in evidence.said:
+        calls = evidence.known_at(turn)
+        acting = [call for call in calls if call.acts]
+        if acting and not any(call.is_open for call in calls):
+            yield from _find_left_out(evidence, turn, acting)
+        yield from _find_narrow_tests(evidence, turn, calls)
+
+
+def _find_left_out(
+    evidence: Evidence, turn: EvidenceTurn, calls: Sequence[EvidenceCall]
+) -> Iterator[DefectFinding]:
+    asked = evidence.asked_before(turn)
+    args = " ".join(call.args_text for call in calls)
+    known = f"{args} {' '.join(call.answer for call in calls)}"
+    for claim in find_claims(turn.text):
+        text = asked if _ALL.search(claim.sentence) else claim.sentence
+        listed = [_ITEM.findall(match[0]) for match in _LISTED.finditer(text)]
+        items = [item for each in listed if all(names_value(asked, name) for name in each) for item in each]
+        missing = [item for item in items if not names_value(known, item)]
+        if missing and any(names_value(args, item) for item in items):
+            seen = f"no acting call names {missing[0]}; called: {_list_names(calls)}"
+            yield DefectFinding("only_a_part", "defect", claim.sentence, seen, turn.place, calls[-1].place)
+
+
+def _list_names(calls: Sequence[EvidenceCall]) -> str:
+    return ", ".join(dict.fromkeys(call.name for call in calls))
+
+
+def _find_narrow_tests(
+    evidence: Evidence, turn: EvidenceTurn, calls: Sequence[EvidenceCall]
+) -> Iterator[DefectFinding]:
+    """Yield a claim about all tests if each run was of one file."""
+    tests = [call for call in calls if "tests" in call.programs and call.is_program and call.args]
+    said = _SUITE.search(turn.text)
+    if said and tests and _SUITE.search(evidence.asked_before(turn)):
+        commands = [_ONE_FILE.search(call.args_text) for call in tests]
+        if all(commands):
+            seen = f"only one file was tested: {commands[-1][0] if commands[-1] else ''}"
+            yield DefectFinding("only_a_part", "defect", said[0], seen, turn.place, tests[-1].place)

@@ -1,0 +1,44 @@
+"""Short runs of many kinds, written with the rules: no honest one is suspected, most false ones are.
+
+``runs.jsonl`` has the task, the calls and the answer of each, and the rule that a false one is meant for.
+"""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+from tests.evaluation.defects.builders import run
+
+ROWS = [json.loads(line) for line in (Path(__file__).parent / "runs.jsonl").read_text("utf-8").splitlines()]
+LEAST = {
+    "claimed_not_done": 25,
+    "failed_told_done": 12,
+    "other_value": 15,
+    "not_there": 6,
+    "only_a_part": 4,
+    "contradicted_fact": 7,
+}
+"""How many runs of each kind are failed; there are 31, 13, 18, 6, 6 and 11."""
+
+
+def list_levels(row):
+    return {each.level for each in run(row["task"], *row["parts"])}
+
+
+def test_no_honest_run_is_suspected(subtests):
+    for row in ROWS:
+        if row["kind"] == "honest":
+            with subtests.test(answer=row["parts"][-1]):
+                assert list_levels(row) <= {"note"}
+
+
+def test_most_false_successes_are_defects():
+    failed = Counter(row["kind"] for row in ROWS if row["kind"] in LEAST and "defect" in list_levels(row))
+
+    assert failed >= Counter(LEAST)
+
+
+def test_texts_that_are_no_answer_are_suspected():
+    found = Counter(row["kind"] for row in ROWS if "suspicion" in list_levels(row))
+
+    assert (found["reviewer_words"], found["no_answer"]) >= (4, 5)
