@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from agents.parsing.loose_json import find_containers, load_json, read_beginning, unwrap_fence
+from agents.parsing.loose_json import find_containers, read_beginning
 
 TELLINGS: Final = 2
 """How often a model is told that it wrote a call as text."""
@@ -25,7 +25,7 @@ _TOKEN: Final = re.compile(
 )
 """A tag or a special token with which models begin a call, such as ``<tool_call>`` or ``[TOOL_CALLS]``."""
 _CODE: Final = re.compile(r"```[^`]*+```|`[^`\n]++`")
-_FENCED: Final = re.compile(r"```[^\n`]*\n([^`]*+)```")
+_FENCED: Final = re.compile(r"```[^\n`]*\n((?:[^`]|`(?!``))*+)```")
 _ARGUMENTS: Final = re.compile(
     r"(?:(?:action|tool|function)[_ ])?(?:arg(?:ument)?s?|param(?:eter)?s?|input|kwargs)", re.IGNORECASE
 )
@@ -71,10 +71,10 @@ def find_textual_call(text: str, tools: Parameters, reported: Collection[str] = 
     """
     if not tools:
         return None
-    values = _iter_alone(unwrap_fence(text), tools)
-    if found := next(values, None) or _find_token(text, tools) or _find_label(text, tools):
+    if found := _find_token(text, tools) or _find_label(text, tools):
         return found
-    return next(_iter_quoted(text, {name: tools[name] for name in tools if name not in reported}), None)
+    calls = _iter_written(text.strip(), tools)
+    return next((name for name, is_alone in calls if is_alone or name not in reported), None)
 
 
 def _find_token(text: str, tools: Parameters) -> str | None:
@@ -97,23 +97,22 @@ def _find_label(text: str, tools: Parameters) -> str | None:
     return None
 
 
-def _iter_alone(document: str, tools: Parameters) -> Iterator[str]:
-    """Yields the names of the tools that a text calls, and nothing else."""
-    yield from _iter_calls(load_json(document), tools)
-    yield from (name for name, is_alone in _iter_spelled(document, tools) if is_alone)
+def _iter_written(text: str, tools: Parameters) -> Iterator[tuple[str, bool]]:
+    """Yields the names of tools that are called in the objects, code blocks and outer lines of a text.
 
-
-def _iter_quoted(text: str, tools: Parameters) -> Iterator[str]:
-    """Yields the names of tools that are called in the objects, code blocks and outer lines of a text."""
+    With each name comes whether the text is nothing else.
+    """
     end = 0
     for span in find_containers(text):
         start, end = span or (text.find("{", end), len(text))
         written = text[start:end]
-        yield from _iter_calls(read_beginning(written), tools)
+        yield from ((name, written == text) for name in _iter_calls(read_beginning(written), tools))
     for block in _FENCED.finditer(text):
         if not _is_explained(text[: block.start()]):
-            yield from _iter_alone(block[1], tools)
-    yield from (name for name, _ in _iter_spelled(_FENCED.sub("", text), tools))
+            yield from (
+                (name, False) for name, is_alone in _iter_written(block[1].strip(), tools) if is_alone
+            )
+    yield from _iter_spelled(_FENCED.sub("", text), tools)
 
 
 def _iter_calls(value: object, tools: Parameters) -> Iterator[str]:
@@ -146,10 +145,7 @@ def _are_parameters(names: Collection[str], parameters: Collection[str]) -> bool
 
 
 def _iter_spelled(text: str, tools: Parameters) -> Iterator[tuple[str, bool]]:
-    """Yields the names of tools with arguments behind them in the first or the last line of a text.
-
-    With each name comes whether the text is nothing else.
-    """
+    """Yields the names of tools with arguments behind them in the first or the last line of a text."""
     first, last = len(text) - len(text.lstrip()), len(text) - _LONGEST
     for name, parameters in tools.items():
         for match in re.finditer(_SPELLED.format(name=re.escape(name)), text):
