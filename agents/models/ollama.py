@@ -1,4 +1,4 @@
-"""Builds models of an Ollama server, and explains its errors in one sentence."""
+"""Builds models of an Ollama server, and reads its replies and its list of models."""
 
 # ChatOllama declares its clients as attributes; here they are properties.
 # mypy: disable-error-code="misc, override"
@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Mapping
 from copy import copy
 from functools import partial
-from http import HTTPStatus
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,7 +18,6 @@ import jsonschema_rs
 
 from agents.models.chat_options import build_chat_model, unbind_model
 from agents.models.openai_replies import BROKEN, read_parameters
-from agents.models.server_answers import is_client_error, iter_causes, read_fault
 from agents.parsing.loose_json import load_json
 
 if TYPE_CHECKING:
@@ -34,8 +31,6 @@ NUM_CTX: Final = "num_ctx"
 """The key of the context's size in the metadata of a model."""
 _DEFAULT_PORT: Final = 11434
 _DEFAULT_HOST: Final = f"127.0.0.1:{_DEFAULT_PORT}"
-_NO_SERVER: Final = "Failed to connect to Ollama"
-_NO_MODEL: Final = re.compile(r"""model ['"]([^'"]+)['"] not found""")
 
 
 def build_ollama(name: str, options: Mapping[str, object]) -> ChatOllama:
@@ -136,22 +131,6 @@ def _takes(schema: dict[str, Any] | bool, value: object) -> bool:
         return True
 
 
-def explain_error(llm: object | None, error: BaseException) -> str | None:
-    """Explains a missing Ollama server or model, with the command that helps.
-
-    Args:
-        llm: The model that was called, if known; the sentence then names its host.
-        error: The error of the call, or an error raised from it.
-
-    Returns:
-        One sentence; None for any other error.
-    """
-    sentences = (
-        _explain_unreachable(llm, cause) or _explain_missing(llm, cause) for cause in iter_causes(error)
-    )
-    return next(filter(None, sentences), None)
-
-
 def format_address(host: str | None = None) -> str:
     """Formats the scheme, host and port of an Ollama server, without the password of its address.
 
@@ -192,41 +171,7 @@ def installed_models(host: str | None = None, timeout: float = 2.0) -> list[str]
 
 def server_address(llm: object) -> str | None:
     """Returns the address of an Ollama model's server without its password; None for another model."""
-    return _host(llm) if is_ollama(llm) else None
-
-
-def _explain_unreachable(llm: object | None, error: BaseException) -> str | None:
-    is_lost = is_client_error(error, "ConnectError", "ConnectTimeout") and is_ollama(llm)
-    if not is_lost and not (isinstance(error, ConnectionError) and str(error).startswith(_NO_SERVER)):
-        return None
-    start = "start it with `ollama serve`, or set OLLAMA_HOST to where it runs"
-    return f"no Ollama server answers at {_host(llm)}; {start}"
-
-
-def _explain_missing(llm: object | None, error: BaseException) -> str | None:
-    # By name, since importing the client is slow.
-    if type(error).__name__ != "ResponseError" or read_fault(error).status != HTTPStatus.NOT_FOUND:
-        return None
-    name = next(iter(_NO_MODEL.findall(str(error))), None)
-    if name is None:
-        return None
-    has = ", ".join(installed_models(_find_host(llm)) or ())
-    found = f"the Ollama server at {_host(llm)} has no model {name!r}; get it with `ollama pull {name}`"
-    return f"{found}, or use one that it has: {has}" if has else found
-
-
-def is_ollama(llm: object | None) -> bool:
-    """Checks whether a model, also one with tools bound, is LangChain's class for Ollama servers."""
     # By name: importing the class is slow, and a caller's test may replace it by a double that is no class.
-    kinds = type(unbind_model(llm)).__mro__
-    names = ((each.__module__.partition(".")[0], each.__name__) for each in kinds)
-    return ("langchain_ollama", "ChatOllama") in names
-
-
-def _host(llm: object | None) -> str:
-    return format_address(_find_host(llm))
-
-
-def _find_host(llm: object | None) -> str | None:
-    host = getattr(llm, "base_url", None) or os.environ.get("OLLAMA_HOST")
-    return None if host is None else str(host)
+    kinds = ((each.__module__.partition(".")[0], each.__name__) for each in type(unbind_model(llm)).__mro__)
+    host = getattr(unbind_model(llm), "base_url", None) or os.environ.get("OLLAMA_HOST")
+    return format_address(host) if ("langchain_ollama", "ChatOllama") in kinds else None

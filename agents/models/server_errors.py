@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Annotated, Any, Final, TypeAlias
@@ -19,7 +19,7 @@ from tenacity.wait import wait_random_exponential
 from agents.credentials.masking import mask_keys, read_error
 from agents.errors import AgentError, ModelRefusedError, ModelUnavailableError, PromptTooLongError
 from agents.models.identity import find_address, hide_credentials, name_called, read_secrets
-from agents.models.ollama import explain_error
+from agents.models.ollama import installed_models, server_address
 from agents.models.openai_replies import list_models
 from agents.models.server_answers import (
     ServerFault,
@@ -156,10 +156,15 @@ def _describe(model: object, fault: ServerFault, calls: int) -> str:
         return f"the prompt does not fit the model's context ({text}); {ADVICE}"
     if any(is_client_error(cause, "ReadTimeout") for cause in iter_causes(fault.error)):
         return f"the model's server{place} gave no answer in time: raise call_timeout (--call-timeout)"
+    ollama = server_address(model)
+    if ollama and any(map(_is_unreachable, iter_causes(fault.error))):
+        start = "start it with `ollama serve`, or set OLLAMA_HOST to where it runs"
+        return f"no Ollama server answers at {ollama}; {start}"
     is_missing = fault.status in (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED)
     names_model = "model" in text.lower()
-    if is_missing and names_model and (models := list_models(model)):
-        return f"the model's server{place} has no model {name!r}; it has {_list_some(models)}"
+    models = _list_others(model, ollama) if is_missing and names_model else ""
+    if models:
+        return f"the model's server{place} has no model {name!r}{models}"
     is_page = not (fault.is_refused or fault.is_transient) and isinstance(fault.body, str) and fault.body
     if is_redirect or is_page or (is_missing and not names_model):
         return (
@@ -168,14 +173,20 @@ def _describe(model: object, fault: ServerFault, calls: int) -> str:
         )
     status = "" if fault.status is None else f", status {fault.status}"
     about = f"{type(fault.error).__name__}{status}, model {name!r}, calls: {calls}"
-    return explain_error(model, fault.error) or (
-        f"the model's server{place} failed ({about}): {text or 'it gave no reason'}"
-    )
+    return f"the model's server{place} failed ({about}): {text or 'it gave no reason'}"
 
 
-def _list_some(names: Sequence[str]) -> str:
+def _is_unreachable(error: BaseException) -> bool:
+    is_told = isinstance(error, ConnectionError) and str(error).startswith("Failed to connect to Ollama")
+    return is_told or is_client_error(error, "ConnectError", "ConnectTimeout")
+
+
+def _list_others(model: object, ollama: str | None) -> str:
+    """Says which models a server has, and how to get this one; empty if it is not known."""
+    names = (installed_models(ollama) if ollama else list_models(model)) or []
     further = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return f"{', '.join(names[:_SHOWN])}{further}"
+    has = f"; it has {', '.join(names[:_SHOWN])}{further}" if names else ""
+    return f"{has}; get it with `ollama pull {name_called(model)}`" if ollama else has
 
 
 def accepts_schema(model: BaseChatModel) -> bool:

@@ -97,8 +97,8 @@ def _find_steps(document: str) -> tuple[list[str] | None, str]:
     if steps is None:
         plain, around = _read_plain_list(document)
         steps, beside = _choose_only([*lists, plain]), prose if plain is None else around
-    if steps is not None and values:
-        _refuse_draft(prose)
+    if steps is not None:
+        _refuse_draft(beside)
     if any(map(_NUMBER.fullmatch, steps or ())):
         raise ValueError("it has a step without words")
     return steps, "\n".join([beside, *(name for value in values for name in _list_flags(value))])
@@ -185,7 +185,6 @@ def _read_plain_list(text: str) -> tuple[list[str] | None, str]:
     edges = [*(mark.start() for mark in marks[1:]), len(text)]
     entries = [_REMARK.split(text[mark.end() : edge], 1) for mark, edge in zip(marks, edges, strict=True)]
     around = "\n".join([text[: marks[0].start()], *entries[-1][1:]])
-    _refuse_draft(around)
     # A number or a bullet alone at the end is a step that was cut off.
     last = text.rstrip().rpartition("\n")[2].strip()
     is_cut = _NUMBER.fullmatch(last) and (len(last) == 1 or any(map(str.isdigit, last)))
