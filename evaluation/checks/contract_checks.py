@@ -22,7 +22,7 @@ from evaluation.checks.check_model import (
     Text,
     find_missing,
 )
-from evaluation.checks.kinds import data_formats, style, tools, wording
+from evaluation.checks.kinds import style, tools, wording
 from evaluation.errors import ContractError
 from evaluation.findings import CheckKind
 from evaluation.sensitive.scanner import describe_raised, keep_end, quote_text, redact, shorten
@@ -228,9 +228,9 @@ Check: TypeAlias = Annotated[
     | style.HeadingCount
     | style.ListItemCount
     | style.Markdown
-    | data_formats.Json
-    | data_formats.JsonSchema
-    | data_formats.Table
+    | style.Json
+    | style.JsonSchema
+    | style.Table
     | wording.Pattern
     | wording.StatesNumber,
     Field(discriminator="check"),

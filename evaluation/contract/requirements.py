@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from evaluation.checks.check_model import BaseCheck, CheckContext, CheckOutcome
 from evaluation.checks.contract_checks import CONTRACT_CHECK_FIELDS, NamedCheck
-from evaluation.checks.kinds.data_formats import JsonSchema
+from evaluation.checks.kinds.style import JsonSchema
 from evaluation.checks.kinds.tools import ToolCalls
 from evaluation.checks.kinds.wording import Contains, Excludes, Pattern, StatesNumber
 from evaluation.contract.contract import (

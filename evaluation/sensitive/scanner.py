@@ -15,7 +15,6 @@ from typing import Final
 
 from pydantic_core import PydanticSerializationError, to_json
 
-from agents.credentials import tokens
 from agents.credentials.detector import (
     Category,
     Family,
@@ -27,7 +26,7 @@ from agents.credentials.detector import (
     replace_spans,
     search_text,
 )
-from agents.credentials.masking import PLACES, mask_error
+from agents.credentials.masking import PLACES, TOKEN_DETECTORS, mask_error
 from agents.credentials.secret_places import FIELD_TRIGGER, is_credential, name_kind
 from evaluation.sensitive import personal_data
 
@@ -44,7 +43,7 @@ _UNREADABLE: Final = rf"\\u|\\\\\\\"|{FIELD_TRIGGER}"
 
 # Three automata: a single one would have more states than fit into its memory.
 _FAMILIES: Final = (
-    Family(*tokens.DETECTORS, *personal_data.DETECTORS),
+    Family(*TOKEN_DETECTORS, *personal_data.DETECTORS),
     PLACES,
     Family(*personal_data.CONTACT_DETECTORS),
 )

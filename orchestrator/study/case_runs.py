@@ -15,8 +15,7 @@ from pydantic import BaseModel
 from agents import load_model
 from evaluation import EvaluationContract, EvaluationReport, evaluate
 from evaluation.cases.case_files import FROM_TASK, YAML_SUFFIXES, CaseSet, TaskCase
-from evaluation.cases.case_result import CaseResult
-from evaluation.cases.stored_evaluation import EvaluationHeader
+from evaluation.cases.case_result import CaseResult, EvaluationHeader
 from evaluation.contract.intake import UnreadableCase
 from evaluation.contract.requirements import Origin
 from evaluation.plugins import PluginOptions

@@ -11,8 +11,13 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
 from evaluation import ContractError, EvaluationContract, EvaluationReport, evaluate_many
 from evaluation.cases.case_files import CaseSet
-from evaluation.cases.case_result import CaseResult, describe_run
-from evaluation.cases.stored_evaluation import EvaluationEnd, EvaluationHeader, append_results
+from evaluation.cases.case_result import (
+    CaseResult,
+    EvaluationEnd,
+    EvaluationHeader,
+    append_results,
+    describe_run,
+)
 from evaluation.contract.intake import UnreadableCase
 from evaluation.contract.requirements import Contract, Origin
 from evaluation.measures.metric_table import find_threshold_problems

@@ -1,4 +1,4 @@
-"""Checks of the writing and the layout: letter case, language, punctuation, headings, lists, plain text."""
+"""Checks of the writing and the form: letter case, language, layout, Markdown, JSON, tables."""
 
 from __future__ import annotations
 
@@ -26,6 +26,15 @@ from evaluation.sensitive.scanner import quote_text
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+from itertools import islice, takewhile
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from evaluation.checks.check_model import join_quoted
+from evaluation.patterns import AnySchema, find_schema_problem, matches_schema
+from evaluation.texts.json_texts import parse_json, read_json_values
+from evaluation.values import Count
 
 _NAMED: Final = 2
 """Most sentences of another language that are named."""
@@ -176,3 +185,149 @@ def _load_parser() -> MarkdownIt:
 
     # An indented line of plain text is no code, and a reader sees the backslash of an escape.
     return MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable(["code", "escape"])
+
+
+_FENCED: Final = regex.compile(r"\A```[^\n`]*\n?(.*?)\n?[ \t]*```\Z", regex.S)
+_CELL_END: Final = regex.compile(r"(?<!\\)\|")
+_TABLE_RULE: Final = regex.compile(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
+_SIGNS: Final = regex.compile(
+    r"<table\b|^(?=[^\n]*\|)(?=[^\n]*-)[ \t>|:-]+$|^[ \t>]*\|[^\n]*\|[ \t]*\n[ \t>]*\|"
+    r"|^[ \t>]*\+(?:[-=]+\+)+|[│┃║]",
+    regex.M | regex.I,
+)
+"""Tables of HTML, and lines that look like rows of a table."""
+_ROOTS: Final[Mapping[str, type | tuple[type, ...]]] = {"object": dict, "array": list, "any": object}
+
+
+class Json(BaseCheck):
+    """The whole text is JSON; a code fence around it is accepted unless ``fence`` is false."""
+
+    check: Literal["json"] = "json"
+    kind: ClassVar[CheckKind] = "format"
+
+    root: Literal["any", "object", "array"] = "any"
+    keys: Annotated[list[Text], Field(default_factory=list)]
+    """Keys that the object, or each object of the array, has to have."""
+    fence: bool = True
+
+    def _observe(self, context: CheckContext) -> CheckOutcome:
+        values = parse_json(_remove_fence(context.source) if self.fence else context.source)
+        if not values:
+            return CheckOutcome(False, "the text is not only JSON")
+        value = values[0]
+        if not isinstance(value, _ROOTS[self.root]):
+            return CheckOutcome(False, f"the text is JSON, but no {self.root}")
+        missing = self._find_missing(value)
+        return CheckOutcome(
+            not missing, f"{join_quoted(missing)} is missing" if missing else "the text is JSON"
+        )
+
+    def _find_missing(self, value: object) -> list[str]:
+        items = value if isinstance(value, list) else [value]
+        with_key = {key: [isinstance(item, dict) and key in item for item in items] for key in self.keys}
+        # An array without objects has no key.
+        return [key for key, has_key in with_key.items() if not has_key or not all(has_key)]
+
+    def _describe(self) -> str:
+        root = "" if self.root == "any" else f" ({self.root})"
+        keys = f" with the keys {join_quoted(self.keys)}" if self.keys else ""
+        return f"write nothing but JSON{root}{keys}"
+
+
+class JsonSchema(BaseCheck):
+    """The whole text, or with ``alone: false`` each fenced block, is JSON that fulfils a JSON Schema."""
+
+    check: Literal["schema"] = "schema"
+    kind: ClassVar[CheckKind] = "format"
+
+    json_schema: AnySchema
+    alone: bool = True
+    """Whether the text has to be the JSON and nothing else, except for a fence around it."""
+
+    def _observe(self, context: CheckContext) -> CheckOutcome:
+        values = parse_json(_remove_fence(context.source)) if self.alone else read_json_values(context.raw)
+        if not values:
+            return CheckOutcome(False, f"the text is {'not only' if self.alone else 'no'} JSON")
+        # One value that fits does not outweigh another one that says something else.
+        answers = {matches_schema(self.json_schema, value) for value in values}
+        passed = False if False in answers else None if None in answers else True
+        problem = next(filter(None, (find_schema_problem(self.json_schema, value) for value in values)), None)
+        return CheckOutcome(passed, problem or "the JSON fulfils the schema")
+
+    def _describe(self) -> str:
+        return f"write {'nothing but ' if self.alone else ''}JSON that fulfils the JSON Schema"
+
+
+class Table(BaseCheck):
+    """The text has a Markdown table, or no table of any notation."""
+
+    check: Literal["table"] = "table"
+    kind: ClassVar[CheckKind] = "format"
+
+    use: Literal["present", "absent"] = "present"
+    columns: Count | None = None
+    rows: Count | None = None
+    """Without the header."""
+
+    @model_validator(mode="after")
+    def _refuse_size(self) -> Self:
+        if self.use == "absent" and (self.columns, self.rows) != (None, None):
+            raise ValueError("a table that is absent has no size; leave out 'columns' and 'rows'")
+        return self
+
+    def _observe(self, context: CheckContext) -> CheckOutcome:
+        if self.use == "absent":
+            found = _has_table_signs(context.text)
+            return CheckOutcome(not found, f"the text has {'a' if found else 'no'} table")
+        tables = find_tables(context.text)
+        fitting = [table for table in tables if self._fits(table)]
+        sizes = ", ".join(f"{len(table[0])} columns and {len(table) - 1} rows" for table in tables)
+        return CheckOutcome(
+            bool(fitting), f"the text has a table with {sizes}" if sizes else "the text has no table"
+        )
+
+    def _fits(self, table: list[list[str]]) -> bool:
+        return self.columns in {None, len(table[0])} and self.rows in {None, len(table) - 1}
+
+    def _describe(self) -> str:
+        if self.use == "absent":
+            return "write no table"
+        columns = "" if self.columns is None else f" with {self.columns} columns"
+        rows = "" if self.rows is None else f" with {self.rows} rows below the header"
+        return f"write a Markdown table{columns}{rows}"
+
+
+def _remove_fence(text: str) -> str:
+    """Return the contents of the one fenced block that a text is; any other text as it is."""
+    match = _FENCED.match(text)
+    return regex.sub(r"\Ajson\b\s*", "", match.group(1).strip(), flags=regex.I) if match else text
+
+
+def find_tables(text: str) -> list[list[list[str]]]:
+    """Find the Markdown tables: the cells of each row, without the rule below the header."""
+    lines = text.split("\n")
+    tables, end = [], 0
+    for start in range(len(lines) - 1):
+        # A row of a table starts no other one, so that each line is read once.
+        is_start = start >= end and "|" in lines[start] and _TABLE_RULE.match(lines[start + 1])
+        if is_start and (table := _read_table(lines, start)):
+            tables.append(table)
+            end = start + len(table) + 1
+    return tables
+
+
+def _has_table_signs(text: str) -> bool:
+    """Check for anything that a reader may take for a table."""
+    return bool(find_tables(text)) or _SIGNS.search(text) is not None
+
+
+def _read_table(lines: list[str], start: int) -> list[list[str]] | None:
+    header = _split_cells(lines[start])
+    if len(_split_cells(lines[start + 1])) != len(header):
+        return None
+    rows = takewhile(lambda line: "|" in line, islice(lines, start + 2, None))
+    return [header, *map(_split_cells, rows)]
+
+
+def _split_cells(line: str) -> list[str]:
+    return [cell.strip() for cell in _CELL_END.split(line.strip().removeprefix("|").removesuffix("|"))]

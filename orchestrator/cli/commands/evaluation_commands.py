@@ -17,10 +17,9 @@ from rich.console import Console
 from rich.text import Text
 
 from evaluation import ContractError, read_case_set
-from evaluation.cases import case_result, stored_evaluation
+from evaluation.cases import case_result
 from evaluation.cases.case_files import MAX_BYTES, YAML_SUFFIXES, CaseSet, read_contract_file, read_values
-from evaluation.cases.case_result import CaseResult
-from evaluation.cases.stored_evaluation import EvaluationHeader
+from evaluation.cases.case_result import CaseResult, EvaluationHeader
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import ReadRun, read_runs
 from evaluation.reporting.case_page import write_html
@@ -256,17 +255,17 @@ def _read_recorded(chosen: EvaluateOptions, evaluation: RecordedEvaluation) -> S
 
 def _read_file(file: Path, evaluation: RecordedEvaluation) -> Iterable[ReadRun]:
     """Reads recorded runs; of a file that ``--out`` wrote, those that it has, to judge them again."""
-    if not stored_evaluation.is_stored_evaluation(file):
+    if not case_result.is_stored_evaluation(file):
         return read_runs(file)
     if not evaluation.has_contract:
         raise ConfigurationError(
             f"{file.name} has results; --contract FILE judges their runs again, and the command that wrote "
             "them shows them as they are"
         )
-    evaluation.unread += stored_evaluation.read_end(file).unread
+    evaluation.unread += case_result.read_end(file).unread
     return (
         RecordedRun({"case_id": each.name, "agent_run": each.agent_run}, arm=each.arm, trial=each.trial)
-        for each in stored_evaluation.read_results(file)
+        for each in case_result.read_results(file)
     )
 
 

@@ -16,8 +16,7 @@ from rich.text import Text
 
 from evaluation import read_case_set
 from evaluation.cases.case_files import CaseSet
-from evaluation.cases.case_result import CaseResult, read_verdict
-from evaluation.cases.stored_evaluation import read_end, read_results
+from evaluation.cases.case_result import CaseResult, read_end, read_results, read_verdict
 from evaluation.reporting.case_page import write_html
 from evaluation.reporting.summaries import ArmDifference, compare_arms, summarize_arms
 from evaluation.statistics import proportion

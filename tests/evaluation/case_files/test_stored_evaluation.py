@@ -5,18 +5,16 @@ import pytest
 from evaluation import ContractError
 from evaluation.cases.case_result import (
     CaseResult,
+    EvaluationEnd,
+    EvaluationHeader,
+    append_results,
     build_baseline,
     compare_baselines,
     describe_run,
     read_baseline,
-    write_baseline,
-)
-from evaluation.cases.stored_evaluation import (
-    EvaluationEnd,
-    EvaluationHeader,
-    append_results,
     read_end,
     read_results,
+    write_baseline,
 )
 
 HEADER = EvaluationHeader(options={"model": "m"}, cases="abc")

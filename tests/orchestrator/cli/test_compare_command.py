@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from evaluation.cases.stored_evaluation import FORMAT
+from evaluation.cases.case_result import FORMAT
 from tests.fakes.protocol_server import encode, ollama_reply
 
 COUNTS = {

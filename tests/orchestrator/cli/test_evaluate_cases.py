@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from evaluation.cases.stored_evaluation import read_results
+from evaluation.cases.case_result import read_results
 
 AGENTS = """
 import os
