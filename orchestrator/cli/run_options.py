@@ -28,7 +28,6 @@ from orchestrator.persistence import Store
 from orchestrator.persistence import open_store as open_or_make_store
 from orchestrator.persistence.store import default_path
 from orchestrator.retry.policy import RetryPolicy
-from orchestrator.runs.run_saver import format_resume_call
 from orchestrator.runtime.budget import Budget
 from orchestrator.service.executions import NewRun
 from orchestrator.settings import RunSettings, check_thread_id, read_sentences
@@ -186,13 +185,11 @@ def format_resume(question: Question | None, thread_id: str, store: str, tools: 
 def describe_next(store: Store, thread_id: str) -> str:
     """Returns what continues a stored run: a command, or a call in Python, whose agents no command knows."""
     options, run = store.history.command(thread_id), store.history.find(thread_id)
-    question = None if run is None else run.question
     if options is None:
-        call = format_resume_call(clean(thread_id), question)
-        return f"call orchestrator.{call} in Python, with its agents"
+        return f"call orchestrator.resume({clean(thread_id)!r}) in Python, with its agents"
     # Printed only: the command that is typed decides which code runs.
     tools = [name for name in as_list(options.get("tools")) if isinstance(name, str)]
-    return f"type: {format_resume(question, thread_id, store.where, tools)}"
+    return f"type: {format_resume(None if run is None else run.question, thread_id, store.where, tools)}"
 
 
 @contextmanager

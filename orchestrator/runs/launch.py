@@ -28,7 +28,7 @@ from orchestrator.runs.resume import (
     list_changed,
     state_from_values,
 )
-from orchestrator.runs.run_saver import convert_read_errors, format_resume_call
+from orchestrator.runs.run_saver import convert_read_errors
 from orchestrator.runtime.call import Reporter
 from orchestrator.settings import Settings, check_config, check_task, check_thread_id
 from orchestrator.state.graph_state import ENDED, STARTED, SYNTHESIS, OrchestratorState, RunInput, blank_state
@@ -255,16 +255,9 @@ class Launcher:
         if not snapshot.tasks and snapshot.values.get("status") in ENDED:
             _refuse_lost_effects(thread_id, snapshot.values.get("effects", []))
             return
-        try:
-            run = self.decide(thread_id, snapshot)
-        except ResumeError as error:  # another orchestrator or version stored it
-            raise ConfigurationError(str(error)) from None
-        question = next(iter(run.questions), None)
-        name, call = format_repr(thread_id, 80), format_resume_call(thread_id, question)
-        problem = "an unfinished run" if question is None else "a run that waits for an answer"
         raise ConfigurationError(
-            f"thread {name} has {problem}; continue it with {call}, give another thread_id, or "
-            "replace=True to run in its place"
+            f"thread {format_repr(thread_id, 80)} has a run that has not ended; continue it with "
+            f"resume({thread_id!r}), give another thread_id, or replace=True to run in its place"
         )
 
     def decide(self, thread_id: str, snapshot: StateSnapshot, answer: object = None) -> Resumption:

@@ -19,7 +19,6 @@ from evaluation.sensitive.scanner import shorten
 from orchestrator.errors import BrokenRunError, OrchestratorError, StoreLostError
 from orchestrator.state.graph_state import SCHEMA, SCHEMA_VERSION
 from orchestrator.state.plain_values import format_one_line, format_repr
-from orchestrator.state.records import Question
 
 COMMAND: Final = "orchestrator_command"
 _CREATE_INDEX: Final = """
@@ -167,15 +166,6 @@ def describe_unknown_thread(thread_id: str, store: str = "this store") -> str:
         f"thread {format_repr(thread_id, 80)} is not in {store}; "
         "`orchestrator runs` or history.runs() lists the threads"
     )
-
-
-def format_resume_call(thread_id: str, question: Question | None) -> str:
-    """Returns the call in Python that continues a run, with the accepted answers to its question."""
-    if question is None:
-        return f"resume({thread_id!r})"
-    answers = " | ".join(f'"{answer}"' for answer in question["accepts"])
-    answer = f'{{"answer": {answers}, "text": "..."}}' if answers else "ANSWER"
-    return f"resume({thread_id!r}, {answer})"
 
 
 class ThreadLocks(Protocol):

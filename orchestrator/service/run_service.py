@@ -33,15 +33,11 @@ _POLL_S: Final = 1.0
 """How often the store is read for a run that a client follows."""
 
 
-class RunRequestError(ResumeError):
-    """A request about a run is refused; the text is a sentence for the one who asked."""
-
-
-class UnknownRunError(RunRequestError):
+class UnknownRunError(ResumeError):
     """There is no run of this name."""
 
 
-class RunConflictError(RunRequestError):
+class RunConflictError(ResumeError):
     """The run is in another state than the request is for; nothing has changed."""
 
 

@@ -23,7 +23,7 @@ from agents.errors import ModelSetupError, ModelSpecError
 from evaluation.errors import ContractError
 from evaluation.texts.normal import show_hidden
 from orchestrator.errors import ConfigurationError, OrchestratorError, StoreError, StoreLostError
-from orchestrator.service.run_service import RunRequestError, RunService, UnknownRunError
+from orchestrator.service.run_service import RunService, UnknownRunError
 from orchestrator.state.plain_values import format_one_line
 
 FOLDER: Final = Path(__file__).parent
@@ -192,7 +192,7 @@ def _describe(error: Exception) -> tuple[int, str]:
     if isinstance(error, HTTPException):
         return error.status_code, _UNNAMED.get(str(error.detail), str(error.detail))
     status = next(number for known, number in _STATUSES.items() if isinstance(error, known))
-    return status, str(error) if isinstance(error, RunRequestError) else format_one_line(error)
+    return status, format_one_line(error)
 
 
 def _describe_validation(error: RequestValidationError) -> tuple[int, str]:

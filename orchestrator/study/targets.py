@@ -207,11 +207,7 @@ def import_orchestrator(name: str, store: Store) -> LangGraphOrchestrator:
         ConfigurationError: It cannot be imported, raises, or returns no orchestrator that uses the store.
     """
     try:
-        build: Callable[[Store], object] = import_name(name, Path.cwd())
-    except ValueError as error:
-        raise ConfigurationError(f"the app {error}") from error
-    try:
-        made = build(store)
+        made = import_name(name, Path.cwd())(store)
     except OrchestratorError:
         raise
     except BaseException as error:  # the user's code
@@ -219,14 +215,9 @@ def import_orchestrator(name: str, store: Store) -> LangGraphOrchestrator:
             f"the app {name!r} raised {describe_raised(error)}; give a function that takes the store and "
             "returns a LangGraphOrchestrator"
         ) from error
-    if not isinstance(made, LangGraphOrchestrator):
-        raise ConfigurationError(
-            f"the app {name!r} returned {type(made).__name__}, not an orchestrator; give a function "
-            "that takes the store and returns a LangGraphOrchestrator"
-        )
-    if made.graph.checkpointer is None:
-        raise ConfigurationError(
-            f"the orchestrator of the app {name!r} stores no runs; build it with checkpointer=store, the "
-            "argument of the function"
-        )
-    return made
+    if isinstance(made, LangGraphOrchestrator) and made.graph.checkpointer is not None:
+        return made
+    raise ConfigurationError(
+        f"the app {name!r} returned {type(made).__name__}; give a function that takes the store and "
+        "returns a LangGraphOrchestrator with checkpointer=store"
+    )

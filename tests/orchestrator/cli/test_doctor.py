@@ -142,4 +142,4 @@ def test_a_data_folder_that_cannot_be_written_is_found_before_the_first_call(
     asked = cli("doctor", "--judge", SPEC)
 
     assert (asked.exit_code, server.asked) == (2, [])
-    assert "orchestrator: [Errno 20] Not a directory" in asked.stderr
+    assert "cannot be used (Not a directory)" in asked.stderr

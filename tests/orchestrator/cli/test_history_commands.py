@@ -63,7 +63,7 @@ SHOWN = {
     ],
     "waiting": [
         "Question:\n│ Do you accept the output of step 1?\n",
-        """To go on, call orchestrator.resume('waiting', {"answer": "approve" | "correct" """,
+        "To go on, call orchestrator.resume('waiting') in Python",
     ],
     "cut off": ["Status: interrupted", "attempt 2 accepted"],
 }
@@ -205,7 +205,7 @@ def test_a_run_of_python_is_continued_in_python(in_python, words):
     refused = in_python(*words, supervision="human")
 
     assert (refused.exit_code, refused.stdout) == (2, "")
-    assert "orchestrator.resume('t', " in refused.stderr
+    assert "orchestrator.resume('t')" in refused.stderr
 
 
 def test_a_run_that_was_interrupted_is_shown_with_the_command_that_continues_it(on, db):

@@ -24,8 +24,8 @@ BAD = {
     "a queue name that is none": ((*TASK, "--app", APP, "--queue", "a b"), "queue is 'a b'; give a name"),
     "an app that is no name": ((*TASK, "--app", "module"), "app is 'module'; give MODULE:FUNCTION"),
     "a module that is missing": ((*TASK, "--app", "no_such:build"), "'no_such:build' raised ModuleNotFound"),
-    "no orchestrator": ((*TASK, "--app", f"{MODULE}:build_nothing"), "returned str, not an orchestrator"),
-    "no store": ((*TASK, "--app", f"{MODULE}:build_without_store"), "build it with checkpointer=store"),
+    "no orchestrator": ((*TASK, "--app", f"{MODULE}:build_nothing"), "returned str; give a function"),
+    "no store": ((*TASK, "--app", f"{MODULE}:build_without_store"), "with checkpointer=store"),
     "a function that raises": ((*TASK, "--app", f"{MODULE}:fail"), "raised RuntimeError: no agents on"),
     "a task that is too large": (
         ("submit", "a" * 200_001, "--app", APP),
