@@ -4,33 +4,21 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 from agents.credentials.detector import Detector, Pattern, Rule, Span, detect, encode_text
 
-LOGIN_NAMES: Final = (
-    r"pass(?:word|wort|wd|phrase|code|ord)|\bpwd|_pwd|[_\-]pass\b"
-    r"|contrase(?:\xf1|ny|n)a|mot[ _]de[ _]passe|motdepasse|\bmdp\b|\bsenha\b|_senha\b"
-    r"|palavra[ _\-]passe"
-    r"|wachtwoord|kennwort|salasana|adgangskode|kodeord|l[o\xf6]senord|kata[ _]sandi|m\?t kh\?u"
-    r"|(?:\b|_)(?:parola|parool|heslo|has[l?]o|geslo|lozinka|jelszo|sifre)\b|jelsz\xf3|\?ifre\b"
+_TABLES: Final[Mapping[str, Any]] = json.loads(
+    Path(__file__).with_name("secret_places.json").read_text(encoding="utf-8")
 )
+"""Parts of regular expressions (RE2 over Latin-1): names, placeholders, and places, to extend."""
+LOGIN_NAMES: Final = "|".join(_TABLES["logins"])
 """Names whose value may be an ordinary word."""
-_KINDS_OF_KEYS: Final = (
-    "api|app|application|access|private|auth|encryption|encrypt|signing|account|master|session|service|storage"
-    "|subscription|consumer|license|deploy|admin|write|ingest|function|functions|shared|hmac|aes|jwt|crypto|cipher"
-    "|root|client|webhook|integration|server|deployment|recovery|bot|search|project|user|host|rest|sdk|org|sas"
-)
-KEY_NAMES: Final = (
-    rf"secret|token|(?:{_KINDS_OF_KEYS})[_\- ]?key|credential|\bcreds\b|_creds\b|authorization|\bauth\b"
-    r"|[_\-]auth\b"
-    r"|\bjwt\b|_jwt\b|_pat\b|\bpsk\b|_psk\b|pre[_\-]?shared[_\-]?key|_dsn\b|webhook[_\- ]?url"
-    r"|[_\-]key\b|chave[ _](?:de[ _])?(?:api|acesso)|clave[ _](?:de[ _])?(?:api|acceso|secreta)"
-    r"|cl[e\xe9][ _]api"
-    r"|(?:api|zugangs)[ _\-]?schl(?:\xfc|ue)ssel|chiave[ _](?:api|segreta)"
-)
+KEY_NAMES: Final = "|".join(_TABLES["keys"]).replace("{kinds}", "|".join(_TABLES["kinds_of_keys"]))
 """Names whose value has to look generated, because "token" and "secret" stand before other things too."""
 NAME_END: Final = (
     r"(?:[sS]|[_\-.]?(?:value|prod|production|dev|test|live|staging|key[_\-]base|base"
@@ -53,23 +41,7 @@ FIELD_TRIGGER: Final = (
 _SECRET_NAME: Final = Pattern(rf"(?i).*(?:{KEY_NAMES}){NAME_END}$")
 
 
-_PLACEHOLDER: Final = Pattern(
-    r"(?i)(?:[x*.#\-_?\xb7\x95]+|<.*|\[.*\]|\{.*\}|\(.*\)|\{\{.*|[$][{(].*"
-    r"|[$][a-z_][a-z_.]*|%[a-z_]+%|%\(?[a-z_.]*\)?[sdr]|change[_\-]?(?:me|it|this).*"
-    r"|[a-z]+[$][a-z]+|@[a-z_]+@|your[_\- ].*|my[_\- ].*|example.*|.*example|.*[_\-]here"
-    r"|(?:insert|replace)[_\- ].*"
-    r"|null|none|nil|true|false|yes|no"
-    r"|undefined|n/?a|string|str|text|password|passwort|secret|token|required|optional|missing|invalid|incorrect"
-    r"|expired|changed|reset|updated|wrong|correct|valid|empty|hidden|masked|redacted|encrypted|unset|default|set"
-    r"|must|should|is|are|was|has|not|the|and|or|to|for|a|an|of|bearer|basic|object|number|integer|boolean|env"
-    r"|please|here|field|protected|needed|okay|ok|int|float|type|placeholder|forgotten|unknown|stored|sent|too"
-    r"|expected|bytes|bool|any|dict|list|tuple|sekrit|foo|bar|blah|pass|passwd|pwd|prompt"
-    r"|requires?|option|flag|argument|(?:fake|dummy|sample|not)(?:[_\-].*)?"
-    r"|(?:%[sdr]|\{[a-z_0-9.]*\}|[:/@, ])+"
-    r"|.*\.\.\.|test[_\-]?(?:password|secret|token|key)"
-    r"|process\.env.*|os\.environ.*|os\.getenv.*|config\..*|settings\..*|self\..*|this\..*|args\..*|secrets\..*|env\..*)"
-    r"[.,;:!?)\]}]*$"
-)
+_PLACEHOLDER: Final = Pattern(rf"(?i)(?:{'|'.join(_TABLES['placeholders'])})[.,;:!?)\]}}]*$")
 _PATH: Final = Pattern(r"(?:~|\.{1,2})?/[A-Za-z_.\-]+(?:/[\w.\-]*)*$|/$")
 _WORDS: Final = Pattern(
     r"(?:[A-Za-z]+[0-9]{0,3}(?:[_\-.][A-Za-z]+)+(?:[_\-.]?[0-9]{1,4})?|(?:[A-Z]?[a-z]{2,}|[A-Z]{2,5})(?:[A-Z][a-z]{2,}[0-9]?)+)$"
@@ -277,39 +249,9 @@ _ASSIGNED_TRIGGER: Final = (
 )
 
 
-_PASSWORD_PLACES: Final = (
-    Pattern(r"(?i)--(?:[a-z]+-)*(?:password|pass|passwd|passphrase|passwort)[= ][\"']?([^\s\"']+)"),
-    Pattern(r"(?i)\bcurl\b[^\n|;]*?\s(?:-[a-z]*u|--user|--proxy-user)[= ]?[\"']?[^\s:\"'/]+:([^\s\"']+)"),
-    Pattern(r"(?i)\blogin\s+\S+\s+password\s+(\S+)"),
-    Pattern(
-        r"(?:IDENTIFIED\s+BY|(?i:user\s+\S+\s+identified\s+by|(?:with|encrypted)\s+password))\s+'([^'\n]+)'"
-    ),
-    Pattern(r"(?i)<[\w:]*(?:password|passwd|passphrase)>([^<\n]{4,})</"),
-    Pattern(r"(?m)(?:^|\\n)[\w.*\-]+:(?:[0-9]{2,5}|[*]):[\w*\-]+:[\w*.\-]+:([^\s:]{4,})(?:\\n|$)"),
-    Pattern(r"\bmysql\b[^\n|;]*?\s-p[\"']?([^\s\"'\-][^\s\"']{3,})"),
-    Pattern(r"\bdocker login\b[^\n|;]*?\s-p[= ][\"']?([^\s\"']+)"),
-)
+_PASSWORD_PLACES: Final = [Pattern(source) for source in _TABLES["password_places"]]
 """Places where any value is a password."""
-_SECRET_PLACES: Final = (
-    ("password", Pattern(r"(?i)\bpass(?::|\s*=)\s*[\"']?([^\s\"']{5,})")),
-    ("authorization", Pattern(r"(?i)\bbearer\s+([A-Za-z0-9._~+/\-]{16,}=*)")),
-    (
-        "authorization",
-        Pattern(
-            r"(?i)authorization[\"'\\]*\s*[:=,]\s*[\"'\\]*(?:[a-z\-]+\s+)?(?:key=)?([A-Za-z0-9._~+/:\-]{8,}=*)"
-        ),
-    ),
-    ("cookie", Pattern(r"(?i)\bcookie[\"'\\]*\s*[:=]\s*[\"'\\]*[\w.\-]+=([^\s;,\"'\\]{8,})")),
-    (
-        "cookie",
-        Pattern(
-            r"(?i)\b(?:session_?id|phpsessid|jsessionid|asp\.net_sessionid|connect\.sid|sid|[a-z]*_session)="
-            r"([A-Za-z0-9%._\-]{12,})"
-        ),
-    ),
-    ("secret", Pattern(r"(?i)--(?:[a-z]+-)*(?:token|secret|key|apikey)[= ][\"']?([^\s\"']+)")),
-    ("secret", Pattern(r"(?i)<[\w:]*(?:secret|token|api_?key|accesskey)>([^<\n]{4,})</")),
-)
+_SECRET_PLACES: Final = [(kind, Pattern(source)) for kind, source in _TABLES["secret_places"]]
 """Places where a value is a credential if it looks generated."""
 _URL_PASSWORD: Final = Pattern(r"[A-Za-z][A-Za-z0-9+.\-]*://([^\s/:@?#\"'<>]*:[^\s\"'<>]+)@[\w\[]")
 _URL_TOKEN: Final = Pattern(r"[A-Za-z][A-Za-z0-9+.\-]*://([A-Za-z0-9_\-]{16,})(?::[\w\-]*)?@[\w\[]")
