@@ -85,6 +85,8 @@ def _watch_client(client: Any, *, is_raw: bool = False) -> Any:  # noqa: ANN401
         client: The client.
         is_raw: Whether answers stay as they are decoded, since LangChain needs no other form of them.
     """
+    if client is None:
+        return None
     watching = client.with_options()
     watching._make_sse_decoder = type("Events", (_Events, type(client._make_sse_decoder())), {})  # noqa: SLF001
     if is_raw:
@@ -111,13 +113,15 @@ class OpenAIReplies(Base):
 
     @property
     def client(self) -> Any:  # noqa: ANN401
-        """The completions of the client."""
-        return _watch_client(vars(self)["root_client"], is_raw=True).chat.completions
+        """The completions of the client; those that the user gave if they have none."""
+        watched = _watch_client(vars(self)["root_client"], is_raw=True)
+        return watched.chat.completions if watched else vars(self)["client"]
 
     @property
     def async_client(self) -> Any:  # noqa: ANN401
         """Like ``client``, without blocking the event loop."""
-        return _watch_client(vars(self)["root_async_client"], is_raw=True).chat.completions
+        watched = _watch_client(vars(self)["root_async_client"], is_raw=True)
+        return watched.chat.completions if watched else vars(self)["async_client"]
 
     def _create_chat_result(
         self, response: dict[str, Any] | openai.BaseModel, generation_info: dict[str, Any] | None = None

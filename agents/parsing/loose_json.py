@@ -222,18 +222,6 @@ _FENCE: Final = re.compile(rf"{ANNOUNCING}```\w*+[ \t]*+\n?(?P<content>.*)```", 
 _SPELLING: Final = re.compile(r"""[\s"'\\]+""")
 
 
-def find_objects(text: str, sign: re.Pattern[str]) -> list[str] | None:
-    """Finds the outermost objects and lists in which ``sign`` matches; returns None if one is cut off.
-
-    A lone end of thoughts may be a quotation, so objects before it are found as well.
-    """
-    document = remove_marked_thoughts(text)
-    spans = [*find_containers(document)]
-    if None in spans:
-        return None
-    return [document[slice(*span)] for span in spans if span and sign.search(document, *span)]
-
-
 def unwrap_fence(text: str) -> str:
     """Returns the content of a reply that is one code fence, and any other reply as it is.
 

@@ -8,12 +8,13 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from agents.parsing.loose_json import (
-    find_objects,
+    find_containers,
     fold_object,
     load_json,
     read_boolean,
     replace_surrogates,
 )
+from agents.parsing.thoughts import remove_marked_thoughts
 from agents.reply_types import Unreadable, Verdict
 
 # An escape may spell a key, so the object has to be decoded before it can be passed over.
@@ -83,9 +84,12 @@ def read_verdict(text: str) -> Verdict | Unreadable:
     Returns:
         The verdict, or the reason if none can be read.
     """
-    objects = find_objects(text, _VERDICT_SIGN)
-    if objects is None:
+    # A lone end of thoughts may be a quotation, so objects before it are read as well.
+    document = remove_marked_thoughts(text)
+    spans = [*find_containers(document)]
+    if None in spans:
         return Unreadable(text, "a JSON object is cut off")
+    objects = [document[slice(*each)] for each in spans if each and _VERDICT_SIGN.search(document, *each)]
     verdicts = [verdict for each in objects if (verdict := _read_object(each)) is not None]
     if len(verdicts) < len(objects):
         return Unreadable(text, "no single boolean 'success' in a JSON object")

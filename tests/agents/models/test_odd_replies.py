@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import pytest
 from langchain.agents import create_agent
 from langchain_core.language_models import BaseChatModel
+from langchain_openai import AzureChatOpenAI, ChatOpenAI
 
 from agents import (
     BaseAgent,
@@ -19,6 +20,7 @@ from agents import (
     TransportRetry,
     load_model,
 )
+from agents.models.whole_replies import check_replies
 from tests.fakes.protocol_server import (
     ModelReply,
     Protocol,
@@ -191,3 +193,24 @@ def test_odd_answers_write_no_warning(subtests):
             ):
                 warnings.simplefilter("error")
                 server.model("openai", streaming=streams).invoke("x")
+
+
+async def test_the_clients_of_a_user_are_asked_at_their_own_address(subtests):
+    for streams in [False, True]:
+        write = write_stream if streams else write_body
+        with serve_protocol(lambda _, write=write: encode(write("openai", ModelReply("done")))) as server:
+            own = ChatOpenAI(model="m", base_url=f"{server.url}/v1", api_key="none")
+            azure = {"azure_endpoint": server.url, "api_version": "2024-10-21", "api_key": "none"}
+            for model, path in [
+                (
+                    ChatOpenAI(model="m", client=own.client, async_client=own.async_client, api_key="none"),
+                    "/v1/chat",
+                ),
+                (AzureChatOpenAI(azure_deployment="d", **azure), "/openai/deployments/d/chat"),
+                (AzureChatOpenAI(model="m", **azure), "/openai/deployments/m/chat"),
+            ]:
+                with subtests.test(path=path, streams=streams):
+                    model.streaming = streams
+                    checked = check_replies(model)
+                    assert (checked.invoke("x").text, (await checked.ainvoke("x")).text) == ("done", "done")
+                    assert [each.startswith(path) for each in server.paths[-2:]] == [True, True]
