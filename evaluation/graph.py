@@ -106,18 +106,25 @@ def build_evaluation_graph(
 
 
 def _bind(name: str, node: Node, default: Plugins) -> DirectCall[EvaluationState, EvaluationState]:
-    def run(state: EvaluationState) -> EvaluationState:
-        return _store(node.run(_restore(state), _choose_plugins(default)))
+    read, arun = _read_case if name == FIRST else _restore, node.arun
 
-    def run_first(state: EvaluationState) -> EvaluationState:
-        case = cast("EvaluationState", select_fields(state) if _is_nested() else state)
-        return _store(node.run(case, _choose_plugins(default)))
+    def run(state: EvaluationState) -> EvaluationState:
+        return _store(node.run(read(state), _choose_plugins(default)))
+
+    if arun is None:
+        return DirectCall(run)
 
     async def run_async(state: EvaluationState) -> EvaluationState:
-        arun = node.arun
-        return run(state) if arun is None else _store(await arun(_restore(state), _choose_plugins(default)))
+        return _store(await arun(read(state), _choose_plugins(default)))
 
-    return DirectCall(run_first) if name == FIRST else DirectCall(run, run_async)
+    return DirectCall(run, run_async)
+
+
+def _read_case(state: EvaluationState) -> EvaluationState:
+    """Return the case; its fields alone, if the running graph is a node of another graph."""
+    # The namespace of such a graph has two parts.
+    is_nested = "|" in str(get_config().get("configurable", {}).get("checkpoint_ns"))
+    return cast("EvaluationState", select_fields(state)) if is_nested else state
 
 
 def _choose_plugins(default: Plugins) -> Plugins:
@@ -137,8 +144,3 @@ def _store(update: EvaluationState) -> EvaluationState:
         return update
     plain = [{name: getattr(each, name) for name in _FIELDS} for each in update["findings"]]
     return {**update, "findings": cast("list[Finding]", plain)}
-
-
-def _is_nested() -> bool:
-    """Returns whether the running graph is a node of another graph; its namespace then has two parts."""
-    return "|" in str(get_config().get("configurable", {}).get("checkpoint_ns"))

@@ -318,15 +318,12 @@ def _to_json(value: object) -> object:
 def find_odd_values(value: object, path: Path = ()) -> Iterator[str]:
     """Describe each value that is not JSON, by its path."""
     value = value.model_dump(exclude_unset=True, warnings=False) if isinstance(value, InputModel) else value
-    is_nested = isinstance(value, Mapping | list | tuple)
-    if is_nested and len(path) >= MAX_DEPTH:
-        yield f"{format_path(path)}: more than {MAX_DEPTH} levels of nesting"
-    elif isinstance(value, Mapping):
-        for key, part in value.items():
-            yield from find_odd_values(part, (*path, str(key)))
-    elif isinstance(value, list | tuple):
-        for index, part in enumerate(value):
-            yield from find_odd_values(part, (*path, index))
+    if isinstance(value, Mapping | list | tuple):
+        if len(path) >= MAX_DEPTH:
+            yield f"{format_path(path)}: more than {MAX_DEPTH} levels of nesting"
+            return
+        for key, part in value.items() if isinstance(value, Mapping) else enumerate(value):
+            yield from find_odd_values(part, (*path, key if isinstance(key, int) else str(key)))
     elif isinstance(value, float) and not math.isfinite(value):
         yield f"{format_path(path)}: {value} is not a JSON number; leave the field out if it is not known"
     elif not isinstance(value, str | bool | int | float | BaseModel | None):

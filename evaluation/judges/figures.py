@@ -195,7 +195,10 @@ def save_trust(trust: JudgeTrust) -> Path:
         OSError: The file cannot be written.
     """
     stored = _FiguresFile(set_version=get_set_version(), figures=trust)
-    return _write_file(get_trust_folder() / _name_file(trust.name), stored)
+    file = get_trust_folder() / _name_file(trust.name)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"{stored.model_dump_json(indent=2)}\n", encoding="utf-8")
+    return file
 
 
 def get_trust_folder() -> Path:
@@ -208,12 +211,6 @@ def get_trust_folder() -> Path:
 def _name_file(name: str) -> str:
     # A name has URLs and any other text of a model; its digest is a file name on every system.
     return f"{sha256(name.encode('utf-8', 'replace')).hexdigest()[:32]}.json"
-
-
-def _write_file(file: Path, content: BaseModel) -> Path:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(f"{content.model_dump_json(indent=2)}\n", encoding="utf-8")
-    return file
 
 
 def _read_file(file: Path, name: str) -> JudgeTrust | None:

@@ -24,7 +24,7 @@ from agents.parsing.loose_json import find_document, is_quoted
 from agents.prompts import fence_text, find_boundary
 from agents.reply_types import UNREADABLE_PREFIX
 from agents.sync import Conversation, arun_conversation, run_conversation
-from evaluation.contract.contract import Criterion, Rubric, Scale
+from evaluation.contract.contract import Criterion, Rubric
 from evaluation.errors import ContractError, JudgeError
 from evaluation.judges.figures import JudgeTrust, LabelledOutput, Verdict, compute_trust, load_labelled_set
 from evaluation.judges.judge_call import (
@@ -241,11 +241,13 @@ def answer_schema(rubric: Rubric) -> dict[str, object]:
 
     It contains no overall score, which follows from the criteria.
     """
+    schema = rubric.json_schema or {}
+    own = as_object(schema.get("properties"))
     # Small models write without end unless lengths are bounded. A longer answer is read all the same.
     properties: dict[str, object] = {
         "rationale": _RATIONALE,
         "criteria": _scores_schema(rubric),
-        **_rubric_properties(rubric),
+        **{name: part for name, part in own.items() if name not in FIELDS},
         "concerns": _CONCERNS,
         "recommended_action": _SHORT,
     }
@@ -256,38 +258,23 @@ def answer_schema(rubric: Rubric) -> dict[str, object]:
         "properties": properties,
         "required": list(properties),
         "additionalProperties": False,
-        **_definitions(rubric),
+        **{name: schema[name] for name in ("$defs", "definitions") if name in schema},
     }
 
 
 def _scores_schema(rubric: Rubric) -> dict[str, object]:
-    names = list(dict.fromkeys(criterion.name for criterion in rubric.criteria))
-    score = _score_schema(rubric.scale)
+    names, low, high = [criterion.name for criterion in rubric.criteria], rubric.scale.min, rubric.scale.max
+    # Models score more steadily in whole numbers, if the scale has more than two of them.
+    if low.is_integer() and high.is_integer() and high - low > 1:
+        score: dict[str, object] = {"type": "integer", "minimum": int(low), "maximum": int(high)}
+    else:
+        score = {"type": "number", "minimum": low, "maximum": high}
     return {
         "type": "object",
         "properties": dict.fromkeys(names, score),
         "required": names,
         "additionalProperties": False,
     }
-
-
-def _score_schema(scale: Scale) -> dict[str, object]:
-    low, high = scale.min, scale.max
-    # Models score more steadily in whole numbers, if the scale has more than two of them.
-    if low.is_integer() and high.is_integer() and high - low > 1:
-        return {"type": "integer", "minimum": int(low), "maximum": int(high)}
-    return {"type": "number", "minimum": low, "maximum": high}
-
-
-def _rubric_properties(rubric: Rubric) -> dict[str, object]:
-    properties = (rubric.json_schema or {}).get("properties")
-    own = properties if isinstance(properties, dict) else {}
-    return {name: part for name, part in own.items() if name not in FIELDS}
-
-
-def _definitions(rubric: Rubric) -> dict[str, object]:
-    schema = rubric.json_schema or {}
-    return {name: schema[name] for name in ("$defs", "definitions") if name in schema}
 
 
 _MAX_PART: Final = 2_000

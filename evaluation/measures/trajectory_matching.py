@@ -226,7 +226,7 @@ def _decide_match(
     pairs = StepPairs.of(steps, actions, rules)
     missing, extra, agrees = pairs.missing, pairs.extra, pairs.agree(result.mode)
     out_of_order = [] if agrees or result.mode not in _ORDERED_MODES else pairs.list_out_of_order()
-    closest = pair_closest(missing, extra, rules)
+    closest = pair_closest(missing, extra, rules) if missing else ()
     mismatches = ((extra[place]["name"], each) for _, place, differences in closest for each in differences)
     return result._replace(
         agrees=agrees,

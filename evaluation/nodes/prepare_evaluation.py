@@ -12,7 +12,6 @@ from evaluation.checks.contract_checks import NamedCheck
 from evaluation.contract.contract import EvaluationCase, EvaluationContract, Threshold
 from evaluation.contract.intake import (
     AcceptedCase,
-    Doubt,
     RefusedCase,
     merge_metadata,
     read_case,
@@ -101,25 +100,6 @@ _NO_CASE: Final = AcceptedCase(
 )
 
 
-def _blank_results() -> EvaluationState:
-    """Return the fields of the other nodes with empty values, so that all are present in any final state."""
-    return {
-        "findings": [],
-        "response_metrics": {},
-        "operational_metrics": {},
-        "trajectory_metrics": {},
-        "judge_decision": {},
-        "judge_result": None,
-        "audit_findings": [],
-        "drift_signals": {},
-        "alerts": [],
-        # Fails closed: a run without a decision is not passed.
-        "evaluation_status": "needs_review",
-        "errors": [],
-        "evaluation_report": None,
-    }
-
-
 def prepare_evaluation(state: object, plugins: Plugins) -> PreparedState:
     """Validate the case and normalise it; a case that is wrong anywhere is ``invalid``, with each problem."""
     case_read = read_case(state)
@@ -163,12 +143,11 @@ def _fill_state(case_read: AcceptedCase, contract: Contract) -> PreparedState:
     case, plain, rules = case_read.case, case_read.plain, contract.rules
     stated = contract.plain
     return {
-        **_blank_results(),
         "input": case.input,
         "case_id": case.case_id,
         "agent_run": as_object(plain["agent_run"]),
         "actual_output": case_read.output,
-        "findings": [*map(_build_doubt, case_read.doubts), *_find_error(case)],
+        "findings": [*_list_doubts(case_read)],
         "reference_output": rules.reference_output,
         "actual_trajectory": normalize_calls(case.agent_run, rules.trajectory),
         "expected_trajectory": [*map(as_object, as_list(stated.get("expected_trajectory")))],
@@ -181,6 +160,19 @@ def _fill_state(case_read: AcceptedCase, contract: Contract) -> PreparedState:
         "contract": {name: value for name, value in stated.items() if value is not None},
         "may_be_sensitive": may_contain_sensitive(case_read.text),
         "demands": contract,
+        # The fields of the other nodes, so that all are present in any final state.
+        "response_metrics": {},
+        "operational_metrics": {},
+        "trajectory_metrics": {},
+        "judge_decision": {},
+        "judge_result": None,
+        "audit_findings": [],
+        "drift_signals": {},
+        "alerts": [],
+        # Fails closed: a run without a decision is not passed.
+        "evaluation_status": "needs_review",
+        "errors": [],
+        "evaluation_report": None,
     }
 
 
@@ -189,25 +181,21 @@ def choose_mode(contract: EvaluationContract) -> str:
 
     One that names the writing tools asks for their effects, which have no order by default.
     """
-    if (
-        contract.trajectory.acting_tools is not None
-        and "trajectory_match_mode" not in contract.model_fields_set
-    ):
-        return "any_order"
-    return contract.trajectory_match_mode
+    is_stated = "trajectory_match_mode" in contract.model_fields_set
+    asks_for_effects = contract.trajectory.acting_tools is not None
+    return "any_order" if asks_for_effects and not is_stated else contract.trajectory_match_mode
 
 
-def _find_error(case: EvaluationCase) -> Iterator[Finding]:
-    error = case.agent_run.error
+def _list_doubts(case_read: AcceptedCase) -> Iterator[Finding]:
+    for doubt in case_read.doubts:
+        if doubt.is_truncated:
+            yield Finding(TRUNCATED, "record", False, doubt.severity, "response", doubt.reason)
+        else:
+            yield Finding("agent_run", "record", None, doubt.severity, "record", doubt.reason)
+    error = case_read.case.agent_run.error
     if error is not None:
         reason = f"The run ended in an error: {shorten(error, _LONGEST_ERROR) or 'without a text'}"
         yield Finding("agent_run", "record", False, "critical", "execution", reason)
-
-
-def _build_doubt(doubt: Doubt) -> Finding:
-    if doubt.is_truncated:
-        return Finding(TRUNCATED, "record", False, doubt.severity, "response", doubt.reason)
-    return Finding("agent_run", "record", None, doubt.severity, "record", doubt.reason)
 
 
 def _normalize_call(call: ToolCall, error: str | None, outcome: CallOutcome | None) -> Action:
