@@ -10,7 +10,6 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from types import MappingProxyType
 from typing import Final, Literal
 
 from evaluation.contract.requirements import Contract
@@ -254,13 +253,8 @@ def feedback_of(report: Report) -> str:
     own = [alert for alert in alerts if _is_own(alert)]
     if own:
         head = _ACCEPTED if report.get("status") == "warning" else _REFUSED
-        printed = {
-            f"checks.{each['check']}": each["evidence"]
-            for each in report.get("checks", ())
-            if each.get("evidence")
-        }
-        return _format_feedback(head, own, printed)
-    return _format_feedback(_INVALID if report.get("status") == "invalid" else _OPEN, alerts)
+        return _format_feedback(head, own, report.get("checks", ()))
+    return _format_feedback(_INVALID if report.get("status") == "invalid" else _OPEN, alerts, ())
 
 
 def problems_of(report: Report, expected: Expectations) -> list[ProblemRecord]:
@@ -347,11 +341,10 @@ def _quote_end(text: str) -> list[str]:
     return ["  the end of what it printed:", *lines[len(lines) - kept :]]
 
 
-def _format_feedback(
-    head: str, alerts: Sequence[Alert], printed: Mapping[str, str] = MappingProxyType({})
-) -> str:
+def _format_feedback(head: str, alerts: Sequence[Alert], checks: Sequence[CheckRecord]) -> str:
     if not alerts:
         return ""
+    printed = {f"checks.{check['check']}": check.get("evidence") for check in checks}
     lines = [f"{head}{', the most important first' if len(alerts) > 1 else ''}:"]
     for at, alert in enumerate(alerts):
         note = f"- and {len(alerts) - at} more"

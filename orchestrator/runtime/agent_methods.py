@@ -131,7 +131,7 @@ def bind_method(agent: object, name: str) -> BoundMethod:
         ) from None
     # By name: a function with ``**kwargs`` may hand them to one that does not know the argument.
     free = signature.parameters.keys() - bound.arguments.keys()
-    return BoundMethod(method, frozenset(free & OPTIONAL))
+    return BoundMethod(method, frozenset({*free, *by_name} & OPTIONAL))
 
 
 def find_newest(agent: object, *names: str) -> str:

@@ -86,6 +86,17 @@ def test_each_documented_form_is_called(subtests):
             assert executor.calls[1].context == context
 
 
+def test_a_compressor_with_a_method_of_its_own_gets_the_task():
+    class Compressor(FakeCompressor):
+        def compress(self, text, task):
+            return f"short for {task}"
+
+    executor = FakeExecutor()
+    run(executor, plan=["one", "two"], compressor=Compressor(""), task="the task")
+
+    assert executor.calls[1].context == "short for the task"
+
+
 def test_an_error_of_the_compressor_ends_the_run_with_the_earlier_results(subtests):
     for answer, message, error_type in [
         (ValueError("no room"), "ValueError: no room", "ValueError"),
