@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from agents.parsing.loose_json import (
@@ -131,31 +131,20 @@ def _read_feedback(value: object) -> str:
     return "" if value is None else replace_surrogates(text)
 
 
-def find_denial(value: object, ignored: Collection[str] = ()) -> str | None:
+def find_denial(value: object) -> str | None:
     """Finds a field that states a refusal, such as ``"passed": "false"`` or ``"verdict": "fail"``.
 
     Args:
         value: A decoded reply. Nested objects and lists are searched, too.
-        ignored: Names of fields at the top whose values are not searched.
 
     Returns:
         The field with its value, as text; None if there is none.
     """
-    if not isinstance(value, Mapping):
-        return None
-    searched = {name: part for name, part in value.items() if name not in ignored}
-    return next(
-        (f"{name!r} is {part!r}" for name, part in iter_fields(searched) if _is_denial(name, part)), None
-    )
+    fields = _iter_fields(value) if isinstance(value, Mapping) else ()
+    return next((f"{name!r} is {part!r}" for name, part in fields if _is_denial(name, part)), None)
 
 
-def normalize_name(name: object) -> str:
-    """Writes a field's name in lower case with underscores, without a prefix such as "is" or "overall"."""
-    words = re.sub(r"[\W_]+|(?<=[a-z\d])(?=[A-Z])", "_", str(name))
-    return _PREFIX.sub("", words.casefold().strip("_"))
-
-
-def iter_fields(value: object) -> Iterator[tuple[str, object]]:
+def _iter_fields(value: object) -> Iterator[tuple[str, object]]:
     """Yields the name and the value of each field of a decoded reply, also of nested objects."""
     # Not recursive: a reply may be nested deeper than Python's stack.
     pending = [value]
@@ -169,7 +158,9 @@ def iter_fields(value: object) -> Iterator[tuple[str, object]]:
 
 
 def _is_denial(name: str, value: object) -> bool:
-    field = normalize_name(name)
+    # In lower case with underscores, without a prefix such as "is" or "overall".
+    words = re.sub(r"[\W_]+|(?<=[a-z\d])(?=[A-Z])", "_", name)
+    field = _PREFIX.sub("", words.casefold().strip("_"))
     text = value.strip(" .!*").lower() if isinstance(value, str) else None
     if _FAULT.fullmatch(field):
         return bool(value) if text is None else _NOTHING.fullmatch(text) is None

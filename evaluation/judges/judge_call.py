@@ -218,7 +218,7 @@ def _find_schema_problem(answer: JsonObject, rubric: Rubric) -> str | None:
 def _refuse_objection(answer: JsonObject, score: JudgeScore, rubric: Rubric) -> None:
     """Raises a ``JudgeError`` if an approval contradicts itself, or lacks the scores of its criteria."""
     kind: JudgeFailureKind = "malformed"
-    denial = find_denial(answer, ignored=_NO_VERDICTS)
+    denial = find_denial({name: answer[name] for name in answer if name not in _NO_VERDICTS})
     if not score.criteria and len(rubric.criteria) > 1:
         kind, reason = "missing_score", "the answer has no 'criteria' with a score for each criterion"
     elif score.criteria and max(score.criteria.values()) < rubric.lowest_passing:
