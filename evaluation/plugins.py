@@ -85,11 +85,6 @@ class FunctionJudge:
 
 
 def check_judge(judge: AnyJudge | JudgeFunction | None) -> AnyJudge | None:
-    """Return ``require_judge`` of a judge, and None for None."""
-    return None if judge is None else require_judge(judge)
-
-
-def require_judge(judge: AnyJudge | JudgeFunction) -> AnyJudge:
     """Return a judge as it is, and a function as a judge.
 
     Raises:
@@ -97,7 +92,7 @@ def require_judge(judge: AnyJudge | JudgeFunction) -> AnyJudge:
     """
     if isinstance(judge, type):
         raise ContractError(f"judge is the class {judge.__name__}; give an instance of it")
-    if isinstance(judge, Judge | AsyncJudge):
+    if judge is None or isinstance(judge, Judge | AsyncJudge):
         return judge
     if callable(judge):
         return FunctionJudge(judge)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
 from statistics import fmean
-from typing import Final
+from typing import Final, cast
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
@@ -36,7 +36,7 @@ from evaluation.judges.judge_call import (
     read_object,
     sum_usage,
 )
-from evaluation.plugins import AnyJudge, JudgeFunction, JudgeRequest, Turn, require_judge
+from evaluation.plugins import AnyJudge, JudgeFunction, JudgeRequest, Turn, check_judge
 from evaluation.report.report_model import Action
 from evaluation.values import JsonObject, as_object, format_numbers
 
@@ -410,8 +410,9 @@ def judge_output(judge: MeasuredJudge, output: LabelledOutput, rubric: Rubric = 
     if isinstance(judge, MonitoringAgent):
         return _ask_monitor(judge, output)
     request = JudgeRequest(rubric, output.task, output.output)
+    asked = cast("AnyJudge", check_judge(judge))
     try:
-        score = read_judge_result(ask_judge(require_judge(judge), request), rubric).score
+        score = read_judge_result(ask_judge(asked, request), rubric).score
     except Exception:  # noqa: BLE001 - a judge is the user's code and may raise anything
         return "needs_review"
     return "accepted" if score >= rubric.lowest_passing else "refused"

@@ -173,16 +173,9 @@ _NOTHING: Final = "No action needed."
 _ADDED_FIELDS: Final = ("errors", "judge_decision", "judge_result")
 """Fields with data from outside that was added after the search of the case."""
 _OUTSIDE_FIELDS: Final = (
-    "input",
-    "case_id",
-    "agent_run",
-    "run_metadata",
-    "contract",
-    "thresholds",
-    "rubric",
-    "baseline_metrics",
+    "input", "case_id", "agent_run", "run_metadata", "contract", "thresholds", "rubric", "baseline_metrics",
     *_ADDED_FIELDS,
-)
+)  # fmt: skip
 """Fields with data from outside."""
 
 
