@@ -140,7 +140,9 @@ class Plugins:
 
     def __post_init__(self) -> None:
         """Check the prices, and the checks of the user's code."""
-        prices: Mapping[str, object] = self.prices
+        prices: object = self.prices
+        if not isinstance(prices, Mapping):
+            raise ContractError(f"prices is {prices!r:.80}; give Price objects by the name of the model")
         for model, price in prices.items():
             if not isinstance(price, Price):
                 given = f"prices[{model!r:.80}] is {price!r:.80}"
