@@ -165,10 +165,12 @@ _ABBREVIATIONS: Final = (
 )  # fmt: skip
 _UNFINISHED: Final = regex.compile(
     rf"(?<![\p{{L}}\p{{N}}])(?i:{'|'.join(_ABBREVIATIONS)}|\p{{L}}|(?:\p{{L}}\.)+\p{{L}})\.\Z"
-    r"|^\s*\d{1,3}\.\Z|(?<!\d)\d{1,2}\.(?=\s(?:Jan|Feb|März|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez))",
+    r"|^\s*\d{1,3}\.\Z",
     regex.M,
 )
-"""Matches an abbreviation, an initial, the number of an item, and a German date."""
+"""Matches an abbreviation, an initial, and the number of an item."""
+_GERMAN_DATE: Final = regex.compile(r"\s(?:Jan|Feb|März|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)")
+"""Matches a month behind the number of its day."""
 _LONGEST_ABBREVIATION: Final = 20
 _GRAPHEME: Final = regex.compile(r"\p{Regional_Indicator}{2}[\p{M}\u200d]*|\X")
 """Flags by hand: ``\\X`` alone counts the run of flags before each of them."""
@@ -218,7 +220,9 @@ def split_sentences(text: str) -> tuple[str, ...]:
     """
     whole, sentences, start = "\n".join(split_paragraphs(text)), [], 0
     for match in _SENTENCE_END.finditer(whole):
-        if not _UNFINISHED.search(whole, max(start, match.end() - _LONGEST_ABBREVIATION), match.end()):
+        first = max(start, match.end() - _LONGEST_ABBREVIATION)
+        is_date = _GERMAN_DATE.match(whole, match.end()) and whole[match.start() - 1].isdigit()
+        if not (is_date or _UNFINISHED.search(whole, first, match.end())):
             sentences.append(whole[start : match.end()])
             start = match.end()
     parts = (part.strip() for part in (*sentences, whole[start:]))
