@@ -16,7 +16,8 @@ from orchestrator import events
 from orchestrator.cli.consoles import clean, count_noun, format_usage, one_line
 from orchestrator.persistence import RunSummary, StoredRun
 from orchestrator.retry.policy import find_best_answer
-from orchestrator.state.graph_state import ACCEPTED, ENDED, OrchestratorState, add_usage, read_basis_reason
+from orchestrator.service.run_view import list_checks, sum_usage
+from orchestrator.state.graph_state import ACCEPTED, ENDED, OrchestratorState, read_basis_reason
 from orchestrator.state.records import (
     NO_USAGE,
     Attempt,
@@ -58,7 +59,7 @@ def describe_verdict(record: Attempt, steps: int, usage: Usage) -> Text:
 def list_details(record: Attempt) -> Iterator[str]:
     """Yields the output of an execution line by line, and the checks of its verdict."""
     yield from (f"  | {line}" for line in clean(record["result"]).splitlines())
-    for check in (record["report"] or {}).get("checks", ()):
+    for check in list_checks(record):
         word = {None: "not decided", True: "passed", False: "failed"}[check["passed"]]
         yield f"  check {word}: {one_line(check['wanted'])} ({one_line(check['seen'])})"
 
@@ -196,12 +197,12 @@ def draw_run(run: StoredRun) -> Iterator[RenderableType]:
 
 
 def _draw_execution(record: Attempt, steps: int) -> Text:
-    usage = add_usage(record["usage"], record["judge_usage"] or NO_USAGE)
     lines = [*(f"  {format_tool_call(call)}" for call in record["tool_calls"]), *list_details(record)]
     if (decision := record.get("decision")) is not None and decision["use"] != "accept":
         lines.append(f"  then {one_line(decision['use'])}: {one_line(decision['reason'], _TEXT_CHARACTERS)}")
     time = _format_time(datetime.fromisoformat(record["started_at"]))
-    return Text.assemble(f"{time} ", describe_verdict(record, steps, usage), *(f"\n{line}" for line in lines))
+    verdict = describe_verdict(record, steps, sum_usage(record))
+    return Text.assemble(f"{time} ", verdict, *(f"\n{line}" for line in lines))
 
 
 @group()
@@ -219,7 +220,7 @@ def draw_outcome(state: OrchestratorState) -> Iterator[RenderableType]:
 
 def _count_passed(record: Attempt) -> str:
     """Returns by what an attempt is the best: " by its checks (1 of 2 passed)"; empty without checks."""
-    checks = (record["report"] or {}).get("checks", ())
+    checks = list_checks(record)
     passed = sum(check["passed"] is True for check in checks)
     return f" by its checks ({passed} of {len(checks)} passed)" if checks else ""
 

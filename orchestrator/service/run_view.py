@@ -11,8 +11,8 @@ from orchestrator.errors import StoreError
 from orchestrator.judging.evidence import read_judgement
 from orchestrator.persistence import History, RunSummary, StoredRun
 from orchestrator.service.executions import RunBuilder
-from orchestrator.state.graph_state import ACCEPTED, ENDED, OrchestratorState, add_usage, read_basis_reason
-from orchestrator.state.records import NO_USAGE, Attempt, HumanAnswer, Question, Report, Usage
+from orchestrator.state.graph_state import ACCEPTED, ENDED, OrchestratorState, add_usage
+from orchestrator.state.records import NO_USAGE, Attempt, HumanAnswer, Question, Usage
 
 MOST_QUESTIONS: Final = 100
 
@@ -32,7 +32,7 @@ class OpenQuestion:
     thread_id: str
     task: str
     question: Question
-    attempt: AttemptView | None
+    attempt: Attempt | None
     problem: str | None = None
 
 
@@ -55,14 +55,16 @@ def list_questions(history: History, builder: RunBuilder) -> list[OpenQuestion]:
     ]
 
 
-def _find_attempt(history: History, run: RunSummary, question: Question) -> AttemptView | None:
+def _find_attempt(history: History, run: RunSummary, question: Question) -> Attempt | None:
     if question["kind"] in ("tool", "agent"):  # asked during the execution, which has no record yet
         return None
     try:
         state = history.show(run.thread_id).state
     except StoreError:  # answered, and deleted meanwhile
         return None
-    return find_attempt(state, question["step_index"], question["attempt"])
+    place = question["step_index"], question["attempt"]
+    records = [*state["results"], *state["synthesis"]]
+    return next((each for each in records if (each["step_index"], each["attempt"]) == place), None)
 
 
 def _find_time(item: tuple[RunSummary, Question]) -> str:
@@ -76,62 +78,13 @@ _REASONS: Final = ("rationale", "reason")
 
 
 @dataclass(frozen=True, slots=True)
-class AttemptView:
-    """One execution of a step.
-
-    Attributes:
-        record: As it is stored.
-        checks: The requirements of its contract, with the words that they rest on and what was seen.
-        judge: The reason of the judge; empty without one.
-        answer: What a person answered, if anybody was asked.
-        usage: Of the execution and its evaluation.
-    """
-
-    record: Attempt
-    checks: Sequence[CheckRecord]
-    judge: str
-    answer: HumanAnswer | None
-    usage: Usage
-
-
-@dataclass(frozen=True, slots=True)
 class StepView:
     """A step of the plan, or the final answer, with its attempts; ``number`` counts from 1."""
 
     number: int
     text: str
     state: StepState
-    attempts: Sequence[AttemptView]
-
-
-@dataclass(frozen=True, slots=True)
-class RunView:
-    """A run. After the plan, ``steps`` has the final answer, if it was written from several steps."""
-
-    summary: RunSummary
-    state: OrchestratorState
-    steps: Sequence[StepView]
-    basis_reason: str
-
-
-def build_run_view(run: StoredRun) -> RunView:
-    """Builds the view of a stored run."""
-    state = run.state
-    return RunView(
-        summary=run.summary,
-        state=state,
-        steps=[*_list_steps(run)],
-        basis_reason=read_basis_reason(state),
-    )
-
-
-def find_attempt(state: OrchestratorState, step_index: int, attempt: int) -> AttemptView | None:
-    """Returns an attempt; None if its execution is not stored yet."""
-    records = [*state["results"], *state["synthesis"]]
-    place = step_index, attempt
-    return next(
-        (_view_attempt(each) for each in records if (each["step_index"], each["attempt"]) == place), None
-    )
+    attempts: Sequence[Attempt]
 
 
 def find_last_answer(state: OrchestratorState) -> HumanAnswer | None:
@@ -143,7 +96,8 @@ def find_last_answer(state: OrchestratorState) -> HumanAnswer | None:
     return max(answers, key=lambda answer: answer["answered_at"], default=None)
 
 
-def _list_steps(run: StoredRun) -> Iterator[StepView]:
+def list_steps(run: StoredRun) -> Iterator[StepView]:
+    """Yields the steps of the plan, and the final answer if it was written from several steps."""
     state = run.state
     steps = [
         (text, [record for record in state["results"] if record["step_index"] == index])
@@ -151,7 +105,7 @@ def _list_steps(run: StoredRun) -> Iterator[StepView]:
     ]
     answer = [("Final answer", state["synthesis"])] if state["synthesis"] else []
     for index, (text, records) in enumerate([*steps, *answer]):
-        yield StepView(index + 1, text, _find_state(run, index, records), [*map(_view_attempt, records)])
+        yield StepView(index + 1, text, _find_state(run, index, records), records)
 
 
 def _find_state(run: StoredRun, index: int, records: Sequence[Attempt]) -> StepState:
@@ -168,17 +122,21 @@ def _is_accepted(record: Attempt) -> bool:
     return record["status"] in ACCEPTED
 
 
-def _view_attempt(record: Attempt) -> AttemptView:
-    supervision = record["supervision"]
-    report: Report = record["report"] or {}
-    result = read_judgement(report)
-    return AttemptView(
-        record=record,
-        checks=report.get("checks", ()),
-        judge=next((str(result[name]) for name in _REASONS if result.get(name)), ""),
-        answer=None if supervision is None else supervision["answer"],
-        usage=add_usage(record["usage"], record["judge_usage"] or NO_USAGE),
-    )
+def list_checks(record: Attempt) -> Sequence[CheckRecord]:
+    """Lists the requirements of the contract of an attempt, with the words they rest on and what was seen."""
+    checks: Sequence[CheckRecord] = (record["report"] or {}).get("checks", ())
+    return checks
+
+
+def find_judge_reason(record: Attempt) -> str:
+    """Returns the reason of the judge; empty without one."""
+    result = read_judgement(record["report"] or {})
+    return next((str(result[name]) for name in _REASONS if result.get(name)), "")
+
+
+def sum_usage(record: Attempt) -> Usage:
+    """Returns the usage of an execution and of its evaluation."""
+    return add_usage(record["usage"], record["judge_usage"] or NO_USAGE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,8 +176,8 @@ def list_events(run: StoredRun) -> Iterator[StoredEvent]:
 
 
 def _list_of_attempt(record: Attempt) -> Iterator[StoredEvent]:
-    place, report = f"{record['step_index']}.{record['attempt']}", record["report"] or {}
-    fields: Mapping[str, object] = {**record, "report": None, "checks": report.get("checks", ())}
+    place = f"{record['step_index']}.{record['attempt']}"
+    fields: Mapping[str, object] = {**record, "report": None, "checks": list_checks(record)}
     yield StoredEvent("StepExecuted", f"StepExecuted:{place}", {"record": fields})
     if record["verdict"] is not None and record["status"] != "pending_validation":
         judged = {"record": fields, "verdict": record["verdict"]}

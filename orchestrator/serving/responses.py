@@ -24,6 +24,7 @@ from evaluation.errors import ContractError
 from evaluation.texts.normal import show_hidden
 from orchestrator.errors import ConfigurationError, OrchestratorError, StoreError, StoreLostError
 from orchestrator.service.run_service import RunService, UnknownRunError
+from orchestrator.service.run_view import find_judge_reason, list_checks, sum_usage
 from orchestrator.state.plain_values import format_one_line
 
 FOLDER: Final = Path(__file__).parent
@@ -125,6 +126,9 @@ def _build_environment() -> Environment:
         run_address=run_address,
         json_address=json_address,
         exact=escape,
+        checks=list_checks,
+        judge_reason=find_judge_reason,
+        sum_usage=sum_usage,
     )
     return environment
 

@@ -21,9 +21,15 @@ from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import RunSummary
 from orchestrator.service.executions import Name, NewRun
 from orchestrator.service.run_service import GivenAnswer
-from orchestrator.service.run_view import MOST_QUESTIONS, OpenQuestion, build_run_view, list_questions
+from orchestrator.service.run_view import (
+    MOST_QUESTIONS,
+    OpenQuestion,
+    list_checks,
+    list_questions,
+    list_steps,
+)
 from orchestrator.serving.responses import RESPONSES, Service, build_address, render, run_address
-from orchestrator.state.graph_state import STATUSES, StoredStatus
+from orchestrator.state.graph_state import STATUSES, StoredStatus, read_basis_reason
 from orchestrator.state.records import Basis
 
 _Text = Annotated[str | None, Field(max_length=500)]
@@ -124,7 +130,9 @@ def show_run(request: Request, service: Service, thread_id: str) -> Response:
     can_resume = run.summary.can_resume and run.summary.question is None
     problem = service.builder.find_problem(thread_id) if can_resume else None
     values = {
-        "view": build_run_view(run),
+        "view": run,
+        "steps": [*list_steps(run)],
+        "basis_reason": read_basis_reason(run.state),
         "refreshed": _REFRESHED,
         "can_change": not request.app.state.options.read_only,
         "resume_problem": problem,
@@ -311,5 +319,5 @@ def _describe_started(thread_id: str) -> StartedRun:
 
 
 def _plain_question(item: OpenQuestion) -> dict[str, Any]:
-    checks = [] if item.attempt is None else [*item.attempt.checks]
+    checks = [] if item.attempt is None else [*list_checks(item.attempt)]
     return {"thread_id": item.thread_id, "task": item.task, "question": item.question, "checks": checks}
