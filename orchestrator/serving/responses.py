@@ -23,7 +23,7 @@ from agents.errors import ModelSetupError, ModelSpecError
 from evaluation.errors import ContractError
 from evaluation.texts.normal import show_hidden
 from orchestrator.errors import ConfigurationError, OrchestratorError, StoreError, StoreLostError
-from orchestrator.service.run_service import RunService, UnknownRunError
+from orchestrator.service.run_service import RunConflictError, RunService, UnknownRunError
 from orchestrator.service.run_view import find_judge_reason, list_checks, sum_usage
 from orchestrator.state.plain_values import format_one_line
 
@@ -196,7 +196,9 @@ def _describe(error: Exception) -> tuple[int, str]:
     if isinstance(error, HTTPException):
         return error.status_code, _UNNAMED.get(str(error.detail), str(error.detail))
     status = next(number for known, number in _STATUSES.items() if isinstance(error, known))
-    return status, format_one_line(error)
+    # The command that continues a run is not cut.
+    is_whole = isinstance(error, UnknownRunError | RunConflictError)
+    return status, str(error) if is_whole else format_one_line(error)
 
 
 def _describe_validation(error: RequestValidationError) -> tuple[int, str]:
