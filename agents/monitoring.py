@@ -65,7 +65,8 @@ class MonitoringAgent(BaseAgent):
             ModelUnavailableError: The model's server does not answer.
             ModelRefusedError: The server refused the request.
         """
-        shown = objective, result, task, evidence
+        # A step that returned nothing has no text.
+        shown = tuple(text or "" for text in (objective, result, task, evidence))
         reply = yield from self._ask(prompts.verdict_request(*shown), VERDICT_SCHEMA)
         verdict = _read_reply(reply, *shown)
         if isinstance(verdict, Unreadable) and verdict.reason == _UNCLEAN:
