@@ -212,10 +212,10 @@ def replace_surrogates(text: str) -> str:
 
 
 ANNOUNCING: Final = (
-    r"[^\w`]*(?:(?:here|s|is|are|this|that|these|it|only|just|the|my|our|your|an?|of|so|now|very|first|initial"
-    r"|rough|quick|you|go|success(?:ful)?|sure|certainly|course|ok(?:ay)?|for|to|in|as|below|following"
-    r"|requested|final|complete|finished|done|json|format|object|plan|steps?|list|version|task|attempt|v?\d+|answer|reply|evaluation|assessment"
-    r"|judge?ment|verdict|scores?)\b[^\w`]*)*+"
+    r"[^\w`]*(?:(?:here|s|is|are|this|that|these|it|only|just|the|my|our|your|an?|of|so|now|very|first"
+    r"|initial|rough|quick|you|go|success(?:ful)?|sure|certainly|course|ok(?:ay)?|for|to|in|as|below"
+    r"|following|requested|final|complete|finished|done|json|format|object|plan|steps?|list|version|task"
+    r"|attempt|v?\d+|answer|reply|evaluation|assessment|judge?ment|verdict|scores?)\b[^\w`]*)*+"
 )
 """Words that announce an object or a list, and say nothing about it: any others may take it back."""
 _FENCE: Final = re.compile(rf"{ANNOUNCING}```\w*+[ \t]*+\n?(?P<content>.*)```", re.DOTALL | re.IGNORECASE)
