@@ -11,7 +11,7 @@ from evaluation.recordings.run_files import read_runs
 
 PEERS = Path(__file__).parents[2] / "data" / "peers"
 FORMATS = sorted({file.parent.name for file in PEERS.glob("*/*.json")})
-SAMPLE = 60
+SAMPLE = 30
 """Damages of each format; the same ones in each run."""
 DAMAGED = frozenset({
     "is_error", "tool_result_is_error", "error", "status", "outcome", "code", "key", "run_type", "type",

@@ -109,7 +109,7 @@ def test_a_crafted_store_imports_and_calls_nothing_and_is_refused(tmp_path, path
         for read in (store.history.runs, lambda: build(store.saver).resume("thread")):
             with suppress(OrchestratorError):
                 read()
-        with pytest.raises(StoreError, match=REFUSALS.get(name, "")):
+        with pytest.raises(StoreError, match=REFUSALS.get(name)):
             store.history.show("thread")
 
     assert (marker.exists(), NEVER_IMPORTED in sys.modules) == (False, False)

@@ -222,7 +222,7 @@ def needed_before(number):
 plans = st.integers(1, 5).flatmap(lambda count: st.tuples(*map(needed_before, range(count))))
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(plans, st.lists(st.sampled_from([accept(), accept(), refuse(), "hm"]), min_size=1, max_size=8))
 def test_whatever_is_needed_and_judged_a_step_runs_only_after_what_it_needs(needs, verdicts):
     executor = FakeExecutor()

@@ -145,7 +145,7 @@ def test_an_output_that_is_refused_whatever_a_judge_says_is_not_kept(output, con
 # The three counters
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(
     st.integers(0, 2),
     st.integers(0, 2),

@@ -78,7 +78,9 @@ def test_each_run_of_a_case_is_a_test_and_a_failure_is_readable(run):
     ("arguments", "counts"),
     [
         (["--evalset", "cases.yaml", "-k", "atlas"], {"passed": 2, "deselected": 1}),
-        (["--evalset", "cases.yaml", "-n", "1"], {"passed": 2, "failed": 1}),
+        pytest.param(
+            ["--evalset", "cases.yaml", "-n", "1"], {"passed": 2, "failed": 1}, marks=pytest.mark.thorough
+        ),
         (["cases.yaml::globe", "--evalset", "cases.yaml"], {"failed": 1}),
         (["test_other.py", "--evalset", "cases.yaml", "-k", "atlas"], {"passed": 2, "deselected": 2}),
         (["--evalset", "cases.yaml", "--evalset", "more.yaml"], {"passed": 3, "failed": 1}),

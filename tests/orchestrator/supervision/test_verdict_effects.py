@@ -90,7 +90,7 @@ monitored = st.sampled_from([accept(), refuse(), "hmm"])
 said = st.sampled_from([met(), missed(), "hmm"])
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(st.lists(verdicts, min_size=1), st.lists(monitored, min_size=1), st.lists(said, min_size=1))
 def test_whatever_those_who_take_part_say_a_run_keeps_its_bounds(decided, judged, assessed):
     executor = SpeakingExecutor(said=assessed)
