@@ -262,7 +262,7 @@ def judge_recorded(state, contract, output):
     return report["status"]
 
 
-@pytest.mark.parametrize("seeds", [range(24), pytest.param(range(24, 400), marks=pytest.mark.soak)])
+@pytest.mark.parametrize("seeds", [range(40), pytest.param(range(40, 400), marks=pytest.mark.soak)])
 def test_the_verdict_of_a_live_run_is_that_of_its_record(seeds):
     seen = []
     for seed in seeds:

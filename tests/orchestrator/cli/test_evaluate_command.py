@@ -142,7 +142,7 @@ BAD_INPUT = {
     "absent.json": "absent.json is no file; give files of recorded runs",
     "loop.json": "loop.json is no file; give files of recorded runs",
     "runs.jsonl --repeat 5": "nothing is executed, because these runs are recorded; leave out --repeat",
-    "runs.jsonl --contract absent.yaml": "--contract 'absent.yaml' cannot be used (No such file",
+    "runs.jsonl --contract absent.yaml": "'absent.yaml' cannot be used (No such file",
     "runs.jsonl --contract wrong.yaml": "required_contents: no field has this name; write",
     "runs.jsonl --junit absent/x.xml": "'absent/x.xml' is no file in a folder",
     "runs.jsonl --fail-on sometimes": "'sometimes'",
