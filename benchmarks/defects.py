@@ -17,7 +17,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from evaluation.recordings.recorded_run import RecordedRun, hold_own_audit
+from evaluation.recordings.default_contract import hold_own_audit
+from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import read_runs
 from evaluation.runner import evaluate_many
 

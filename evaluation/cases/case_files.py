@@ -126,6 +126,9 @@ def read_values(file: Path) -> object:
         ValueError: It is too large, or no such text.
         OSError: It cannot be read.
     """
+    # Opening a pipe would wait for somebody who writes.
+    if file.exists() and not (file.is_file() or file.is_dir()):
+        raise ValueError("it is a pipe, a device or a socket; give a file")
     with file.open("rb") as opened:
         data = opened.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:

@@ -16,7 +16,7 @@ from evaluation.defects.claims import (
     mentions_family,
     split_sentences,
 )
-from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, Level
+from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, Level, names_any
 from evaluation.texts.fact_reading import read_typed
 
 _WORD: Final = re.compile(r"[^\W\d_]{3,}")
@@ -82,10 +82,13 @@ def _is_supported(claim: Claim, calls: Sequence[EvidenceCall], *, are_few: bool)
     things = _list_things(claim)
     is_free = not (are_few and things)
     return any(
-        any(mentions_family(f"{call.args_text} {call.answer}", name) for name in claim.families)
+        any(
+            mentions_family(f"{call.args_text} {call.answer}", name)
+            for name in claim.families - call.families
+        )
         or (
             claim.families & (list_supported(call.families) if call.families else FAMILIES)
-            and (is_free or _names_any(f"{call.name} {call.args_text} {call.answer}", things))
+            and (is_free or names_any(f"{call.name} {call.args_text} {call.answer}", things))
         )
         for call in calls
         if call.acts or call.state == "refused"
@@ -94,8 +97,8 @@ def _is_supported(claim: Claim, calls: Sequence[EvidenceCall], *, are_few: bool)
 
 def _may_do(call: EvidenceCall, claim: Claim) -> bool:
     """Return whether a tool whose verb is not known is about a thing that the claim names."""
-    is_named = _names_any(claim.sentence, [word[:_LETTERS] for word in call.words if len(word) >= _LETTERS])
-    return is_named or _names_any(call.args_text, _list_things(claim))
+    is_named = names_any(claim.sentence, [word[:_LETTERS] for word in call.words if len(word) >= _LETTERS])
+    return is_named or names_any(call.args_text, _list_things(claim))
 
 
 def _is_quoted(claim: Claim, calls: Sequence[EvidenceCall]) -> bool:
@@ -107,18 +110,13 @@ def _list_things(claim: Claim) -> list[str]:
     return [word.lower().removesuffix("s") for word in _THING.findall(claim.clause) if word != claim.word]
 
 
-def _names_any(text: str, words: Collection[str]) -> bool:
-    lower = text.lower()
-    return any(word in lower for word in words)
-
-
 def _is_reported(claim: Claim, calls: Sequence[EvidenceCall], *, is_demanded: bool) -> bool:
     """Return whether an answer that was read may say what the claim repeats: a state from before."""
     return not claim.is_own and any(
         claim.word in call.stated.lower()
         or any(mentions_family(call.stated, name, is_past=True) for name in claim.families)
         or (not is_demanded and _STATE.search(call.stated))
-        or (call.families & claim.families and _names_any(call.answer, _list_identifiers(claim)))
+        or (call.families & claim.families and names_any(call.answer, _list_identifiers(claim)))
         for call in calls
         if call.state == "read"
     )
@@ -138,7 +136,7 @@ def _counts(claim: Claim, calls: Sequence[EvidenceCall], asked: str, *, is_deman
     known = " ".join(f"{call.name} {call.args_text} {call.answer}" for call in calls)
     has_acted = any(call.acts for call in calls)
     names = [name for name in _NAME.findall(claim.clause[1:]) if has_acted and name in asked]
-    return is_demanded and (bool(names) or _names_any(known, _list_things(claim)))
+    return is_demanded and (bool(names) or names_any(known, _list_things(claim)))
 
 
 def _build_finding(

@@ -358,3 +358,9 @@ def list_paths(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tupl
 def names_value(text: str, value: object) -> bool:
     """Return whether a text has a value as words of its own."""
     return re.search(rf"(?<!\w){re.escape(str(value))}(?!\w)", text, re.IGNORECASE) is not None
+
+
+def names_any(text: str, words: Collection[str]) -> bool:
+    """Return whether a text has one of several words in lower case, perhaps within a longer one."""
+    lower = text.lower()
+    return any(word in lower for word in words)

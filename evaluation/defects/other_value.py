@@ -10,7 +10,14 @@ from typing import Final
 from agents.parsing.tool_names import split_name
 from evaluation.defects.arithmetic import is_converted, read_numbers
 from evaluation.defects.claims import Claim, find_claims
-from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, list_leaves
+from evaluation.defects.evidence import (
+    DefectFinding,
+    Evidence,
+    EvidenceCall,
+    EvidenceTurn,
+    list_leaves,
+    names_any,
+)
 from evaluation.texts.fact_reading import Clock, Fact, TypedValue, find_times, read_facts, read_typed
 from evaluation.texts.numbers import is_money, read_field_unit, scale_unit
 
@@ -109,7 +116,9 @@ def _find_contradicted(evidence: Evidence, turn: EvidenceTurn) -> Iterator[Defec
         others = [
             (value, call)
             for value, call in passed
-            if value.family == wanted.family and value not in {*named, *said, *_list_read(evidence, call)}
+            if value.family == wanted.family
+            and value not in {*named, *said, *_list_read(evidence, call)}
+            and (value.family != "name" or names_any(claimed, call.words))
         ]
         if others and not (wanted in moments and _has_other_zone(turn, [call for _, call in others])):
             other, call = min(others, key=lambda each: each[1].place)

@@ -162,9 +162,14 @@ def split_words(text: str) -> list[str]:
 
 
 _UNSTATED: Final = regex.compile(
-    r"(?P<code>```.*?(?:```|\Z)|`[^`\n]+`)|<!--.*?(?:-->|\Z)|(?<!~)~~(?!~)[^~\n]+~~", regex.DOTALL
+    r"(?P<code>```.*?(?:```|\Z)|`[^`\n]+`)|<!--.*?(?:-->|\Z)|(?<!~)~~(?!~)[^~\n]+~~"
+    r"|<(\w+)\b[^<>]*(?:\bhidden\b|display:\s*none|visibility:\s*hidden)[^<>]*>.*?</\2>"
+    r"|\s(?:title|alt)=(?:\"[^\"\n]*\"|'[^'\n]*')(?=[^<>]*>)"
+    r"|(?<=\]\([^()\s]*)\s+\"[^\"\n]*\"(?=\))|^[ \t]*\[[^\]\n]+\]:[ \t]+\S[^\n]*$",
+    regex.DOTALL | regex.MULTILINE | regex.IGNORECASE,
 )
-"""Matches comments and struck-out text, and code, where both are shown."""
+"""Matches what a reader does not see (comments, struck-out text, hidden elements, titles and definitions of
+links), and code, where all of it is shown."""
 _RAISED: Final = regex.compile(r"(?<=\d)(?=\p{No})")
 """Matches between a digit and a digit or fraction of one character, as in 10² and 6½."""
 _ADDRESS: Final = regex.compile(
@@ -174,7 +179,7 @@ _LIST_MARK: Final = regex.compile(r"^[ \t]{0,3}(\d{1,3})[.)](?=[ \t]+\S)", regex
 
 
 def read_stated(text: str, wanted: str = "") -> str:
-    """Return a text without comments and struck-out text, which stay in code, or if they are ``wanted``."""
+    """Return a text without what a reader does not see; it stays in code, or if it is ``wanted``."""
     is_wanted = any(not match["code"] for match in _UNSTATED.finditer(wanted))
     return text if is_wanted else _UNSTATED.sub(lambda match: match["code"] or " ", text)
 
