@@ -65,9 +65,11 @@ def _find_bare_claims(
     turn: EvidenceTurn, demanded: frozenset[str], calls: Sequence[EvidenceCall]
 ) -> Iterator[Claim]:
     """Yield the sentences that say only that all is done, if something was asked for and nothing was done."""
-    if demanded & HARD and calls and not any(call.acts or call.is_vague for call in calls):
+    # Whoever asks for orders is served by a call that reads orders.
+    left = (demanded & HARD).difference(*(call.families for call in calls))
+    if left and calls and not any(call.acts or call.is_vague for call in calls):
         for sentence in filter(_ALL_DONE.match, split_sentences(turn.text)):
-            yield Claim(demanded & HARD, sentence, sentence, sentence, is_strong=False, is_own=False)
+            yield Claim(left, sentence, sentence, sentence, is_strong=False, is_own=False)
 
 
 def _list_demanded(asked: str) -> frozenset[str]:

@@ -33,9 +33,7 @@ _CONCLUSION: Final = re.compile(
     re.IGNORECASE,
 )
 _NO_ANSWER: Final = "no_answer"
-_CUT: Final = re.compile(
-    r"(?:\A|\s)(?:the|an?|of|and|or|to|with|for|from|by|in|my|your|its|their|because)\Z", re.IGNORECASE
-)
+_CUT: Final = re.compile(r"\s(?:the|an?|and|or|my|your|its|their|because)\Z", re.IGNORECASE)
 """Matches at the end of a text that stops within a sentence."""
 _REPEATED: Final = re.compile(r"(\b\S(?:.{2,198}\S)?\s+)\1{7,}", re.DOTALL)
 _MOST_EQUAL: Final = 5

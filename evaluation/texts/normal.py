@@ -161,11 +161,13 @@ def split_words(text: str) -> list[str]:
     return words
 
 
+_DEFINITION: Final = r"^[ \t]*\[[^\]\n]+\]:[ \t]*\S+(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'|\([^)\n]*\)))?[ \t]*$"
+"""The definition of a link, with or without a title."""
 _UNSTATED: Final = regex.compile(
     r"(?P<code>```.*?(?:```|\Z)|`[^`\n]+`)|<!--.*?(?:-->|\Z)|(?<!~)~~(?!~)[^~\n]+~~"
     r"|<(\w+)\b[^<>]*(?:\bhidden\b|display:\s*none|visibility:\s*hidden)[^<>]*>.*?</\2>"
     r"|\s(?:title|alt)=(?:\"[^\"\n]*\"|'[^'\n]*')(?=[^<>]*>)"
-    r"|(?<=\]\([^()\s]*)\s+\"[^\"\n]*\"(?=\))|^[ \t]*\[[^\]\n]+\]:[ \t]+\S[^\n]*$",
+    r"|(?<=\]\([^()\s]*)\s+\"[^\"\n]*\"(?=\))|" + _DEFINITION,
     regex.DOTALL | regex.MULTILINE | regex.IGNORECASE,
 )
 """Matches what a reader does not see (comments, struck-out text, hidden elements, titles and definitions of
@@ -207,7 +209,7 @@ _HIDDEN_ELEMENT: Final = re.compile(
     r"|<(\w+)\b[^>]*(?:\bhidden\b|display:\s*none|visibility:\s*hidden)[^>]*>.*?</\2>",
     re.DOTALL | re.IGNORECASE,
 )
-_REFERENCE: Final = re.compile(r"^[ \t]*\[[^\]\n]+\]:[^\n]*$", re.MULTILINE)
+_REFERENCE: Final = re.compile(_DEFINITION, re.MULTILINE)
 """Matches the definition of a link, of which a reader sees nothing."""
 _LINK: Final = re.compile(r"!?\[([^\]\n]*)\]\(([^)\s]*)[^)\n]*\)")
 _TAG: Final = re.compile(r"</?[a-zA-Z][^<>\n]*>")

@@ -86,9 +86,9 @@ def test_a_tool_that_only_its_name_tells_keeps_the_count_of_calls(subtests):
     for endings, contract, status in [
         ([NO], {"must_call": ["send_parcel"]}, "failed"),
         ([NO], {"expected_trajectory": ["send_parcel"]}, "failed"),
-        # Nothing shows that it acted, and the answer does not say so.
-        ([OPEN], {"must_call": ["send_parcel"]}, "needs_review"),
-        ([OPEN], {"expected_trajectory": ["send_parcel"]}, "needs_review"),
+        # Whether it acted is a note: only stated effects decide.
+        ([OPEN], {"must_call": ["send_parcel"]}, "passed"),
+        ([OPEN], {"expected_trajectory": ["send_parcel"]}, "passed"),
         # Calls are counted: only stated effects free a call of a limit.
         ([NO, DONE], {"checks": [{"check": "tool_calls", "tool": "send_parcel", "max": 1}]}, "failed"),
     ]:
