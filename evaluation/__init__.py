@@ -11,6 +11,8 @@ import os
 from importlib.util import find_spec
 from pathlib import Path
 
+import lazy_loader
+
 _MARK = "attach_stub(__name__, __file__)"
 """A text in the ``__init__.py`` of each of our packages."""
 
@@ -36,8 +38,7 @@ def check_sibling(name: str) -> None:
 
 
 check_sibling("agents")
-from agents.lazy_names import attach_stub  # noqa: E402 - only if the package is ours
 
 # The metrics need no LangGraph, which takes about a second to import.
-__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 logging.getLogger(__name__).addHandler(logging.NullHandler())

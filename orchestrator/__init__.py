@@ -5,6 +5,8 @@ The public names are listed in ``__init__.pyi``. Each is imported on first use.
 
 import logging
 
+import lazy_loader
+
 import evaluation
 
 if not hasattr(evaluation, "check_sibling"):
@@ -12,8 +14,7 @@ if not hasattr(evaluation, "check_sibling"):
         "`import evaluation` finds another package than the one of plan-execute-monitor; "
         "rename your own package, or move it into another one"
     )
-from agents.lazy_names import attach_stub
 
 # LangGraph and LangChain take seconds to import; the command line must react to Ctrl-C before that.
-__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 logging.getLogger(__name__).addHandler(logging.NullHandler())

@@ -92,7 +92,8 @@ def _list_fields(calls: Sequence[EvidenceCall]) -> Iterator[_Field]:
             if (number := _read_number(leaf)) is not None:
                 words = tuple(split_name(path[-1]))
                 around = frozenset(word for name in path for word in split_name(name))
-                yield _Field(words, number, _read_unit(words, currency), f"{path[-1]}: {leaf}", call, around)
+                shown = str(leaf) if path == (call.name,) else f"{path[-1]}: {leaf}"
+                yield _Field(words, number, _read_unit(words, currency), shown, call, around)
 
 
 def _read_unit(words: Sequence[str], currency: str | None) -> str | None:

@@ -3,6 +3,6 @@
 The public names are listed in ``__init__.pyi``. The queue needs the extra [postgres].
 """
 
-from agents.lazy_names import attach_stub
+import lazy_loader
 
-__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -4,7 +4,7 @@ The public names are ``build_app``, ``build_mcp_server``, ``ServerOptions``, ``R
 ``OneOrchestrator``.
 """
 
-from agents.lazy_names import attach_stub
+import lazy_loader
 
 # Each is imported when it is used, because it may need an extra.
-__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -66,7 +66,7 @@ def test_the_same_run_in_every_format_has_the_same_question_call_and_verdict(sub
                 assert (json.loads(args) if isinstance(args, str) else args) == {"title": "Moby Dick"}
                 report = evaluate({**first.case, "checks": [{"check": "sourced_facts"}]})
                 assert report.status == "failed"
-                assert "the sources have no 99" in report.summary
+                assert "from which 99 does not follow" in report.summary
 
 
 def test_a_state_of_ours_and_a_case_are_read_as_they_are(tmp_path):

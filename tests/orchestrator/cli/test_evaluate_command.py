@@ -164,7 +164,7 @@ def test_bad_input_is_one_sentence(subtests, cli, runs, tmp_path, monkeypatch):
 FAILED_CALL = {"name": "cancel_order", "args": {}, "error": "closed"}
 LOOKUP = {"name": "price_of", "args": {}, "result": "12.5"}
 ANY_RUN = {
-    "another fact": ([LOOKUP], "It costs 99 euros.", 1, "the sources have no 99"),
+    "another fact": ([LOOKUP], "It costs 99 euros.", 1, "price_of gave 12.5, from which 99 does not"),
     "a claimed action": ([FAILED_CALL], "I have cancelled it.", 1, 'cancel_order answered "closed"'),
     "a failed call": ([FAILED_CALL], "Done.", 1, "suspicion failure_untold, 1 run"),
     "a repeated call": ([LOOKUP] * 4, "12.5", 0, "price_of was called 4 times in a row"),
@@ -206,7 +206,7 @@ def test_a_langchain_agent_is_verified_from_its_dump_as_the_readme_shows(cli, tm
     asked = cli("evaluate", str(tmp_path / "trace.json"))
 
     assert asked.exit_code == 1
-    assert asked.stdout.endswith("the sources have no 99, and it does not follow from 12.5.\n")
+    assert asked.stdout.endswith("price_of gave 12.5, from which 99 does not follow.\n")
 
 
 def test_a_contract_of_a_case_holds_for_the_runs_of_its_name_or_task(cli, runs, tmp_path):
