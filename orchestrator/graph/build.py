@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.runnables import Runnable
+from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -90,21 +90,34 @@ class ThreadedSaver(BaseCheckpointSaver[V]):
     def __init__(self, saver: BaseCheckpointSaver[V]) -> None:
         super().__init__(serde=saver.serde)
         self._saver: BaseCheckpointSaver[V] = saver
-        for name in _PLAIN_METHODS:
+        for name in (*_PLAIN_METHODS, "get_next_version", "list"):
             setattr(self, name, getattr(saver, name))
-            setattr(self, f"a{name}", partial(asyncio.to_thread, getattr(saver, name)))
-        self.get_next_version = saver.get_next_version  # type: ignore[method-assign]
-        self.list = saver.list  # type: ignore[method-assign]
 
     def with_allowlist(self, extra_allowlist: Collection[tuple[str, ...]]) -> BaseCheckpointSaver[V]:
         """Wraps the saver with another allowlist."""
         return ThreadedSaver(self._saver.with_allowlist(extra_allowlist))
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """Reads a checkpoint."""
+        return await asyncio.to_thread(self._saver.get_tuple, config)
 
     async def alist(self, *args: Any, **named: Any) -> AsyncIterator[CheckpointTuple]:  # noqa: ANN401
         """Reads checkpoints, the newest first."""
         # All at once: a database cursor may be bound to the thread that opened it.
         for stored in await asyncio.to_thread(lambda: [*self._saver.list(*args, **named)]):
             yield stored
+
+    async def aput(self, *args: Any) -> RunnableConfig:  # noqa: ANN401
+        """Stores a checkpoint."""
+        return await asyncio.to_thread(self._saver.put, *args)
+
+    async def aput_writes(self, *args: Any) -> None:  # noqa: ANN401
+        """Stores the writes of a task."""
+        await asyncio.to_thread(self._saver.put_writes, *args)
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        """Deletes a thread with all its checkpoints."""
+        await asyncio.to_thread(self._saver.delete_thread, thread_id)
 
 
 Graph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, RunInput, OrchestratorState]
