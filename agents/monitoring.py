@@ -53,7 +53,7 @@ class MonitoringAgent(BaseAgent):
             objective: The goal of the output.
             result: The output.
             task: The whole task.
-            evidence: What is known: the outcomes of checks, and what tools answered.
+            evidence: The outcomes of checks, and the answers of tools.
 
         An approval that is not one JSON object alone is asked for once more.
 

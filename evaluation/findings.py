@@ -60,7 +60,7 @@ class Finding:
         severity: The effect if it did not pass.
         kind: The kind of answer; with the severity, it decides the status of the run.
         reason: One sentence that names the problem and the change.
-        observed: The value that was compared; of a check, what the run has, as a main clause.
+        observed: The value that was compared; of a check, the observation as a main clause.
         limit: The value that it was compared with; of a check, the requirement as an instruction.
         where: The place in the run, such as ``agent_run.final_output``.
         category: The category of an audit finding, such as ``safety``.

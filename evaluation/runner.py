@@ -84,7 +84,7 @@ arun_pipeline: Final = awaited(_evaluate)
 
 
 def _store_state(state: PreparedState) -> EvaluationState:
-    """Return the state without what is not stored."""
+    """Return the state without the parts that are not stored."""
     return cast("EvaluationState", {name: value for name, value in state.items() if name != "demands"})
 
 
@@ -113,7 +113,7 @@ def evaluate(
         case: The run and its contract, as an object in the document's shape or an ``EvaluationCase``; or
             the messages of a run, in any format that ``run_from_messages`` reads, or an agent's state with
             ``messages``.
-        contract: What the run has to fulfil, in place of the contract of the case.
+        contract: The demands on the run, in place of the contract of the case.
         judge: Scores what no program can score; an object with ``judge`` or ``ajudge``, or a function.
         baseline: Metrics to compare with, or an earlier report; replaces ``baseline_metrics`` of the case.
         options: The other plug-ins; see ``plugins.Plugins``.

@@ -41,7 +41,7 @@ from orchestrator.supervision.phases import Supervisor
 
 
 class OrchestratorOptions(RunSettings, total=False):
-    """The keyword arguments of ``LangGraphOrchestrator``: those of ``RunSettings``, and these."""
+    """The keyword arguments of ``LangGraphOrchestrator``: the fields of ``RunSettings``, and these."""
 
     models: Mapping[str, BaseChatModel] | None
     """Chat models by name, for rules of ``retry_policy`` that escalate to another model."""

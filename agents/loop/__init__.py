@@ -1,1 +1,1 @@
-"""The executor's agent: its graph, the tools that act, and what is known of each of their calls."""
+"""The executor's agent: its graph, the tools that act, and the effects of their calls."""

@@ -1,4 +1,4 @@
-"""Which tools act, which only read, and what an answer says of a call."""
+"""Which tools act, which only read, and whether an answer says that a call acted."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ ActingToolsOption: TypeAlias = Sequence[str] | Mapping[str, ActingTool] | None
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """What is known of a tool before it is called.
+    """The use of a tool, as far as it is known before the call.
 
     Attributes:
         kind: Whether it acts, only reads, or may do either.
@@ -132,7 +132,7 @@ class ActingTools:
 
 @lru_cache(4096)
 def describe_tool(acting: ActingTools, name: str) -> ToolUse:
-    """Returns what is known of a tool: by the caller's word, then by annotations, then by its name."""
+    """Describes a tool: by the caller's word, then by annotations, then by its name."""
     if name in acting.stated:
         return ToolUse("acting", acting.stated[name], is_stated=True)
     hints = acting.metadata.get(name) or {}
@@ -244,7 +244,7 @@ def _takes_answer(function: Callable[..., object]) -> bool:
 
 
 def _ask(function: Callable[[str], object], answer: str) -> bool | None:
-    """Returns what a function says of an answer; None unless it is True or False."""
+    """Asks a function about an answer; returns None unless it says True or False."""
     try:
         told = function(answer)
     except BaseException as error:  # noqa: BLE001 - the caller's code, and the call has been made

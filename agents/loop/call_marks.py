@@ -30,7 +30,7 @@ Mark = Literal["begun", "paused", "asked"]
 
 @dataclass(frozen=True, slots=True)
 class CallMarks:
-    """What the store knows of a call since its intent was stored.
+    """The marks of a call in the store since its intent was stored.
 
     Attributes:
         starts: Number of starts that neither ended nor paused, the first included.
@@ -52,7 +52,7 @@ class CallMarks:
 
 
 def read_marks(config: RunnableConfig, call_id: str) -> Conversation[CallMarks]:
-    """Reads the marks of a call; those of a call without any if there is no store."""
+    """Reads the marks of a call; without a store, a call has none."""
     if (place := find_checkpoint(config)) is None:
         return CallMarks()
     saver, checkpoint = place

@@ -46,7 +46,7 @@ class ReadBack(TypedDict):
 class Effect(TypedDict):
     """One call of a tool that may act, as a store keeps it.
 
-    It is written down before the call is made, as "unknown" and without an answer: that is what is known if
+    It is written down before the call is made, as "unknown" and without an answer: nothing more is known if
     the process dies in the call. ``execution`` is the id of the execution of the graph that made the call.
     ``is_stated`` says that the tool acts by the caller's word or by its annotations, and ``is_repeat`` that
     only its name says so and that an equal call before may have acted.
@@ -72,7 +72,7 @@ class EarlierCall:
     """A call before, of a tool that acts.
 
     Attributes:
-        outcome: What is known of it.
+        outcome: Whether it acted.
         answer: Its answer or its error.
         made_in: The execution that made it.
         is_same_step: Whether it was made for the same step of the plan.
@@ -153,7 +153,7 @@ class CallGate(ABC):
         """Asks a person with ``interrupt``, until an answer can be read."""
 
     def note_call(self, call: ToolCall, effect: Effect, told: str | None = None) -> None:  # noqa: ARG002
-        """Takes what is known of a call, and with ``told`` the answer to one whose tool did not run."""
+        """Takes the effect of a call, and with ``told`` the answer if its tool did not run."""
         return
 
     def note_history(self, messages: Sequence[BaseMessage], effects: Mapping[str, Effect]) -> None:  # noqa: ARG002
@@ -197,7 +197,7 @@ class Withheld:
     """The call is not made, and the model gets a text in its place.
 
     Attributes:
-        text: The answer of an equal call, what a person stated, or why the call is not made.
+        text: The answer of an equal call, the words of a person, or why the call is not made.
         gate: Why the call is not made; None if it cannot be.
         answer: The answer of the person who decided.
         earlier: The equal call whose answer is reused.
@@ -221,7 +221,7 @@ Decision: TypeAlias = Made | Withheld
 
 
 def build_effect(call: ToolCall, decision: Decision, execution: str) -> Effect:
-    """Builds what is known of a call before it is made, or of one that is not made."""
+    """Builds the effect of a call before it is made, or of one that is not made."""
     effect = Effect(name=call["name"], args=call["args"], outcome="unknown", answer=None, execution=execution)
     if isinstance(decision, Made):
         made = effect if decision.approval is None else {**effect, "approval": decision.approval}
@@ -239,7 +239,7 @@ def build_effect(call: ToolCall, decision: Decision, execution: str) -> Effect:
 
 
 class StartedCall(BaseCallbackHandler):
-    """Takes what a tool receives: a person or a middleware may change a call, or answer in its place.
+    """Takes the call as a tool receives it: a person or a middleware may change it, or answer instead.
 
     Attributes:
         received: Name and arguments of the call, as an effect has them; empty if no tool started.

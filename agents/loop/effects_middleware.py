@@ -271,7 +271,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         return replace(response, result=marked)
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: ToolHandler) -> Output:  # type: ignore[override]
-        """Makes a call unless another execution began it, and stores what is known of it."""
+        """Makes a call unless another execution began it, and stores its effect."""
         return run_conversation(self._make_call(request, handler))
 
     async def awrap_tool_call(self, request: ToolCallRequest, handler: ToolHandler) -> Output:  # type: ignore[override]
@@ -372,7 +372,7 @@ def _read_effect(
     output: Output,
     received: Mapping[str, object],
 ) -> Conversation[Effect]:
-    """Returns what the answer says of the effect of a call; the intent for a tool that only reads."""
+    """Returns the effect of a call by its answer; the intent for a tool that only reads."""
     use = describe_tool(acting, intent["name"])
     if use.only_reads:
         return intent

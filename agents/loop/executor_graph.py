@@ -93,7 +93,7 @@ class ExecutorMiddleware(EffectsMiddleware):
         return prepared.override(system_message=SystemMessage(context.system)) if context.system else prepared
 
     def tell_error(self, request: ToolCallRequest, error: BaseException) -> ToolMessage:
-        """Tells the model what a tool raised."""
+        """Tells the model the error of a tool."""
         is_told = type(error) in (GraphBubbleUp, ParentCommand) and not _has_graph_around(request)
         if isinstance(error, GraphBubbleUp) and not is_told:
             raise error
@@ -169,7 +169,7 @@ class ModelCallMiddleware(AgentMiddleware[Any, Any, Any]):
 
 
 def _has_graph_around(request: ToolCallRequest) -> bool:
-    """Returns whether a graph of the user takes what a tool gives to another graph; a run takes nothing."""
+    """Returns whether a graph of the user takes the update of a tool for another graph; a run takes none."""
     return find_gate() is None and has_outer_graph(request.runtime.config)
 
 

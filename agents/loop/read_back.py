@@ -1,4 +1,4 @@
-"""Asks a tool that only reads what a call has done."""
+"""Asks a tool that only reads for the effect of a call."""
 
 from __future__ import annotations
 

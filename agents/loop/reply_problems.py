@@ -53,7 +53,7 @@ def tell_reply(messages: Sequence[BaseMessage]) -> dict[str, Any] | None:
 
 
 def _find_problem(reply: BaseMessage) -> tuple[str, AgentError] | None:
-    """Returns what a model is told of a reply that is no answer, and the error if that does not help."""
+    """Returns the message about a reply that is no answer, and the error if the message does not help."""
     mark = read_reply_mark(reply) if isinstance(reply, AIMessage) else None
     if mark is None or (find_gate() is not None and "unmade" not in mark):
         return None  # a run sees itself why an output is cut off

@@ -59,7 +59,7 @@ def ask_decision(build_request: Callable[[str], object], new_after: int | None =
     """Asks a person until an answer can be read, and returns it.
 
     Args:
-        build_request: Returns the request, with a sentence on what is wrong with the last answer.
+        build_request: Returns the request, with a sentence about the fault of the last answer.
         new_after: As for ``ask_person``.
     """
     problem = ""

@@ -178,7 +178,7 @@ def raise_outer(error: BaseException) -> None:
 
 
 def read_invalid_call(invalid: InvalidToolCall) -> tuple[ToolCall, str]:
-    """Returns a call whose arguments are no JSON object, with their text, and what the model is told."""
+    """Returns a call whose arguments are no JSON object, with their text, and the message to the model."""
     given = invalid["args"] or ""
     written = given.removeprefix(BROKEN)
     is_broken = find_broken(written) is not None

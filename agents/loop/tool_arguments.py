@@ -119,7 +119,7 @@ def withhold_broken(reply: AIMessage, tools: Iterable[object]) -> AIMessage:
 
 
 def find_argument_problem(call: ToolCall, tool: BaseTool | None) -> str | None:
-    """Returns what a model is told of arguments that a tool does not take; None if it may take them.
+    """Returns the message about arguments that a tool does not take; None if it may take them.
 
     LangChain leaves out an argument that a tool does not have, so that a default takes its place.
     """

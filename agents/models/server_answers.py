@@ -108,7 +108,7 @@ def _find_part(error: Exception) -> object:
 
 @dataclass(frozen=True, slots=True)
 class ServerFault:
-    """What the error of a call says of the model's server.
+    """The fault of a model's server, by the error of a call.
 
     Attributes:
         error: The error.

@@ -88,7 +88,7 @@ class CheckedReplies:
 
 @lru_cache(maxsize=64)
 def _build_class(model_class: type[BaseChatModel]) -> type[BaseChatModel]:
-    """Builds a subclass of the same name that checks what the class itself implements."""
+    """Builds a subclass of the same name that checks the methods of the class itself."""
     names = {each.__name__ for each in model_class.__mro__}
     methods = {
         name: check(getattr(model_class, name))
@@ -234,7 +234,7 @@ class _Stream:
 
 
 def _count_once(before: UsageMetadata | None, usage: UsageMetadata | None) -> UsageMetadata | None:
-    """Returns what a piece adds to the usage: a server that repeats the prompt's tokens repeats all."""
+    """Returns the usage that a piece adds: a server that repeats the prompt's tokens repeats all."""
     if before is None or usage is None or not 0 < before["input_tokens"] <= usage["input_tokens"]:
         return usage
     return subtract_usage(usage, before)

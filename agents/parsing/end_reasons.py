@@ -42,7 +42,7 @@ def find_cut_off(report: Mapping[str, object]) -> str | None:
     A reason that is not known to mean a whole answer counts as a failure of the server.
 
     Args:
-        report: What a provider reports, or a message with its content.
+        report: The report of a provider, or a message with its content.
     """
     kinds = {reason: _find_kind(reason) for reason in _list_reasons(report)}
     # Some servers write the text at which they stopped beside the reason.

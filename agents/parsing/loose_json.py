@@ -140,7 +140,7 @@ def find_json(text: str, *, any_case: bool = False) -> tuple[list[object], str]:
 def read_beginning(text: str) -> object:
     """Reads JSON in any spelling that may be cut off. Returns None if it cannot be read.
 
-    What is cut may mean anything: take from it a failure, never an approval.
+    A reply that is cut may mean anything: take from it a failure, never an approval.
     """
     try:
         return from_json(replace_surrogates(_spell_as_json(text)), allow_partial="trailing-strings")

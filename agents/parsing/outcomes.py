@@ -194,7 +194,7 @@ def may_have_acted(answer: str) -> bool:
 
 
 def states_error(answer: object, depth: int = _DEPTH) -> bool:
-    """Checks whether the answer of any tool, also of one that reads, is that of a failed call.
+    """Checks whether the answer of any tool, also of one that reads, says that the call failed.
 
     It is narrower than ``read_outcome``: what is read may have been refused, and free prose says nothing.
 
@@ -270,7 +270,7 @@ def _read_value(tool: str, value: object, depth: int) -> Outcome:
 
 
 def _unwrap(value: object) -> object:
-    """Returns what an object holds in its only field, if that is an object or a list of objects."""
+    """Returns the value of the only field of an object, if it is an object or a list of objects."""
     while isinstance(value, Mapping) and len(value) == 1:
         [(name, inner)] = _fold_names(value).items()
         inner = _load(inner) if isinstance(inner, str) else inner
@@ -315,7 +315,7 @@ def _read_object(tool: str, fields: Mapping[str, object], depth: int) -> Outcome
 
 
 def _list_signs(tool: str, fields: Mapping[str, object]) -> Iterator[Outcome]:
-    """Yields what the fields of an object say against an act."""
+    """Yields the fields of an object that speak against an act."""
     is_status = _ABOUT_STATUS.issuperset(fields)
     numbers = {name: value for name, value in fields.items() if type(value) is int}
     for name, value in fields.items():

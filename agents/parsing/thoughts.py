@@ -94,7 +94,7 @@ def _find_start(text: str, position: int) -> re.Match[str] | None:
 
 
 def _find_end(text: str, mark: re.Match[str]) -> int:
-    """Finds the end of what a mark begins: of thoughts, also of nested ones, or of the reply."""
+    """Finds the end of the part that a mark begins: of thoughts, also of nested ones, or of the reply."""
     if mark.lastgroup == "header":
         return mark.end()
     start, end = _COMPILED.get(str(mark.lastgroup), (None, None))

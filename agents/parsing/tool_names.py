@@ -1,4 +1,6 @@
-"""Guesses from the name of a tool whether it acts or only reads. It is a guess: what is stated outweighs it.
+"""Guesses from the name of a tool whether it acts or only reads.
+
+It is a guess: a statement of the caller outweighs it.
 
 A name is split into words, without the name of a server or a package before it: ``mcp__shop__refund_order``,
 ``shop.refundOrder`` and ``refund-order`` have the words "refund" and "order". The first rule that fits:

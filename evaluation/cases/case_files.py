@@ -154,7 +154,7 @@ def validate_values(
         model: The model.
         data: The values.
         file: Their file.
-        names: Names of fields to propose for one that is unknown. Default: those of the model.
+        names: Names of fields to propose for one that is unknown. Default: the fields of the model.
         outer: The path of the values in the file.
 
     Raises:

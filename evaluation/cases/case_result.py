@@ -242,7 +242,7 @@ def compare_baselines(before: Baseline, now: Baseline) -> Changes:
 
 
 def check_same_cases(before: Baseline, names: Iterable[str]) -> None:
-    """Raise ContractError if a baseline is of other cases than those of these names."""
+    """Raise ContractError if a baseline has other cases than these names."""
     if others := sorted(before.cases.keys() ^ {*names}):
         shown = ", ".join(repr(shorten(name, 60)) for name in others[:3])
         raise ContractError(

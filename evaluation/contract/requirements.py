@@ -71,7 +71,7 @@ class Requirement:
     owner: str | None = None
 
     def limit(self, covers: Covers) -> Covers:
-        """Return what a pass proves: no content if only the words of the task demand it."""
+        """Return the proof that a pass gives: no content if only the words of the task demand it."""
         return "form" if covers == "content" and self.origin == "task" else covers
 
     def demands_as(self, other: Requirement) -> bool:
@@ -217,7 +217,7 @@ def _list_checks(rules: EvaluationContract) -> Iterator[Requirement]:
 
 
 def _list_measured(rules: EvaluationContract) -> Iterator[Requirement]:
-    """Yield what a metric or a judge decides."""
+    """Yield the demands that a metric or a judge decides."""
     covers: dict[str, Covers] = {
         "reference_output": "content",
         "expected_trajectory": "content" if _expects_effect(rules) else "actions",

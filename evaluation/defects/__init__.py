@@ -1,1 +1,1 @@
-"""What a run did against what it says: rules on calls, claims and facts."""
+"""Contradictions between the deeds and the words of a run: rules on calls, claims and facts."""

@@ -73,7 +73,7 @@ def _find_bare_claims(
 
 
 def _list_demanded(asked: str) -> frozenset[str]:
-    """Return the families of what is asked for; a question about a thing asks for no action."""
+    """Return the families of the actions that are asked for; a question about a thing asks for none."""
     plain = _TELL.sub("", asked)
     parts = (part for part in split_sentences(plain) if not part.endswith("?") or _POLITE.search(part))
     return list_families(tuple(word.lower() for part in parts for word in _WORD.findall(part)))

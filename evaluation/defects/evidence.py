@@ -1,4 +1,4 @@
-"""The evidence of a run: its calls with their outcomes, and each turn with what was known then."""
+"""The evidence of a run: its calls with their outcomes, and each turn with the calls before it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LONGEST: Final = 160
 
 @dataclass(frozen=True, slots=True)
 class DefectFinding:
-    """A contradiction between what a run says and what it did.
+    """A contradiction between the words of a run and its calls.
 
     Attributes:
         rule: The name of the rule.
@@ -191,7 +191,7 @@ class EvidenceTurn:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What was asked, done, answered and said."""
+    """The requests, calls, answers and words of a run."""
 
     turns: tuple[EvidenceTurn, ...]
     calls: tuple[EvidenceCall, ...]

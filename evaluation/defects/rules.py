@@ -74,7 +74,7 @@ def _find_address(text: str) -> str | None:
 
 
 def find_no_answer(evidence: Evidence) -> Iterator[DefectFinding]:
-    """Yield what a reader cannot take as an answer."""
+    """Yield the answers that a reader cannot use."""
     answer = evidence.answer
     if answer is not None and (seen := _find_fault(answer)):
         yield DefectFinding(_NO_ANSWER, "suspicion", answer.text or answer.raw, seen, answer.place)

@@ -125,7 +125,7 @@ class LabelledOutput(BaseModel):
         kind: The label.
         fault: The fault, as one word; "none" for a right output.
         language: ISO 639-1 code of the task.
-        task: What was asked for.
+        task: The request.
         output: The output to judge.
     """
 

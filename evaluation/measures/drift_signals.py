@@ -154,7 +154,7 @@ def _build_bands(
     rules: DriftRules,
     directions: Directions,
 ) -> Iterator[Band]:
-    """Yield the bands around the numbers of one run, and around those of many.
+    """Yield the bands around the numbers of one run, and around the numbers of many.
 
     Around many, harmless runs exceed the bounds at the accepted rate, all metrics together. The rate of each
     bound is the accepted rate divided by the number of metrics that can raise an alarm (Bonferroni), and by

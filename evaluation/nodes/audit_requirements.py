@@ -93,7 +93,7 @@ def _find(
 
 
 def _find_defects(state: EvaluationState, audit: AuditRules) -> Iterator[Finding]:
-    """Yield the contradictions between what the run did and what it says."""
+    """Yield the contradictions between the calls of the run and its words."""
     if audit.defects == "off":
         return
     evidence = build_evidence(

@@ -276,7 +276,7 @@ class EvaluationState(TypedDict, total=False):
 
 
 class PreparedState(EvaluationState, total=False):
-    """The state between the nodes, with what is not stored."""
+    """The state between the nodes, with the parts that are not stored."""
 
     demands: Contract
     """The contract, validated once."""

@@ -206,7 +206,7 @@ _SUITE: Final = "evaluation"
 
 
 def _name_runs(results: Sequence[CaseResult]) -> list[tuple[str, CaseResult]]:
-    """Returns the results with the names of their runs: those of a repeated case have numbers, from 1."""
+    """Returns the results with the names of their runs: the runs of a repeated case have numbers, from 1."""
     repeated = {(each.name, each.arm) for each in results if each.trial}
     return [
         (f"{each.name}[{each.trial + 1}]" if (each.name, each.arm) in repeated else each.name, each)

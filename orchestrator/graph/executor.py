@@ -275,7 +275,7 @@ def build_record(
     Args:
         state: The state before the execution, with the commitment to it.
         called: The executor's result, or its error.
-        request: What the executor was asked to do.
+        request: The request to the executor.
         started_at: When the execution began, as ISO 8601.
         mode: How the step is supervised.
     """

@@ -111,7 +111,7 @@ class RunGate(CallGate):
         ]
 
     def note_call(self, call: ToolCall, effect: Effect, told: str | None = None) -> None:
-        """Records what is known of a call."""
+        """Records the effect of a call."""
         read_recorder().note_call(call, effect, told)
 
     def note_history(self, messages: Sequence[BaseMessage], effects: Mapping[str, Effect]) -> None:

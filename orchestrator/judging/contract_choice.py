@@ -209,7 +209,7 @@ def is_blank(text: str) -> bool:
 
 
 def _select_calls(contracts: Sequence[Contract]) -> list[Demand]:
-    """Return what the contracts of the run say of calls, for the last step before an answer."""
+    """Return the demands of the run's contracts on calls, for the last step before an answer."""
     run = reduce(Contract.join, contracts, _NOTHING)
     if not run.asks_for_calls:
         return []

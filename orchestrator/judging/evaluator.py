@@ -231,7 +231,7 @@ def add_search(contract: Contract, *, is_wanted: bool) -> Contract:
 
 
 def list_evidence(state: OrchestratorState, record: Attempt, *, is_run: bool) -> dict[str, object]:
-    """Lists what an ``agent_run`` needs besides its own calls: earlier calls, and texts with facts.
+    """Lists the fields of an ``agent_run`` besides its own calls: earlier calls, and texts with facts.
 
     Args:
         state: The state of the run.

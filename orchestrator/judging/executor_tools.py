@@ -90,7 +90,7 @@ class ExecutorTools:
         return tuple(name for name, use in uses if use.kind == "acting" and use.is_stated)
 
     def describe(self, name: str) -> ToolUse:
-        """Returns what is known of a tool before it is called."""
+        """Returns the use of a tool before it is called."""
         return describe_tool(self.acting, name)
 
     def tell_outcome(self, call: ToolCallRecord) -> EffectOutcome:

@@ -182,7 +182,7 @@ class Judging:
 
 
 def list_read_backs(record: Attempt) -> list[ProbeRecord]:
-    """Lists what tools answered that were asked what the calls of an execution have done."""
+    """Lists the answers of tools that were asked for the effects of an execution."""
     return [call["read_back"] for call in record["tool_calls"] if "read_back" in call]
 
 

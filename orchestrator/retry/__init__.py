@@ -1,4 +1,4 @@
-"""What follows a verdict: the retry policy, its rules, and its decision as a pure function.
+"""The decision after a verdict: the retry policy, its rules, and their pure function.
 
 The public names are listed in ``__init__.pyi``. Each is imported on first use.
 """

@@ -1,4 +1,4 @@
-"""What follows a verdict: the update of the state, and the request for the next execution of the step.
+"""The update of the state after a verdict, and the request for the next execution of the step.
 
 A step is accepted, executed again, planned again or given up, or a person is asked about it.
 """
@@ -316,7 +316,7 @@ def read_reason(refused: Attempt) -> str:
 
 
 def _read_rule(refused: Attempt) -> Mapping[str, Any]:
-    """Returns the values of the rule that decided; those of feedback after a correction."""
+    """Returns the values of the rule that decided; after a correction, of the feedback."""
     options = refused["decision"]["options"] if "decision" in refused else {}
     is_ruled = "temperature" in options and read_correction(refused) is None
     return options if is_ruled else _AFTER_CORRECTION

@@ -76,7 +76,7 @@ class RunSummary:
         updated: Time of the latest checkpoint in UTC; the year 1 if it cannot be read.
         question: The question for a person.
         usage: The usage of the run; None before there is a plan.
-        basis: By what the success is known; None if the run did not succeed.
+        basis: The basis of the success; None if the run did not succeed.
         judged_again: Whether the run failed because it could not be judged: ``resume`` judges it again.
     """
 

@@ -227,7 +227,7 @@ def _check_answer(answer: object, question: Question, now: datetime) -> object:
 
 
 def list_cancelled(resumed: Resumption, reason: str) -> list[tuple[str, OrchestratorState]]:
-    """Returns the last states of a stored run that is cancelled: its own, and those of its nested graphs."""
+    """Returns the last states of a stored run that is cancelled: of its graph and its nested graphs."""
     question = resumed.state["question"]
     failure = build_failure("cancelled", reason, None if question is None else question["step_index"])
     ended = cast("OrchestratorState", {"question": None, **failure})

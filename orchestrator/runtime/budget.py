@@ -186,7 +186,7 @@ _END: Final = 200
 class ModelCall(TypedDict):
     """A model call; ``tokens`` has the counts that the model reported, None before and if it reported none.
 
-    ``text`` is the text of the reply, and ``reports`` what the provider says of it. ``num_ctx`` is the size
+    ``text`` is the text of the reply, and ``reports`` the reports of the provider. ``num_ctx`` is the size
     of the context, and ``prompt_bytes`` the size of the prompt, if the model states the former.
     """
 

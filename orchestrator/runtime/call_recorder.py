@@ -158,7 +158,7 @@ class UsageRecorder(BaseCallbackHandler):
             self._tools = {**earlier, **self._tools}
 
     def note_call(self, call: ToolCall, effect: Effect, told: str | None) -> None:
-        """Records what is known of a call, and with ``told`` a call whose tool did not run."""
+        """Records the effect of a call, and with ``told`` a call whose tool did not run."""
         withheld = None if told is None else build_withheld(call, effect, told)
         noted = read_effect(effect)
         if withheld is not None:

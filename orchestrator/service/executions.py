@@ -31,7 +31,7 @@ class NewRun(BaseModel):
         thread_id: Name of the run; None for a new name.
         acting_tools: Tools that change something, as ``--acting-tools`` names them; None for the server's.
         supervise: Who reviews each step; None for the server's choice.
-        require: What a success has to rest on at least; None for the server's.
+        require: The least basis of a success; None for the server's.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -245,7 +245,7 @@ class RunService:
         await asyncio.to_thread(self.history.delete, thread_id)
 
     async def _wait_until(self, thread_id: str, is_reached: Callable[[RunSummary | None], bool]) -> None:
-        """Waits until the store has what a client is told, so that a kill of the server cannot lose it."""
+        """Waits until the store has the answer to a client, so that a kill of the server cannot lose it."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + _LONGEST_WAIT_S
         while loop.time() < deadline:

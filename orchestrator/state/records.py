@@ -211,7 +211,7 @@ class ToolCallRecord(TypedDict):
     ``args`` are the model's words. ``received`` is the same as the tool's schema reads it, if that differs.
     ``gate`` says why the tool did not run; a "reused" call has the result of the same call in the execution
     ``made_in``. ``answer`` is the answer of a person to the question about the call; a "stated" call has its
-    text as the result. ``outcome`` is there if the tool acts: what is known of the call. ``writes`` is there
+    text as the result. ``outcome`` is there if the tool acts. ``writes`` is there
     if the caller or the annotations of the tool say that it acts, and not only its name. ``read_back`` is
     what a reading tool answered after the call. ``id`` is the model's id of the call.
     """
@@ -234,7 +234,7 @@ class ToolCallRecord(TypedDict):
 class EffectRecord(TypedDict):
     """A call of a tool that acts, in the execution that the model wanted it in.
 
-    ``outcome`` is what is known of it, ``answer`` its answer or its error, and ``approval`` the answer of a
+    ``outcome`` says whether it acted, ``answer`` its answer or its error, and ``approval`` the answer of a
     person to the question about it. ``is_guessed`` says that only the name of the tool says that it acts.
     """
 
@@ -304,7 +304,7 @@ class Attempt(TypedDict):
     ``status`` is "warning" for the best of several failed executions, if the policy accepts it.
     ``judge_usage`` is the usage of evaluation and supervision. ``replan`` counts the re-plans before it.
     ``feedback`` is given to the agents in place of the verdict's if that quotes the expected answer.
-    ``basis`` is what the verdict rests on, and ``basis_reason`` says it in words. ``problems`` has the
+    ``basis`` is the basis of the verdict, and ``basis_reason`` says it in words. ``problems`` has the
     requirements that were not met, the most severe first, and ``decision`` is what followed. ``cut_off`` is
     the provider's reason for cutting the reply off.
     """

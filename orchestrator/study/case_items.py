@@ -56,7 +56,7 @@ class EvalsetFile(pytest.File):
     """A file of cases."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """Yield the runs; those of a case with several have numbers, from 1."""
+        """Yield the runs; the runs of a case with several have numbers, from 1."""
         evalset = self.config.stash[_EVALSETS][str(self.path)]
         for job, name in zip(evalset.jobs, name_jobs(evalset.jobs), strict=True):
             yield CaseItem.from_parent(self, name=clean_line(name), runner=evalset.runner, job=job)

@@ -148,7 +148,7 @@ def list_jobs(cases: CaseSet, repeat: int | None) -> list[Job]:
 
 
 def name_jobs(jobs: Sequence[Job]) -> list[str]:
-    """Returns the name of each run in reports; those of a case with several have numbers, from 1."""
+    """Returns the name of each run in reports; the runs of a case with several have numbers, from 1."""
     repeated = {case.title for case, trial in jobs if trial}
     return [f"{case.title}[{trial + 1}]" if case.title in repeated else case.title for case, trial in jobs]
 
@@ -218,7 +218,7 @@ def assert_evaluation(
     Args:
         run: A case for ``evaluate``; or an ``agent_run``, the state of a run, messages, LangChain's
             ``{"messages": [...]}``, or the answer as a text.
-        contract: What is required, in place of the contract of a case. Without any contract: that no fact
+        contract: The demands, in place of the contract of a case. Without any contract: that no fact
             and no action is without a source, and the other checks that need none.
         require: What a success has to rest on: "checked", "judged" or "approved"; None for anything.
         fail_on: The least severe status that is not accepted: "warning", "needs_review" or "failed".

@@ -55,7 +55,7 @@ class RecordedEvaluation:
         judge: Scores what no program can; None for none.
         keeps_runs: Whether a result has the run and its contract, which costs a search for sensitive data.
         unread: The runs and cases that could not be read, one sentence each.
-        ignored: What was ignored in those that were read, one sentence each.
+        ignored: The parts that were ignored in the files that were read, one sentence each.
         next_trials: The number of the next run of each case and arm.
         cases: Contracts by the name or the task of a case, in place of ``contract``; a run of no such case
             counts as unread. The task and then the name of one case share one object.

@@ -87,7 +87,7 @@ def _takes_nothing(value: Callable[..., object]) -> bool:
 
 
 def read_output(value: object) -> dict[str, object]:
-    """Returns the ``agent_run`` of what a target returned.
+    """Returns the ``agent_run`` of the value that a target returned.
 
     Raises:
         TypeError: It is no text, ``agent_run`` or state, or has values that are not JSON.

@@ -32,7 +32,7 @@ _End: TypeAlias = events.RunFinished | events.RunPaused | events.RunInterrupted
 
 @dataclass(frozen=True, slots=True)
 class _RunSpans:
-    """The open spans of a run: its own, and those of its attempts."""
+    """The open spans of a run: its own, and one for each attempt."""
 
     run: trace.Span
     attempts: dict[Place, trace.Span] = field(default_factory=dict)

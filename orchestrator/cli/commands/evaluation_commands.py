@@ -337,7 +337,7 @@ def draw_result(result: CaseResult, *, is_repeated: bool) -> Text:
 
 
 def draw_summary(results: Sequence[CaseResult], unread: Sequence[str], ignored: Sequence[str]) -> Text:
-    """Draws the counts, the bases of the accepted runs, the rates of repeated ones, and what was not read."""
+    """Draws the counts, the bases of accepted runs, the rates of repeated ones, and unread files."""
     lines = [*_list_counts(results), *_list_places("not read", unread), *_list_places("ignored", ignored)]
     return Text("\n".join(lines))
 

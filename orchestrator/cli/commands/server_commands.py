@@ -40,8 +40,8 @@ def serve(
     Args:
         host: Listen on this address.
         port: Listen on this port; 0 for any free one.
-        token: What a client has to give, at least 16 characters; needed unless only this machine can
-            reach the address.
+        token: The token that a client has to send, at least 16 characters; needed unless only this machine
+            can reach the address.
         read_only: Refuse every change.
         allow_host: A further name by which clients reach the server (repeatable).
     """
@@ -121,7 +121,7 @@ def submit(
     queue: options.Name[str] = "default",
     json: options.Json = False,
 ) -> None:
-    """Queue a run of TASK for workers on any machine, and print what is queued.
+    """Queue a run of TASK for workers on any machine, and print its entry in the queue.
 
     The same --thread is queued once. Exit status: 0 queued, or there already; 2 bad input, nothing queued.
 
