@@ -29,8 +29,8 @@ else:
 DEFAULT_NUM_CTX: Final = 8192
 NUM_CTX: Final = "num_ctx"
 """The key of the context's size in the metadata of a model."""
+_DEFAULT_HOST: Final = "127.0.0.1"
 _DEFAULT_PORT: Final = 11434
-_DEFAULT_HOST: Final = f"127.0.0.1:{_DEFAULT_PORT}"
 
 
 def build_ollama(name: str, options: Mapping[str, object]) -> ChatOllama:
@@ -47,7 +47,6 @@ def build_ollama(name: str, options: Mapping[str, object]) -> ChatOllama:
     Raises:
         ModelSpecError: An option is not accepted.
     """
-    import httpx  # noqa: PLC0415 - the client of Ollama's library
     from langchain_ollama import ChatOllama  # noqa: PLC0415 - slow to import
 
     # A connection that is kept open belongs to its event loop; the next asyncio.run cannot use it.
@@ -57,7 +56,7 @@ def build_ollama(name: str, options: Mapping[str, object]) -> ChatOllama:
         defaults={
             "num_ctx": DEFAULT_NUM_CTX,
             "temperature": 0.0,
-            "client_kwargs": {"timeout": 300.0, "limits": httpx.Limits(max_keepalive_connections=0)},
+            "client_kwargs": {"timeout": 300.0, "headers": {"Connection": "close"}},
         },
         options=options,
     )
@@ -137,14 +136,20 @@ def format_address(host: str | None = None) -> str:
     Args:
         host: The address, as in ``OLLAMA_HOST``. Default: port 11434 on this machine.
     """
-    address = (host or "").strip() or _DEFAULT_HOST
-    has_scheme = "://" in address
     try:
-        url = httpx2.URL(address if has_scheme else f"http://{address}")
+        url = _read_address(host)
     except httpx2.InvalidURL:
         return "the address in OLLAMA_HOST, which is invalid"
-    port = "" if has_scheme or url.port else f":{_DEFAULT_PORT}"
-    return f"{url.scheme}://{url.netloc.decode('ascii')}{port}"
+    return f"{url.scheme}://{url.netloc.decode('ascii')}"
+
+
+def _read_address(host: str | None) -> httpx2.URL:
+    """Reads an address as Ollama's own client does: its scheme, host and port may be left out."""
+    address = (host or "").strip() or _DEFAULT_HOST
+    if "://" in address:
+        return httpx2.URL(address)
+    url = httpx2.URL(f"http://{address}")
+    return url.copy_with(host=url.host or _DEFAULT_HOST, port=url.port or _DEFAULT_PORT)
 
 
 def installed_models(host: str | None = None, timeout: float = 2.0) -> list[str] | None:
@@ -157,16 +162,17 @@ def installed_models(host: str | None = None, timeout: float = 2.0) -> list[str]
     Returns:
         The names in the server's order; None if no Ollama server answers.
     """
-    import httpx  # noqa: PLC0415
-    from ollama import Client, ResponseError  # noqa: PLC0415 - slow to import
-
+    key = os.environ.get("OLLAMA_API_KEY")
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
     try:
-        client = Client(host=host, timeout=timeout, limits=httpx.Limits(max_keepalive_connections=0))
-        models = client.list().models
-    # ValueError: the address is invalid, or another kind of server answers.
-    except (OSError, httpx.HTTPError, httpx.InvalidURL, ResponseError, ValueError):
+        url = _read_address(host or os.environ.get("OLLAMA_HOST"))
+        address = url.copy_with(path=f"{url.path.rstrip('/')}/api/tags")
+        reply = httpx2.get(address, headers=headers, timeout=timeout, follow_redirects=True)
+        models: list[dict[str, str]] = reply.raise_for_status().json()["models"]
+        return [model["name"] for model in models]
+    # Another kind of server may answer anything.
+    except (httpx2.HTTPError, httpx2.InvalidURL, LookupError, TypeError, ValueError):
         return None
-    return [model.model for model in models if model.model]
 
 
 def server_address(llm: object) -> str | None:
