@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextvars import Context
 from typing import Final, Literal
 
-from langchain_core.runnables.config import RunnableConfig, set_config_context, var_child_runnable_config
+from langchain_core.runnables.config import RunnableConfig, set_config_context
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.config import get_config
@@ -46,8 +46,10 @@ def read_values(config: RunnableConfig | None = None) -> Mapping[str, object]:
     return (read_config() if config is None else config).get("configurable", {})
 
 
-def without_durability(config: RunnableConfig) -> RunnableConfig:
-    """Returns the config of a node without the durability of its graph.
+def build_nested_config(config: RunnableConfig) -> RunnableConfig:
+    """Returns the config of a node for what it calls: without the recursion limit and the durability.
+
+    The caller of a run limits the nodes of the run, and not those of the graphs within them.
 
     LangGraph 1.2 hands ``durability="sync"`` down to every graph that a node runs. A nested graph without a
     checkpointer then waits for a checkpoint that it never writes, and raises AttributeError. Only the caller
@@ -55,21 +57,11 @@ def without_durability(config: RunnableConfig) -> RunnableConfig:
     """
     # The same crash without nesting: https://github.com/zenml-io/kitaru/issues/403. A test fails when nested
     # graphs no longer crash; this function can go then.
-    configurable = config.get("configurable", {})
-    if _DURABILITY_KEY not in configurable:
-        return config
-    others = {name: value for name, value in configurable.items() if name != _DURABILITY_KEY}
-    return RunnableConfig(**{**config, "configurable": others})
-
-
-def drop_recursion_limit() -> None:
-    """Removes the recursion limit from the config that everything inherits which the running node calls.
-
-    The caller of a run limits the nodes of the run, and not those of the graphs within them.
-    """
-    inherited = RunnableConfig(**read_config())
-    inherited.pop("recursion_limit", None)
-    var_child_runnable_config.set(inherited)
+    configurable = {**config.get("configurable", {})}
+    configurable.pop(_DURABILITY_KEY, None)
+    nested = RunnableConfig(**{**config, "configurable": configurable})
+    nested.pop("recursion_limit", None)
+    return nested
 
 
 def find_checkpoint(

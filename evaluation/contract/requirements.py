@@ -129,6 +129,8 @@ class Contract:
         Raises:
             ContractError: Both state a field that has one value, and differently.
         """
+        if self.is_empty or other.is_empty:
+            return other if self.is_empty else self
         rules = merge_rules(self.rules, other.rules)
         return Contract(_add_new(self.requirements, other.requirements), rules)
 

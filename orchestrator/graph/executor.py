@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import partial
 from typing import cast
 
@@ -13,7 +14,7 @@ from langchain_core.language_models import BaseChatModel
 from langgraph.types import Overwrite, StreamWriter
 
 from agents.errors import AgentError
-from agents.loop.effects import use_gate, utc_now
+from agents.loop.effects import use_gate
 from agents.loop.langgraph_internals import extend_config
 from agents.loop.tool_arguments import IDEMPOTENCY_KEY
 from agents.models.model_call import Sampling
@@ -93,7 +94,7 @@ def executor_node(executor: ExecutorMethods, contracts: Contracts, settings: Set
         if compressed.get("status") == "failed":
             return compressed
         before = cast("OrchestratorState", {**state, **compressed})
-        started_at, request = utc_now().isoformat(), build_request(before, policy)
+        started_at, request = datetime.now(UTC).isoformat(), build_request(before, policy)
         gate = _build_gate(executor.tools, before, run, demands, can_ask=can_ask and run.interruptible)
         schema = contracts.schema if contracts.is_output(state) else None
         observer = CallObserver(write, run.thread_id, "executor", index)

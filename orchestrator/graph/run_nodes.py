@@ -6,6 +6,7 @@ import uuid
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias, cast
 
 from langgraph.graph.state import CompiledStateGraph
@@ -27,7 +28,7 @@ from orchestrator.planning.parallel import (
 )
 from orchestrator.planning.plan import PlannedSteps, check_complete, read_steps
 from orchestrator.retry.verdict_updates import build_failure, count_calls, stop_if_over_budget
-from orchestrator.runtime.call import AgentMethod, Node, Raised, Returned, RunContext, Spent, call_agent
+from orchestrator.runtime.call import AgentMethod, Node, Raised, Returned, RunContext, call_agent
 from orchestrator.runtime.call_recorder import CallObserver
 from orchestrator.settings import Modes, Settings, check_task
 from orchestrator.state.graph_state import (
@@ -56,13 +57,14 @@ def planner_node(
         # A new run starts from a blank state: the thread may hold the state of an earlier one.
         before = state if is_replan else blank_state(check_task(state.get("task")), settings.max_retries)
         observer = CallObserver(write, run.thread_id, "planner")
+        plan = _Plan(modes, settings, derivation, before, run)
         if not is_replan and settings.options["planning"] != "always":
             # A task that is tried as a whole first is its own plan.
-            called: Returned[object] | Raised = Returned([before["task"]], Spent(NO_USAGE, []))
+            steps = PlannedSteps([before["task"]], None, None)
+            update = await plan.complete({"usage": before["usage"]}, steps)
         else:
             request = build_replan_request(before) if is_replan else before["task"]
-            called = await call_agent(generate_plan, request, run=run, observer=observer)
-        update = await _Plan(modes, settings, derivation, before, run).read(called)
+            update = await plan.read(await call_agent(generate_plan, request, run=run, observer=observer))
         for event in _build_events(run.thread_id, before, update):
             write(event)
         return update if is_replan else _replace_all(before, update)
@@ -91,21 +93,26 @@ class _Plan:
             if isinstance(called, Raised):
                 raise called.error
             steps = read_steps(called.value, self.settings.options["max_plan_steps"])
-            modes = self.modes.plan_modes(steps.texts, steps.modes, len(state["plan"]))
         except PlanError as error:
             return {**totals, **build_failure("plan_invalid", str(error), error=error)}
-        except ConfigurationError as error:
-            return {**totals, **build_failure("supervision_invalid", str(error), error=error)}
         is_auto = self.settings.options["planning"] == "auto"
         if is_auto and state["plan"] == [state["task"]] and len(steps.texts) == 1:
             # A single step breaks nothing up: it would only repeat what failed, as another text.
             return {**totals, **build_failure("attempts_exhausted", state["underway"]["replan"] or "")}
+        return stop_if_over_budget(await self.complete(totals, steps), self.run)
+
+    async def complete(self, totals: StateUpdate, steps: PlannedSteps) -> StateUpdate:
+        """Returns the update for the steps of a plan, with their modes and contracts."""
+        state = self.state
         try:
+            modes = self.modes.plan_modes(steps.texts, steps.modes, len(state["plan"]))
             declared = await self._derive_contracts(steps.texts)
         except ContractFunctionError as error:
             return {**totals, **build_failure("contract_error", str(error), error=error)}
+        except ConfigurationError as error:
+            return {**totals, **build_failure("supervision_invalid", str(error), error=error)}
         before = cast("OrchestratorState", {**state, **totals, "declared": declared})
-        return stop_if_over_budget({**totals, **_build_update(before, steps, modes)}, self.run)
+        return {**totals, **_build_update(before, steps, modes)}
 
     async def _derive_contracts(self, steps: Sequence[str]) -> Declared:
         """Returns the declarations with the contracts that are derived from the task and the new steps."""
@@ -115,11 +122,11 @@ class _Plan:
         if derived is not None:
             kept, own = derived["output"], list[DerivedContract | None]([None] * len(steps))
             if rules is not None:
-                own = await run_in_thread(lambda: rules.derive_steps(steps, kept))
+                own = await run_in_thread(partial(rules.derive_steps, steps, kept))
             return {**declared, "derived": {**derived, "steps": [*derived["steps"], *own]}}
         if rules is None or _is_replan(self.state):
             return declared
-        return {**declared, "derived": await run_in_thread(lambda: rules.derive_plan(task, steps))}
+        return {**declared, "derived": await run_in_thread(partial(rules.derive_plan, task, steps))}
 
 
 def _is_replan(state: OrchestratorState) -> bool:

@@ -11,7 +11,6 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import get_runtime
 from langgraph.types import Send, StreamWriter
 
-from agents.loop.langgraph_internals import drop_recursion_limit
 from agents.sync import run_sync
 from evaluation.graph import DirectCall
 from orchestrator.graph.run_nodes import StepGraph, accept_output, stop_with_siblings
@@ -290,17 +289,23 @@ def build_runnable(
 
     async def call(state: OrchestratorState) -> StateUpdate:
         runtime = get_runtime(RunContext)
-        drop_recursion_limit()
-        # LangGraph's server and other hosts invoke the graph without a context, or with a dict of their own.
-        # Bounds on the time of the run and of a step do not hold there, because each node gets a new clock.
         context: object = runtime.context
-        run = context if isinstance(context, RunContext) else settings.new_context("")
-        # The thread of a run that begins may hold the usage of an earlier one.
-        if state.get("status") == "executing":
-            run.count_usage(state["usage"])
+        run = context if isinstance(context, RunContext) else _build_context(state, settings)
         return _select_changes(state, await node(state, run, runtime.stream_writer))
 
     return DirectCall(lambda state: run_sync(lambda: call(state)), call, subgraph)
+
+
+def _build_context(state: OrchestratorState, settings: Settings) -> RunContext:
+    """Builds the context of a node that another host runs, such as LangGraph's server, with none of ours.
+
+    Bounds on the time of the run and of a step do not hold there, because each node gets a new clock.
+    """
+    run = settings.new_context("")
+    # The thread of a run that begins may hold the usage of an earlier one.
+    if state.get("status") == "executing":
+        run.spent = state["usage"]
+    return run
 
 
 def _select_changes(state: OrchestratorState, update: StateUpdate) -> StateUpdate:

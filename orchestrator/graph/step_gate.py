@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from typing import Final, cast
 
@@ -13,7 +14,7 @@ from langchain_core.messages import BaseMessage, ToolCall
 from agents.errors import CallHaltedError
 from agents.loop.acting_tools import describe_tool
 from agents.loop.decisions import choose_earlier
-from agents.loop.effects import CallGate, CallQuestion, EarlierCall, Effect, utc_now
+from agents.loop.effects import CallGate, CallQuestion, EarlierCall, Effect
 from agents.loop.langgraph_internals import ask_person, read_task_id
 from agents.loop.tool_arguments import hash_call
 from agents.reply_types import HumanAnswer
@@ -92,7 +93,7 @@ class RunGate(CallGate):
             [*question.findings, *self._describe_effects()],
         )
         ask = partial(ask_person, new_after=question.new_after)
-        while isinstance(answer := human.read_answer(ask(asked), asked, utc_now()), str):
+        while isinstance(answer := human.read_answer(ask(asked), asked, datetime.now(UTC)), str):
             asked = {**asked, "problem": answer}
         if answer["answer"] == "halt":
             # Also for an agent within a tool, whose error would only be an answer to the model.

@@ -6,12 +6,12 @@ approval_node waits for a person's answer; answer_node applies it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import partial
 from typing import NoReturn, TypeVar, cast
 
 from langgraph.types import StreamWriter, interrupt
 
-from agents.loop.effects import utc_now
 from agents.reply_types import HumanAnswer, Unreadable
 from orchestrator.errors import ContractFunctionError
 from orchestrator.graph.monitor import decide_next, emit_verdicts, find_hidden_answer
@@ -238,7 +238,7 @@ def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings)
             else Unreadable(f"the commitment could not be made: {called.message}", called.message)
         )
         kind = _find_kind(state)
-        commitment = build_commitment(reply, index, request.instruction, utc_now(), kind)
+        commitment = build_commitment(reply, index, request.instruction, datetime.now(UTC), kind)
         underway = {**state["underway"], "commitment": commitment, "committing": called.spent.usage}
         return stop_if_over_budget({**totals, "underway": underway}, run, index)
 
@@ -268,7 +268,7 @@ def post_node(assess: Assess | None) -> Node:
         tools = list(dict.fromkeys(call["name"] for call in record["tool_calls"]))
 
         def apply(assessed: Attempt, reply: AssessmentReply | Unreadable) -> StateUpdate:
-            assessment = build_assessment(reply, index, output, tools, utc_now())
+            assessment = build_assessment(reply, index, output, tools, datetime.now(UTC))
             return {"results": [_supervise(assessed, assessment=assessment)]}
 
         method = partial(assess, record["step"], commitment, output, tools, describe_task(state))
@@ -300,7 +300,7 @@ def wait_for_server(message: str) -> NoReturn:
 async def answer_node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
     """Applies an answer; if it cannot be read, asks again."""
     question = cast("Question", state["question"])
-    answer = human.read_answer(state["underway"]["answer"], question, utc_now())
+    answer = human.read_answer(state["underway"]["answer"], question, datetime.now(UTC))
     taken: StateUpdate = {"underway": {**state["underway"], "answer": None}}
     if isinstance(answer, str):
         return {**taken, "question": {**question, "problem": answer}}

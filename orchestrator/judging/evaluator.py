@@ -13,7 +13,7 @@ from typing import Final, Self, cast
 from langchain_core.runnables import RunnableConfig
 
 from agents.credentials.detector import Recognizer
-from agents.loop.langgraph_internals import read_config, without_durability
+from agents.loop.langgraph_internals import build_nested_config, read_config
 from agents.prompts import find_marks
 from evaluation import (
     ContractError,
@@ -157,7 +157,8 @@ class Evaluator:
         )
         # LangGraph does not list a graph that is compiled without checkpoints; the one that runs keeps none,
         # since it is cheap to start again.
-        self._unstored_graph = self.graph.copy({"checkpointer": False})
+        unstored = self.graph.copy({"checkpointer": False})
+        self._unstored_graph = unstored.with_config(recursion_limit=len(unstored.nodes))
 
     async def evaluate(
         self, state: OrchestratorState, record: Attempt, demands: Sequence[Demand], run: RunContext
@@ -203,7 +204,7 @@ class Evaluator:
         record = judging.record
         place = {"step_index": record["step_index"], "attempt": record["attempt"]}
         named = RunnableConfig(run_name=f"evaluate step {record['step_index'] + 1}", metadata=place)
-        config = without_durability(RunnableConfig(**{**read_config(), **named}))
+        config = RunnableConfig(**{**build_nested_config(read_config()), **named})
         # One compiled graph serves steps that run in parallel, each with its own judge as the context.
         plugins = replace(self._plugins, judge=judging, call_check=judging.run_check)
         return await self._unstored_graph.ainvoke({**case}, config, context=plugins)

@@ -6,6 +6,7 @@ import dataclasses
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from typing import Literal, TypeAlias, cast
 
@@ -13,7 +14,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.types import Command, StateSnapshot
 
-from agents.loop.effects import LASTING, utc_now
+from agents.loop.effects import LASTING
 from evaluation import TaskCase
 from evaluation.values import as_object
 from orchestrator.errors import ConfigurationError, ResumeError
@@ -180,7 +181,7 @@ class Launcher:
         )
 
         async def prepare() -> Start:
-            new = self.build_config(resume.thread_id, utc_now().isoformat())
+            new = self.build_config(resume.thread_id, datetime.now(UTC).isoformat())
             change = partial(with_contract, case=self.case)
             await copy_before(self.graph, thread_id, step, new, self.settings.max_retries, change)
             return await resume.prepare()
@@ -262,7 +263,7 @@ class Launcher:
 
     def decide(self, thread_id: str, snapshot: StateSnapshot, answer: object = None) -> Resumption:
         """Decides how a thread continues; see ``decide_resumption``."""
-        return decide_resumption(thread_id, snapshot, answer, utc_now(), self.settings.max_retries)
+        return decide_resumption(thread_id, snapshot, answer, datetime.now(UTC), self.settings.max_retries)
 
     def _check_tools(self, thread_id: str, resumed: Resumption) -> None:
         """Refuses a stored run before anything is stored, so that another executor can go on with it."""

@@ -9,6 +9,7 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Final, TypeAlias, cast
 
 from langchain_core.callbacks import BaseCallbackHandler
@@ -18,7 +19,6 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.errors import GraphRecursionError, NodeCancelledError
 from langgraph.types import Durability, Interrupt, Overwrite, StreamMode
 
-from agents.loop.effects import utc_now
 from agents.sync import iterate_blocking
 from orchestrator.errors import ResumeError, ThreadBusyError
 from orchestrator.events import (
@@ -167,7 +167,7 @@ class Runner:
                 await self._mark_thread(run.thread_id)
                 run.restore_usage(start.state, start.branches)
                 run.changed = start.changed
-                run.began = start.began or utc_now().isoformat()
+                run.began = start.began or datetime.now(UTC).isoformat()
                 async with aclosing(self._follow_graph(start, run, launch.config, modes)) as events:
                     async for event in events:
                         await self._notify_hooks(event)

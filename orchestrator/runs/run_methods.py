@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator
+from functools import partial
 from typing import TypedDict, Unpack
 
 from langchain_core.runnables import RunnableConfig
@@ -45,7 +46,7 @@ class RunMethods:
 
     def _wait(self, launch: Launch) -> OrchestratorState:
         try:
-            return run_sync(lambda: self._runner.wait_for_end(launch))
+            return run_sync(partial(self._runner.wait_for_end, launch))
         except KeyboardInterrupt as interruption:
             if self._launcher.graph.checkpointer is not None:
                 # Python prints it below the traceback. A caller who named no thread learns its name here.
@@ -127,7 +128,7 @@ class RunMethods:
             BrokenRunError: The thread holds a state that cannot be read.
         """
         if (stored := self._runner.cancel(thread_id, reason)) is not None:
-            run_sync(lambda: self._runner.cancel_stored(stored, reason))
+            run_sync(partial(self._runner.cancel_stored, stored, reason))
 
     async def acancel(self, thread_id: str | None = None, reason: str = "cancelled by the caller") -> None:
         """Like ``cancel``, without blocking the event loop."""

@@ -19,7 +19,7 @@ from langgraph.errors import GraphInterrupt
 from langgraph.types import StreamWriter
 
 from agents.errors import AgentError, CallHaltedError, PromptTooLongError
-from agents.loop.langgraph_internals import copy_context_with, read_config, without_durability
+from agents.loop.langgraph_internals import build_nested_config, copy_context_with, read_config
 from agents.models.server_errors import TransportRetry, is_transient
 from agents.prompts import add_schema
 from agents.sync import run_in_thread
@@ -102,11 +102,6 @@ class RunContext:
             # A branch counts its own usage from zero.
             self.spent = add_usage(self.spent, branch["usage"])
             self.note_failure(branch["failure"])
-
-    def count_usage(self, usage: Usage) -> None:
-        """Counts the usage in a state, if the run does not know of it: another context has begun the run."""
-        if usage["model_calls"] > self.spent["model_calls"]:
-            self.spent = usage
 
     def note_failure(self, failure: Failure | None) -> None:
         """Stops new steps after a halt or a denial. After another failure, parallel steps may finish."""
@@ -300,7 +295,7 @@ async def call_agent(
     recorder = run.build_recorder(observer)
     bound = run.find_time_bound(step_index)
     with use_recorder(recorder):
-        context = copy_context_with(without_durability(read_config() if config is None else config))
+        context = copy_context_with(build_nested_config(read_config() if config is None else config))
     calling = _call_with_retries(method, args, run.transport, recorder)
     task = asyncio.create_task(calling, context=context)
     in_time = await _finish_in_time(task, run, bound)

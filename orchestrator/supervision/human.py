@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from agents.loop.effects import utc_now
 from agents.reply_types import HumanAnswer
 from evaluation.sensitive.scanner import quote_text, shorten
 from orchestrator.runtime.call_recorder import plan_record
@@ -71,7 +70,7 @@ def build_question(
         output=record["result"],
         findings=findings,
         accepts=["approve", "correct", "deny"],
-        asked_at=utc_now().isoformat(),
+        asked_at=datetime.now(UTC).isoformat(),
         problem=None,
     )
     calls = [_shorten_answer(call) for call in record["tool_calls"]]

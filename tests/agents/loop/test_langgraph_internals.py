@@ -17,9 +17,9 @@ from agents.loop.langgraph_internals import (
     NO_TASK,
     RESUME_CHANNEL,
     ask_person,
+    build_nested_config,
     copy_context_with,
     read_config,
-    without_durability,
 )
 from agents.testing import ScriptedChatModel
 
@@ -41,12 +41,12 @@ def run_inner(state):
     return {"messages": inner.invoke(state)["messages"]}
 
 
-def run_inner_without_durability(state):
-    return copy_context_with(without_durability(read_config())).run(run_inner, state)
+def run_inner_nested(state):
+    return copy_context_with(build_nested_config(read_config())).run(run_inner, state)
 
 
 def test_a_nested_graph_without_checkpointer_runs_under_durability_sync():
-    graph = compile_graph(run_inner_without_durability, checkpointer=InMemorySaver())
+    graph = compile_graph(run_inner_nested, checkpointer=InMemorySaver())
     state = graph.invoke({"messages": []}, THREAD, durability="sync")
 
     assert [message.text for message in state["messages"]] == ["inner"]
