@@ -23,6 +23,8 @@ Succeeded: TypeAlias = Mapping[str, object] | str | Callable[[str], bool | None]
 _log: Final = logging.getLogger(__name__)
 Metadata: TypeAlias = Mapping[str, object] | None
 _HINTS: Final = frozenset({"readOnlyHint", "destructiveHint", "idempotentHint"})
+_KINDS: Final[tuple[object, ...]] = (None, True, 0, "", [], {})
+"""A value of each kind that JSON has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,11 +214,23 @@ def _check_succeeded(succeeded: object) -> None:
         if isinstance(succeeded, str):
             re2.compile(succeeded)
         elif isinstance(succeeded, Mapping):
-            schema = {"enum": [*succeeded.values()]} if _has_pointers(succeeded) else dict(succeeded)
-            jsonschema_rs.validator_for(schema)
+            _check_mapping(succeeded)
     except (re2.error, ValueError) as error:
         reason = str(error).partition("\n")[0]
-        raise ValueError(f"succeeded is {succeeded!r:.80}, which cannot be read: {reason}") from None
+        raise ValueError(f"succeeded is {succeeded!r:.80}, which cannot be used: {reason}") from None
+
+
+def _check_mapping(succeeded: Mapping[str, object]) -> None:
+    if _has_pointers(succeeded):
+        jsonschema_rs.validator_for({"enum": [*succeeded.values()]})
+    elif any(str(key).startswith("/") for key in succeeded):
+        raise ValueError("it has JSON pointers and other keys; give pointers alone, or a JSON Schema")
+    # JSON Schema ignores a key that is no keyword, and fields that an answer lacks.
+    elif all(map(jsonschema_rs.validator_for(dict(succeeded)).is_valid, _KINDS)):
+        raise ValueError(
+            "as a JSON Schema, it accepts null, 0 and {}; give values at JSON pointers such as "
+            "{'/status': 'done'}, or a schema with 'type' and 'required'"
+        )
 
 
 def _has_pointers(succeeded: Mapping[str, object]) -> bool:

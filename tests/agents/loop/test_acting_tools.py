@@ -52,9 +52,14 @@ def test_a_value_that_is_not_accepted_is_refused_in_one_sentence(subtests):
         ({"succeeded": 3}, "succeeded is 3; give values at JSON pointers"),
         ({"succeeded": ""}, "succeeded is ''; give values at JSON pointers"),
         ({"succeeded": {}}, r"succeeded is \{\}; give values at JSON pointers"),
-        ({"succeeded": "("}, r"succeeded is '\(', which cannot be read: "),
-        ({"succeeded": {"type": "objekt"}}, "which cannot be read: "),
-        ({"succeeded": {"/status": object()}}, "which cannot be read: "),
+        ({"succeeded": "("}, r"succeeded is '\(', which cannot be used: "),
+        ({"succeeded": {"type": "objekt"}}, "which cannot be used: "),
+        ({"succeeded": {"/status": object()}}, "which cannot be used: "),
+        ({"succeeded": {"state": "done"}}, "used: as a JSON Schema, it accepts null, 0 and {}; give"),
+        ({"succeeded": {"title": "refunded"}}, "it accepts null, 0 and {}; give values at JSON"),
+        ({"succeeded": {"properties": {"ok": {"const": True}}}}, "a schema with 'type' and 'required'"),
+        ({"succeeded": {"/id": 7, "type": "object"}}, "it has JSON pointers and other keys; give pointers"),
+        ({"succeeded": {"amount": 40, "/status": "done"}}, "it has JSON pointers and other keys"),
     ]:
         with subtests.test(values=values):
             with pytest.raises(ValueError, match=told) as refused:
@@ -83,6 +88,7 @@ def test_what_is_stated_about_the_answer_decides_the_outcome(subtests):
         ({"/a": 1, "/b": 2}, '{"a": 1, "b": 3}', "unknown"),
         (HAS_ID, '{"id": 7}', "acted"),
         (HAS_ID, '{"no": 7}', "unknown"),
+        ({**HAS_ID, "$defs": {}, "title": "Receipt"}, '{"id": 7}', "acted"),
         (r"receipt \d+", "see receipt 7", "acted"),
         (r"receipt \d+", "refunded", "unknown"),
         (r"receipt \d+", "Could not refund: card expired", "refused"),
