@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, NotRequired, TypeAlias, Unpack, get_args
+from uuid import uuid4
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse, hook_config
 from langchain.agents.middleware.types import OmitFromInput, PrivateStateAttr
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ToolCall
 from langchain_core.tools import BaseTool
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
@@ -19,7 +20,8 @@ from agents.loop.effects import (
     build_correction,
     build_effect,
     find_last_reply,
-    is_correction,
+    is_request,
+    list_attempts,
 )
 from agents.loop.effects_middleware import EffectsState
 from agents.loop.langgraph_internals import has_saver
@@ -80,7 +82,7 @@ class ContractState(EffectsState):
 
     verdict: NotRequired[Annotated[ConversationVerdict | None, OmitFromInput]]
     contract_attempts: NotRequired[Annotated[list[ConversationAttempt], PrivateStateAttr]]
-    contract_request: NotRequired[Annotated[str | None, PrivateStateAttr]]
+    contract_request: NotRequired[Annotated[AnyMessage | None, PrivateStateAttr]]
 
 
 class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -145,7 +147,8 @@ class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
         return {
             "verdict": None,
             "contract_attempts": [],
-            "contract_request": messages[-1].id if messages else None,
+            "contract_request": messages[-1] if messages else None,
+            "attempts": [uuid4().hex],
         }
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: Handler) -> ModelResponse[Any]:
@@ -174,7 +177,8 @@ class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
             if breach is None:
                 made = [*made, _plan_record(call)]
             else:
-                refused[str(call["id"])] = build_effect(call, Withheld(breach, "forbidden"), execution)
+                effect = build_effect(call, Withheld(breach, "forbidden"), execution)
+                refused[str(call["id"])] = {**effect, "attempt": list_attempts(state)[-1]}
                 messages.append(build_answer(call, breach))
         return {"effects": refused, "messages": messages} if refused else None
 
@@ -279,10 +283,12 @@ def _plan_record(call: ToolCall) -> ToolCallRecord:
 
 
 def _list_messages(state: ContractState) -> Sequence[BaseMessage]:
-    """Lists the messages since the request, with it; all messages if it is gone."""
+    """Lists the messages since the request, with it, also if a middleware has removed it."""
     messages: Sequence[BaseMessage] = state["messages"]
-    request = state.get("contract_request")
-    return messages[next((at for at, each in enumerate(messages) if each.id == request), 0) :]
+    if (request := state.get("contract_request")) is None:
+        return messages
+    at = next((at for at, each in enumerate(messages) if each.id == request.id), None)
+    return [request, *messages] if at is None else messages[at:]
 
 
 def _list_replies(state: ContractState) -> list[AIMessage]:
@@ -296,13 +302,13 @@ def _read_output(state: ContractState) -> str:
 
 def _read_request(state: ContractState) -> str:
     """Returns the words of the user."""
-    asked = [each for each in _list_messages(state) if isinstance(each, HumanMessage)]
-    return "\n".join(str(each.text) for each in asked if not is_correction(each))
+    return "\n".join(str(each.text) for each in _list_messages(state) if is_request(each))
 
 
 def _list_calls(state: ContractState) -> list[ToolCallRecord]:
     """Lists the calls of tools that have an answer, also those of refused answers."""
-    effects = state.get("effects", {})
+    attempts = state.get("attempts", [])
+    effects = {key: each for key, each in state.get("effects", {}).items() if each.get("attempt") in attempts}
     stated = {call_id for call_id, effect in effects.items() if effect.get("is_stated")}
     calls = read_tool_calls(_list_messages(state), effects)
     return [{**call, "writes": True} if call.get("id") in stated else call for call in calls]
@@ -315,14 +321,16 @@ def _build_run(state: ContractState) -> dict[str, object]:
     end = {"role": "assistant", "content": output, **({"finish_reason": reason} if reason else {})}
     probes = [effect["read_back"] for effect in state.get("effects", {}).values() if "read_back" in effect]
     usages: list[Mapping[str, Any]] = [each.usage_metadata for each in replies if each.usage_metadata]
-    names = ("input_tokens", "output_tokens", "total_tokens") if len(usages) == len(replies) else ()
+    is_whole = _list_messages(state)[0] in state["messages"]
+    is_counted = is_whole and len(usages) == len(replies)
+    names = ("input_tokens", "output_tokens", "total_tokens") if is_counted else ()
     return {
         "input": request,
         "final_output": output,
         "messages": [{"role": "user", "content": request}, end],
         **convert_calls(_list_calls(state)),
         **({"probes": probes} if probes else {}),
-        "model_calls": len(replies),
+        **({"model_calls": len(replies)} if is_whole else {}),
         **{name: sum(usage[name] for usage in usages) for name in names},
     }
 
@@ -331,7 +339,13 @@ def _send_back(state: ContractState, verdict: ConversationVerdict, reason: str) 
     messages: list[BaseMessage] = [build_correction(prompts.correction_turn(reason))]
     # The next answer gives another one.
     reset = {"structured_response": None} if "structured_response" in state else {}
-    return {"jump_to": "model", "contract_attempts": verdict["attempts"], "messages": messages, **reset}
+    return {
+        "jump_to": "model",
+        "contract_attempts": verdict["attempts"],
+        "attempts": [*state.get("attempts", []), uuid4().hex],
+        "messages": messages,
+        **reset,
+    }
 
 
 def _ask(state: ContractState, verdict: ConversationVerdict) -> dict[str, Any]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, cast
+from typing import Final
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage
 from langchain_core.tools import ToolException
 
 from agents.errors import CallHaltedError, NoEffectError
-from agents.loop.acting_tools import ActingTool, tell_error
+from agents.loop.acting_tools import DEFAULT, ActingTool, ActingTools, describe_tool, tell_error
 from agents.loop.effects import (
     LASTING,
     LOST_START,
@@ -21,12 +21,11 @@ from agents.loop.effects import (
     EarlierCall,
     Effect,
     Made,
+    ReplyMark,
     Withheld,
     build_effect,
-    list_attempts,
-    read_reply_mark,
 )
-from agents.loop.tool_answers import name_error
+from agents.loop.tool_answers import ToolRun, name_error, read_answer
 from agents.loop.tool_arguments import ToolArguments, hash_call
 from agents.parsing.outcomes import may_have_acted
 from agents.reply_types import HumanAnswer
@@ -148,40 +147,72 @@ def is_lasting(earlier: EarlierCall | None) -> bool:
     return earlier is not None and (earlier.outcome in LASTING or earlier.outcome == "reused")
 
 
-def find_earlier_effect(
-    call: ToolCall, effects: Sequence[tuple[str, Effect]], messages: Sequence[BaseMessage]
-) -> EarlierCall | None:
+def find_earlier_effect(key: str, effects: Iterable[Effect], attempts: Sequence[str]) -> EarlierCall | None:
     """Returns the equal call of a conversation that decides about a call; None if there is none.
 
     It is one for the same request, or one for another that never ended.
 
     Args:
-        call: The call.
-        effects: The effects before of tools that act, by the ids of their calls.
-        messages: The conversation.
+        key: The key of the call.
+        effects: The effects before of tools that act.
+        attempts: The ids of the attempts at the request; the last one is under way.
     """
-    *refused, current = list_attempts(messages)
-    made, received = current.union(*refused), _read_received(messages)
     earlier = list[tuple[EarlierCall, bool]]()
-    for key, effect in effects:
+    for effect in effects:
         is_open = effect["outcome"] == "unknown" and effect["answer"] is None
-        is_equal = _hash_received(effect, received) == _hash_received(call, received)
+        attempt = effect.get("attempt")
         denial = effect.get("approval") if effect["outcome"] == "denied" else None
         each = EarlierCall(
-            effect["outcome"], effect["answer"] or "", {}, is_same_attempt=key in current, denial=denial
+            effect["outcome"],
+            effect["answer"] or "",
+            {},
+            is_same_attempt=attempt == attempts[-1],
+            denial=denial,
         )
-        earlier.append((each, is_equal and (is_open or key in made)))
+        earlier.append((each, effect.get("key") == key and (is_open or attempt in attempts)))
     return choose_earlier(earlier)
 
 
-def _read_received(messages: Sequence[BaseMessage]) -> dict[str, str]:
-    marks = [read_reply_mark(each) for each in messages if isinstance(each, AIMessage)]
-    return {written: read for mark in marks if mark for written, read in mark.get("received", {}).items()}
+def tell_effect(acting: ActingTools, intent: Effect, run: ToolRun | None, output: object) -> Effect:
+    """Returns what is known of a call after it, by what its tool gave.
+
+    Args:
+        acting: The tools that act.
+        intent: What was known before.
+        run: The last run of the tool; None if there was none.
+        output: What the model is told, or the error if it is told nothing.
+    """
+    effect = intent if run is None else _add_received(intent, run)
+    own = None if run is None else run.answer
+    error = output if run is None else run.error
+    if own is None and isinstance(error, BaseException):
+        return add_error(effect, error)
+    answer = read_answer(output)
+    told, tool = own or answer, describe_tool(acting, effect["name"]).treatment or DEFAULT
+    text, is_error = (None, False) if told is None else (str(told.text), told.status == "error")
+    outcome = tool.tell_outcome(effect["name"], text, is_error=is_error)
+    shown = text if answer is None else str(answer.text)
+    if run is None and outcome != "refused":  # a person or a middleware answered in place of the tool
+        return {**effect, "answer": shown, "outcome": "stated", "gate": "stated"}
+    return {**effect, "answer": shown, "outcome": outcome}
 
 
-def _hash_received(call: ToolCall | Effect, received: Mapping[str, str]) -> str:
-    written = hash_call(call["name"], ToolArguments().describe(call["args"]))
-    return received.get(written, written)
+def _add_received(intent: Effect, run: ToolRun) -> Effect:
+    if (run.name, run.args) == (intent["name"], intent["args"]):
+        return intent
+    return {**intent, "name": run.name, "args": run.args, "key": build_key(run.name, run.args)}
+
+
+def build_key(name: str, args: Mapping[str, object], mark: ReplyMark | None = None) -> str:
+    """Builds the key of a call: the hash of it as its tool receives it.
+
+    Args:
+        name: Name of the tool.
+        args: The arguments as they are written.
+        mark: The mark of the reply that has the call.
+    """
+    written = hash_call(name, ToolArguments().describe(args))
+    return written if mark is None else mark.get("received", {}).get(written, written)
 
 
 def list_answered(
@@ -206,10 +237,15 @@ def note_lost(gate: CallGate, call: ToolCall, lost: int) -> dict[str, Effect]:
     """Returns the effects of starts in which the process died: nobody knows whether they acted, too."""
     effects = dict[str, Effect]()
     for number in range(1, lost + 1):
-        start = cast("ToolCall", {**call, "id": f"{call['id']}{LOST_START}{number}"})
-        effects[str(start["id"])] = build_effect(start, Made(), gate.execution)
-        gate.note_call(start, effects[str(start["id"])], NOT_ENDED)
+        name = name_start(call, number)
+        effects[name] = build_effect(call, Made(), gate.execution)
+        gate.note_call({**call, "id": name}, effects[name], NOT_ENDED)
     return effects
+
+
+def name_start(call: ToolCall, number: int) -> str:
+    """Returns the id of an effect for a start of a call before the last one."""
+    return f"{call['id']}{LOST_START}{number}"
 
 
 def _decide_repetition(tool: ActingTool, earlier: EarlierCall) -> Withheld | None:

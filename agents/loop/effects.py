@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -11,9 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, NotRequired, TypeAlias, cast
 from uuid import uuid4
 
-from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall, ToolMessage
-from langchain_core.tracers.context import register_configure_hook
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 from typing_extensions import TypedDict
@@ -51,7 +49,8 @@ class Effect(TypedDict):
     ``is_stated`` says that the tool acts by the caller's word or by its annotations, and ``is_repeat`` that
     only its name says so and that an equal call before may have acted.
     ``gate`` says why the tool did not run, ``approval`` is the answer of a person, and ``made_in`` the
-    execution whose answer is reused.
+    execution whose answer is reused. ``attempt`` is the id of the attempt, and ``key`` is the same for equal
+    calls.
     """
 
     name: str
@@ -65,6 +64,8 @@ class Effect(TypedDict):
     approval: NotRequired[HumanAnswer]
     made_in: NotRequired[Mapping[str, int]]
     read_back: NotRequired[ReadBack]
+    attempt: NotRequired[str]
+    key: NotRequired[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,46 +239,6 @@ def build_effect(call: ToolCall, decision: Decision, execution: str) -> Effect:
     return cast("Effect", {name: value for name, value in withheld.items() if value is not None})
 
 
-class StartedCall(BaseCallbackHandler):
-    """Takes the call as a tool receives it: a person or a middleware may change it, or answer instead.
-
-    Attributes:
-        received: Name and arguments of the call, as an effect has them; empty if no tool started.
-    """
-
-    def __init__(self, call: ToolCall) -> None:
-        self.received: dict[str, object] = {}
-        self._call = call
-
-    def on_tool_start(
-        self,
-        serialized: dict[str, Any],
-        input_str: str,  # noqa: ARG002
-        *,
-        inputs: dict[str, Any] | None = None,
-        tool_call_id: str | None = None,
-        **_: object,
-    ) -> None:
-        """Takes the first start of the call."""
-        if tool_call_id == self._call["id"] and not self.received:
-            self.received = {"name": serialized["name"], "args": inputs or {}}
-
-
-_started: Final[ContextVar[StartedCall | None]] = ContextVar("started_call", default=None)
-register_configure_hook(_started, inheritable=True)
-
-
-@contextmanager
-def watch_start(call: ToolCall) -> Iterator[StartedCall]:
-    """Watches whether the tool of a call starts in this context."""
-    started = StartedCall(call)
-    token = _started.set(started)
-    try:
-        yield started
-    finally:
-        _started.reset(token)
-
-
 def add_effects(output: Output, effects: Mapping[str, Effect]) -> Output:
     """Returns the output of a tool with the effects, as an update of the agent's state."""
     update = {"effects": effects}
@@ -305,7 +266,9 @@ class ReplyMark(TypedDict):
     annotations: NotRequired[Mapping[str, Mapping[str, bool]]]
 
 
-def mark_reply(reply: AIMessage, messages: Sequence[BaseMessage], mark: ReplyMark) -> AIMessage:
+def mark_reply(
+    reply: AIMessage, messages: Sequence[BaseMessage], mark: ReplyMark, taken: Iterable[str] = ()
+) -> AIMessage:
     """Returns a reply with a mark, which is stored with it and sent to no server, and with ids of its own.
 
     Some servers send none or repeat one. An answer needs the id of its call, and LangGraph replaces a message
@@ -315,11 +278,13 @@ def mark_reply(reply: AIMessage, messages: Sequence[BaseMessage], mark: ReplyMar
         reply: The reply.
         messages: The conversation before it.
         mark: The mark.
+        taken: The ids of calls whose messages are gone.
     """
-    taken, calls = {call["id"] for each in messages for call in _list_calls(each)}, list[object]()
+    calls = list[object]()
+    ids: set[object] = {*taken, *(call["id"] for each in messages for call in _list_calls(each))}
     for call in _list_calls(reply):
-        call_id = call["id"] if call["id"] and call["id"] not in taken else uuid4().hex
-        taken = {*taken, call_id}
+        call_id = call["id"] if call["id"] and call["id"] not in ids else uuid4().hex
+        ids = {*ids, call_id}
         calls.append({**call, "id": call_id})
     valid = len(reply.tool_calls)
     update = {
@@ -371,21 +336,22 @@ def list_earlier_replies(messages: Sequence[BaseMessage], execution: str) -> lis
 
 
 def build_correction(text: str) -> HumanMessage:
-    """Builds the message that sends a refused answer back to the model."""
+    """Builds the message that sends an answer back to the model, which is no request of the user."""
     return HumanMessage(text, additional_kwargs={"lc_source": _CORRECTION})
 
 
-def is_correction(message: BaseMessage) -> bool:
-    """Returns whether a message sends a refused answer back, so that it begins another attempt."""
-    return message.additional_kwargs.get("lc_source") == _CORRECTION
+def is_request(message: BaseMessage) -> bool:
+    """Returns whether a message is the words of a user, and not those of a middleware."""
+    return isinstance(message, HumanMessage) and "lc_source" not in message.additional_kwargs
 
 
-def list_attempts(messages: Sequence[BaseMessage]) -> list[set[str]]:
-    """Returns the ids of the calls of each attempt at the last request; all but the last were refused."""
-    attempts: list[set[str]] = [set()]
-    for message in messages:
-        if isinstance(message, HumanMessage):
-            attempts = [*attempts, set()] if is_correction(message) else [set()]
-        elif isinstance(message, AIMessage):
-            attempts[-1] |= {str(call["id"]) for call in message.tool_calls}
-    return attempts
+def list_attempts(state: Mapping[str, Any]) -> list[str]:
+    """Lists the ids of the attempts at the last request; all but the last were refused.
+
+    Where nothing refuses an answer, the request stands for the attempt; a middleware may have removed it.
+    """
+    if attempts := state.get("attempts"):
+        return list(attempts)
+    requests = [str(message.id) for message in state["messages"] if is_request(message)]
+    earlier = [effect.get("attempt", "") for effect in (state.get("effects") or {}).values()]
+    return (requests or earlier or [""])[-1:]

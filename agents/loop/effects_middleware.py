@@ -15,7 +15,7 @@ from langchain.agents.middleware import (
     ModelResponse,
     hook_config,
 )
-from langchain.agents.middleware.types import OmitFromInput
+from langchain.agents.middleware.types import OmitFromInput, PrivateStateAttr
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 from langchain_core.tools import BaseTool
 from langgraph.errors import GraphInterrupt
@@ -35,14 +35,16 @@ from agents.loop.acting_tools import (
 )
 from agents.loop.call_marks import CallMarks, add_mark, forget_answer, read_marks
 from agents.loop.decisions import (
-    add_error,
     ask_about,
+    build_key,
     decide_call,
     doubt_effect,
     find_earlier_effect,
     is_lasting,
     list_answered,
+    name_start,
     note_lost,
+    tell_effect,
 )
 from agents.loop.effects import (
     CallGate,
@@ -60,9 +62,8 @@ from agents.loop.effects import (
     mark_reply,
     read_reply_mark,
     utc_now,
-    watch_start,
 )
-from agents.loop.langgraph_internals import find_late_durability, read_config
+from agents.loop.langgraph_internals import edit_call, find_late_durability, read_config
 from agents.loop.read_back import add_read_back, check_acting_tools
 from agents.loop.reply_problems import find_unmade_call, tell_reply
 from agents.loop.single_agent import build_single_gate
@@ -70,8 +71,8 @@ from agents.loop.tool_answers import (
     answer_error,
     build_answer,
     raise_outer,
-    read_answer,
     read_invalid_call,
+    watch_tool,
     write_messages,
 )
 from agents.loop.tool_arguments import (
@@ -100,6 +101,7 @@ class EffectsState(AgentState[Any]):
     """The state of an agent with the effects of its calls."""
 
     effects: NotRequired[Annotated[dict[str, Effect], OmitFromInput, merge_effects]]
+    attempts: NotRequired[Annotated[list[str], PrivateStateAttr]]
 
 
 class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -149,10 +151,10 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         messages, (reply, answered) = state["messages"], find_last_reply(state["messages"])
         if reply is None:
             return None
-        calls = [call for call in reply.tool_calls if call["id"] not in answered]
+        calls = [edit_call(state, call) for call in reply.tool_calls if call["id"] not in answered]
         acting = self._find_acting(reply)
         uses = [describe_tool(acting, call["name"]) for call in calls]
-        if any(use.treatment and (use.treatment.approve or len(list_attempts(messages)) > 1) for use in uses):
+        if any(use.treatment and (use.treatment.approve or state.get("effects")) for use in uses):
             # A question may follow.
             yield from forget_answer(read_config())
         if not (reply.tool_calls or reply.invalid_tool_calls):
@@ -170,12 +172,14 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
     ) -> dict[str, Any]:
         gate, effects, messages = self._find_gate(), dict[str, Effect](), list[ToolMessage]()
         acting, has_answers = self._find_acting(reply), len(calls) < len(reply.tool_calls)
+        attempt, mark = list_attempts(state)[-1], read_reply_mark(reply)
         answered = list_answered(reply, state["messages"], state.get("effects", {})) if has_answers else ()
         for call, decision in [*answered, *self._decide(state, reply, calls)]:
             use, key = describe_tool(acting, call["name"]), str(call["id"])
             if isinstance(decision, Made) and use.only_reads:
                 continue
             effect = build_effect(call, decision, gate.execution)
+            effect = {**effect, "attempt": attempt, "key": build_key(call["name"], call["args"], mark)}
             is_stated = use.kind == "acting" and use.is_stated
             effects[key] = {**effect, "is_stated": True} if is_stated else effect
             if isinstance(decision, Withheld):
@@ -190,13 +194,10 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
     ) -> Iterator[tuple[ToolCall, Decision]]:
         gate, mark, own = self._find_gate(), read_reply_mark(reply), {call["id"] for call in calls}
         self._note_history(state)
-        acting = self._find_acting(reply)
-        before = [
-            (key, each)
-            for key, each in state.get("effects", {}).items()
-            if key not in own and describe_tool(acting, each["name"]).kind == "acting"
-        ]
-        made = list[ToolCall]()
+        acting, stored = self._find_acting(reply), state.get("effects", {})
+        others = [each for key, each in stored.items() if key not in own]
+        before = [each for each in others if describe_tool(acting, each["name"]).kind == "acting"]
+        made, attempts = list[ToolCall](), list_attempts(state)
         for call in calls:
             decision: Decision = Made()
             breach = gate.find_breach(call, made) if gate.has_bounds else None
@@ -204,7 +205,8 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
             if (tool := use.treatment) is not None:
                 if (late := find_late_durability(read_config())) is not None:
                     raise LateDurabilityError(call["name"], late)
-                earlier = gate.find_earlier(call) or find_earlier_effect(call, before, state["messages"])
+                key = build_key(call["name"], call["args"], mark)
+                earlier = gate.find_earlier(call) or find_earlier_effect(key, before, attempts)
                 asked_at = utc_now().isoformat() if mark is None else mark["replied_at"]
                 decision = decide_call(gate, call, tool, breach, asked_at, earlier)
                 if use.is_guessed and isinstance(decision, Made) and is_lasting(earlier):
@@ -261,9 +263,12 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
                 mark["unmade"] = unmade
         if received := hash_received(response.result, request.tools):
             mark["received"] = received
+        taken = _read_state(request.state).get("effects") or {}
         # A reply with a structured output has an answer behind it, whose id is that of the call.
         marked = [
-            mark_reply(withhold_broken(each, request.tools), request.messages if each is last else (), mark)
+            mark_reply(withhold_broken(each, request.tools), request.messages, mark, taken)
+            if each is last and isinstance(each, AIMessage)
+            else mark_reply(withhold_broken(each, request.tools), (), mark)
             if isinstance(each, AIMessage)
             else each
             for each in response.result
@@ -279,48 +284,52 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         return await arun_conversation(self._make_call(request, handler))
 
     def _make_call(self, request: ToolCallRequest, handler: ToolHandler) -> Conversation[Output]:
-        call, gate = request.tool_call, self._find_gate()
+        call, gate = edit_call(request.state, request.tool_call), self._find_gate()
         acting = self._find_acting(_find_reply(request.state))
         use = describe_tool(acting, call["name"])
         intent = _read_state(request.state).get("effects", {}).get(str(call["id"]))
         effect, lost = intent or build_effect(call, Made(), gate.execution), 0
         if intent is not None and not use.only_reads and gate.may_have_begun(intent, request):
-            asked = yield from self._begin_again(request)
+            asked = yield from self._begin_again(request, call)
             if not isinstance(asked, int):
                 return asked
             lost = asked
         self._note_history(request.state)
         gate.note_begun(request, is_begun=True)
-        try:
-            make = partial(handler, give_idempotency_key(request))
-            with watch_start(call) as started:
+        with watch_tool(call) as watch:
+            try:
+                make = partial(handler, give_idempotency_key(request))
                 output = self.read_output(request, (yield Call(make, make)))
-        except GraphInterrupt as pause:
-            yield from add_mark(request.runtime.config, str(call["id"]), "paused", utc_now().isoformat())
-            gate.note_begun(request, is_begun=False)
-            return self.tell_pause(request, pause, effect)
-        except BaseException as error:  # noqa: BLE001 - a tool is user code
-            raise_outer(error)
-            output, effect = self.tell_error(request, error), add_error(effect, error)
-        else:
-            effect = yield from _read_effect(request, acting, effect, output, started.received)
+                given: object = output
+            except GraphInterrupt as pause:
+                yield from add_mark(request.runtime.config, str(call["id"]), "paused", utc_now().isoformat())
+                gate.note_begun(request, is_begun=False)
+                return self.tell_pause(request, pause, effect)
+            except BaseException as error:  # noqa: BLE001 - a tool is user code
+                raise_outer(error)
+                output, given = self.tell_error(request, error), error
         gate.note_begun(request, is_begun=False)
-        if use.only_reads:
+        runs = [*watch.runs.values()]
+        effect = tell_effect(acting, effect, runs[-1] if runs else None, given)
+        if (use := describe_tool(acting, effect["name"])).only_reads:
             return output
-        effects = {**note_lost(gate, call, lost), str(call["id"]): effect}
+        effect = yield from add_read_back(request, acting, use.treatment or DEFAULT, effect)
+        starts = note_lost(gate, call, lost)
+        earlier = [tell_effect(acting, effect, run, run.error) for run in runs[:-1]]
+        again = {name_start(call, number): each for number, each in enumerate(earlier, lost + 1)}
         gate.note_call(call, effect)
-        return add_effects(output, effects)
+        return add_effects(output, {**starts, **again, str(call["id"]): effect})
 
-    def _begin_again(self, request: ToolCallRequest) -> Conversation[Output | int]:
+    def _begin_again(self, request: ToolCallRequest, call: ToolCall) -> Conversation[Output | int]:
         """Asks about a call that was begun before; returns the number of its starts if it is made again."""
-        call_id, config, gate = str(request.tool_call["id"]), request.runtime.config, self._find_gate()
+        call_id, config, gate = str(call["id"]), request.runtime.config, self._find_gate()
         marks, now = (yield from read_marks(config, call_id)), utc_now().isoformat()
         if marks.is_unasked:
             yield from add_mark(config, call_id, "asked", now, marks.answers)
         if marks.starts > 0:
-            decision = _ask_again(gate, request.tool_call, marks, now)
+            decision = _ask_again(gate, call, marks, now)
             if isinstance(decision, Withheld):
-                return _withhold(gate, request.tool_call, decision, marks.starts - 1)
+                return _withhold(gate, call, decision, marks.starts - 1)
         yield from add_mark(config, call_id, "begun", now)
         return marks.starts
 
@@ -363,26 +372,6 @@ def _withhold(gate: CallGate, call: ToolCall, decision: Withheld, lost: int) -> 
     effects = {**note_lost(gate, call, lost), str(call["id"]): effect}
     gate.note_call(call, effect, decision.text)
     return add_effects(build_answer(call, decision.text, is_error=decision.is_error), effects)
-
-
-def _read_effect(
-    request: ToolCallRequest,
-    acting: ActingTools,
-    intent: Effect,
-    output: Output,
-    received: Mapping[str, object],
-) -> Conversation[Effect]:
-    """Returns the effect of a call by its answer; the intent for a tool that only reads."""
-    use = describe_tool(acting, intent["name"])
-    if use.only_reads:
-        return intent
-    answer, tool = read_answer(output), use.treatment or DEFAULT
-    text, is_error = (None, False) if answer is None else (str(answer.text), answer.status == "error")
-    outcome = tool.tell_outcome(intent["name"], text, is_error=is_error)
-    effect = cast("Effect", {**intent, **received, "answer": text, "outcome": outcome})
-    if not received and outcome != "refused":  # a person or a middleware answered in place of the tool
-        return {**effect, "outcome": "stated", "gate": "stated"}
-    return (yield from add_read_back(request, acting, tool, effect))
 
 
 def _ask_again(gate: CallGate, call: ToolCall, marks: CallMarks, now: str) -> Decision:

@@ -6,11 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage
 
 from agents import prompts
 from agents.errors import AgentError, ModelRefusedError, ModelUnavailableError, TextualCallError
-from agents.loop.effects import find_gate, read_reply_mark
+from agents.loop.effects import build_correction, find_gate, read_reply_mark
 from agents.loop.tool_answers import UNKNOWN_TOOL
 from agents.models.model_call import answer_text
 from agents.parsing.end_reasons import find_message_cut_off, is_token_limit, says_call
@@ -49,7 +49,7 @@ def tell_reply(messages: Sequence[BaseMessage]) -> dict[str, Any] | None:
     text, error = first
     if len(problems) > TELLINGS or isinstance(error, ModelRefusedError):
         raise error
-    return {"jump_to": "model", "messages": [HumanMessage(text)]}
+    return {"jump_to": "model", "messages": [build_correction(text)]}
 
 
 def _find_problem(reply: BaseMessage) -> tuple[str, AgentError] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Annotated, Final, Literal
 from uuid import uuid4
@@ -11,15 +11,26 @@ from uuid import uuid4
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from pydantic import BaseModel, Field, ValidationError
 
-from agents.loop.effects import CallGate, CallQuestion, Effect, utc_now
+from agents.loop.effects import (
+    CallGate,
+    CallQuestion,
+    Effect,
+    find_last_reply,
+    read_reply_mark,
+    utc_now,
+)
 from agents.loop.langgraph_internals import ask_person, find_checkpoint, has_saver
 from agents.reply_types import AnswerWord, HumanAnswer
 
 _WORDS: dict[str, AnswerWord] = {"approve": "approve", "reject": "deny", "respond": "correct"}
 
 
-_open: Final[set[tuple[str, str]]] = set()
-"""The stored calls that are under way in this process, by the ids of their checkpoints and their own."""
+_begun: Final[dict[tuple[str, str], tuple[str, bool]]] = {}
+"""The last stored calls that this process began, by the times of their replies and their ids.
+
+Each has the id of its checkpoint, and whether it is under way.
+"""
+_KEPT: Final = 10_000
 
 
 class _Decision(BaseModel):
@@ -37,13 +48,22 @@ class SingleAgentGate(CallGate):
     """The gate of an agent that no orchestrator runs: without a contract and other attempts."""
 
     def may_have_begun(self, intent: Effect, request: ToolCallRequest) -> bool:
-        """Returns whether another process may have begun a call, or this one has in an earlier run."""
-        return super().may_have_begun(intent, request) or _find_place(request) in _open
+        """Returns whether another process may have begun a call, or this one has.
+
+        A graph that goes on from an earlier checkpoint has the call in another one.
+        """
+        name, checkpoint = _find_place(request)
+        before, is_open = _begun.get(name, (checkpoint, False))
+        return super().may_have_begun(intent, request) or is_open or before != checkpoint
 
     def note_begun(self, request: ToolCallRequest, *, is_begun: bool) -> None:
         """Takes whether a stored call is under way."""
-        place = _find_place(request)
-        (_open.add if is_begun and place[0] else _open.discard)(place)
+        name, checkpoint = _find_place(request)
+        _begun.pop(name, None)
+        if checkpoint:
+            _begun[name] = checkpoint, is_begun
+        if len(_begun) > _KEPT:
+            _begun.pop(next(iter(_begun)), None)
 
     def ask(self, question: CallQuestion) -> HumanAnswer:
         """Asks until an answer can be read, and returns it."""
@@ -74,11 +94,13 @@ def ask_decision(build_request: Callable[[str], object], new_after: int | None =
         return HumanAnswer(answer=word, text=text, answered_by="a person", answered_at=utc_now().isoformat())
 
 
-def _find_place(request: ToolCallRequest) -> tuple[str, str]:
-    """Returns the ids of the checkpoint and of the call, which are the same when the graph is resumed."""
+def _find_place(request: ToolCallRequest) -> tuple[tuple[str, str], str]:
+    """Returns the name of a call and the id of its checkpoint; both stay the same in a resumed graph."""
     place = find_checkpoint(request.runtime.config)
-    checkpoint = "" if place is None else str(place[1]["configurable"]["checkpoint_id"])
-    return checkpoint, str(request.tool_call["id"])
+    messages = request.state.get("messages", []) if isinstance(request.state, Mapping) else []
+    mark = read_reply_mark(find_last_reply(messages)[0])
+    name = "" if mark is None else mark["replied_at"], str(request.tool_call["id"])
+    return name, "" if place is None else str(place[1]["configurable"]["checkpoint_id"])
 
 
 @cache

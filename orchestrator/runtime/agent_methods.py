@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, Protocol, TypeAlias, cast
+from uuid import uuid4
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
@@ -279,10 +280,10 @@ class GraphExecutor:
 
     async def _run(self, messages: Sequence[BaseMessage]) -> str:
         durability = choose_durability()
-        state = await self.graph.ainvoke(
-            {"messages": [*messages]}, context=self._context, durability=durability
-        )
-        made = state["messages"][len(messages) :]
+        # The graph may remove messages to shorten the conversation, so they have ids.
+        given = [each.model_copy(update={"id": uuid4().hex}) for each in messages]
+        state = await self.graph.ainvoke({"messages": given}, context=self._context, durability=durability)
+        made = [each for each in state["messages"] if each.id not in {known.id for known in given}]
         if (gate := find_gate()) is not None:
             gate.note_history(made, state.get("effects") or {})
         output, replies = read_output(state), [each for each in made if isinstance(each, AIMessage)]

@@ -153,8 +153,14 @@ class UsageRecorder(BaseCallbackHandler):
                     self._restored.add(reply.id)
                     self._models[uuid4()] = read_stored_reply(reply, model)
             known = {record.get("id") for _, record in self._tools.values()}
-            stored = read_tool_calls(messages, effects)
-            earlier = {uuid4(): (self._started, each) for each in stored if each.get("id") not in known}
+            stored = [*read_tool_calls(messages, effects)]
+            # The earlier starts of a call that was made here are recorded under its id.
+            own = {each.get("id"): str(each.get("id")).partition(LOST_START)[0] for each in stored}
+            earlier = {
+                uuid4(): (self._started, each)
+                for each in stored
+                if not {each.get("id"), own[each.get("id")]} & known
+            }
             self._tools = {**earlier, **self._tools}
 
     def note_call(self, call: ToolCall, effect: Effect, told: str | None) -> None:
@@ -269,12 +275,19 @@ class UsageRecorder(BaseCallbackHandler):
 def read_tool_calls(
     messages: Sequence[BaseMessage], effects: Mapping[str, Effect]
 ) -> Iterator[ToolCallRecord]:
-    """Yields the records of the calls of a stored conversation that have an answer."""
+    """Yields the records of the calls of a stored conversation that have an answer.
+
+    The calls that act come first whose messages a middleware has removed, to shorten the conversation.
+    """
     answers = {message.tool_call_id: message for message in messages if isinstance(message, ToolMessage)}
-    for call in (call for call in _list_calls(messages) if call["id"] in answers):
+    calls = _list_calls(messages)
+    present = {str(call["id"]) for call in calls}
+    removed = {key: each for key, each in effects.items() if key.partition(LOST_START)[0] not in present}
+    yield from (_read_removed(key, effect) for key, effect in removed.items())
+    for call in (call for call in calls if call["id"] in answers):
         call_id = str(call["id"])
         lost = [name for name in effects if name.startswith(f"{call_id}{LOST_START}")]
-        yield from (build_withheld({**call, "id": name}, effects[name], NOT_ENDED) for name in lost)
+        yield from (_read_removed(name, effects[name]) for name in lost)
         result, error = read_tool_output(answers[call_id])
         effect = effects.get(call_id)
         if error is not None and effect is not None:
@@ -285,6 +298,13 @@ def read_tool_calls(
         )
         noted = {} if effect is None else read_effect(effect)
         yield cast("ToolCallRecord", {**record, "id": call_id, **noted})
+
+
+def _read_removed(call_id: str, effect: Effect) -> ToolCallRecord:
+    call = ToolCall(name=effect["name"], args=effect["args"], id=call_id, type="tool_call")
+    record = build_withheld(call, effect, effect["answer"] or NOT_ENDED)
+    record["latency_ms"] = None
+    return record
 
 
 def _list_calls(messages: Sequence[BaseMessage]) -> list[ToolCall]:
@@ -299,7 +319,7 @@ def _list_calls(messages: Sequence[BaseMessage]) -> list[ToolCall]:
 
 def build_withheld(call: ToolCall, effect: Effect, told: str) -> ToolCallRecord:
     """Builds the record of a call whose tool did not run."""
-    is_answered = effect["outcome"] in ("reused", "stated")
+    is_answered = effect["outcome"] in ("acted", "reused", "stated")
     record = ToolCallRecord(
         name=call["name"],
         args=plain_json(call["args"]),
@@ -312,8 +332,10 @@ def build_withheld(call: ToolCall, effect: Effect, told: str) -> ToolCallRecord:
 
 def read_effect(effect: Effect) -> dict[str, object]:
     """Returns the fields of a call's record that its effect has."""
-    names = {name: name for name in ("outcome", "gate", "made_in", "read_back")} | {"approval": "answer"}
-    return {field: effect[name] for name, field in names.items() if name in effect}  # type: ignore[literal-required]
+    names = {name: name for name in ("name", "args", "outcome", "gate", "made_in", "read_back")}
+    fields = {**names, "approval": "answer"}
+    noted = {field: effect[name] for name, field in fields.items() if name in effect}  # type: ignore[literal-required]
+    return {**noted, "args": plain_json(effect["args"])}
 
 
 def read_tool_output(output: object) -> tuple[str | None, str | None]:

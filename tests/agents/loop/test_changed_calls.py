@@ -1,0 +1,145 @@
+"""A person or a middleware changes a call, catches its error, removes its messages, or goes back before it."""
+
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import (
+    HumanInTheLoopMiddleware,
+    SummarizationMiddleware,
+    ToolErrorMiddleware,
+    ToolRetryMiddleware,
+)
+from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+
+from agents import EffectsMiddleware
+from agents.errors import NoEffectError
+from agents.testing import ScriptedChatModel
+from orchestrator import ContractMiddleware
+from tests.agents.loop.shop import TASK, THREAD, Crash, Shop, ask, reply
+
+CHECKED = {"required_content": [{"number": 12.5}]}
+READING = AIMessage("", tool_calls=[{"name": "get_order", "args": {"order": 7}, "id": "r7"}])
+TO_REFUND = {"type": "edit", "edited_action": {"name": "refund", "args": {"order": 8}}}
+
+
+def build_agent(shop, script, *middleware):
+    return create_agent(
+        ScriptedChatModel(script),
+        shop.tools(),
+        middleware=[EffectsMiddleware(["refund"]), *middleware],
+        checkpointer=InMemorySaver(),
+    )
+
+
+def list_outcomes(state):
+    return [effect["outcome"] for effect in state["effects"].values()]
+
+
+def test_an_edited_call_acts_if_its_own_answer_says_so(invoke, subtests):
+    answers = {
+        "declined": "refused",
+        '{"status": "declined"}': "refused",
+        "refunded": "acted",
+        "ok?": "unknown",
+    }
+    for answer, outcome in answers.items():
+        for name in ("refund", "get_order"):
+            with subtests.test(answer=answer, approved=name):
+                shop = Shop(answer)
+                call = ask(7) if name == "refund" else READING
+                agent = build_agent(shop, [call, "done"], HumanInTheLoopMiddleware({name: True}))
+                invoke(agent, TASK)
+                state = invoke(agent, Command(resume={"decisions": [TO_REFUND]}))
+
+                [effect] = state["effects"].values()
+                assert (effect["args"], effect["outcome"]) == ({"order": 8}, outcome)
+                assert (shop.refunds, answer in effect["answer"]) == ([8], True)
+
+
+def test_the_question_after_a_crash_names_the_edited_call(invoke):
+    shop = Shop(Crash())
+    agent = build_agent(shop, [ask(7), "done"], HumanInTheLoopMiddleware({"refund": True}))
+    invoke(agent, TASK)
+    with pytest.raises(KeyboardInterrupt):
+        invoke(agent, Command(resume={"decisions": [TO_REFUND]}))
+    [question] = invoke(agent, None)["__interrupt__"]
+
+    assert question.value["action_requests"][0]["args"] == {"order": 8}
+
+
+def test_an_error_that_another_middleware_catches_is_the_outcome(invoke, subtests):
+    for error, outcome in [
+        (ConnectionError("connection reset by peer"), "unknown"),
+        (NoEffectError("the order is unknown"), "refused"),
+        (ValueError("a field is missing"), "unknown"),
+    ]:
+        for told in ("Done.", f"Tool failed: {error}"):
+            with subtests.test(error=error, told=told):
+                caught = ToolErrorMiddleware(lambda _error, _request, told=told: told)
+                state = invoke(build_agent(Shop(error), reply, caught), TASK)
+
+                assert list_outcomes(state) == [outcome]
+
+
+def test_each_run_of_a_tool_that_a_middleware_calls_again_is_an_effect(invoke):
+    shop = Shop(ConnectionError("reset"), ConnectionError("reset"))
+    again = ToolRetryMiddleware(max_retries=3, initial_delay=0, jitter=False, backoff_factor=0)
+    state = invoke(build_agent(shop, reply, again), TASK)
+
+    assert (shop.refunds, sorted(list_outcomes(state))) == ([7, 7, 7], ["acted", "unknown", "unknown"])
+
+
+def test_an_effect_outlives_its_messages(invoke, subtests):
+    """The attempt is refused, and the model repeats the call when a summary stands for the first one."""
+    limit = {"checks": [{"check": "tool_calls", "tool": "refund", "max": 1}]}
+    for keep in (1, 2):
+        for contract, order, done in [(CHECKED, 7, [7]), ({**CHECKED, **limit}, 8, [7])]:
+            with subtests.test(keep=keep, order=order):
+                shop = Shop()
+                short = SummarizationMiddleware(
+                    ScriptedChatModel(lambda _: "a summary"), trigger=("messages", 4), keep=("messages", keep)
+                )
+                script = [ask(7), "It cost 15.", READING, ask(order), "It cost 12.5", "It cost 12.5."]
+                agent = build_agent(shop, script, short, ContractMiddleware(contract))
+                state = invoke(agent, TASK)
+
+                assert (shop.refunds, list_outcomes(state)[0]) == (done, "acted")
+                assert not [each for each in state["messages"] if getattr(each, "tool_calls", None) == ask(7)]
+
+
+def test_what_the_middleware_tells_the_model_begins_no_other_request(invoke, subtests):
+    cut = AIMessage("It co", response_metadata={"finish_reason": "length"})
+    call = '<tool_call>{"name": "refund", "arguments": {"order": 7}}</tool_call>'
+    for told in ([], [cut], [call], [cut, call]):
+        with subtests.test(told=told):
+            shop = Shop()
+            script = [ask(7), "It cost 15.", *told, ask(7), "It cost 12.5"]
+            state = invoke(build_agent(shop, script, ContractMiddleware(CHECKED)), TASK)
+
+            assert (shop.refunds, list_outcomes(state)) == ([7], ["acted", "reused"])
+
+
+def test_an_effect_of_another_request_counts_for_none(invoke):
+    shop, once = Shop(), {"checks": [{"check": "tool_calls", "tool": "refund", "max": 1}]}
+    script = [ask(7), "It cost 12.5", ask(7), "It cost 12.5"]
+    agent = build_agent(shop, script, ContractMiddleware({**CHECKED, **once}))
+    invoke(agent, TASK)
+    state = invoke(agent, {"messages": [HumanMessage("refund order 7 again")]})
+
+    assert (shop.refunds, state["verdict"]["accepted"]) == ([7, 7], True)
+
+
+def test_a_graph_that_goes_back_before_a_call_asks(invoke, subtests):
+    for node in ("tools", "EffectsMiddleware.after_model"):
+        with subtests.test(node=node):
+            shop = Shop()
+            agent = build_agent(shop, reply)
+            invoke(agent, TASK)
+            before = [each for each in agent.get_state_history(THREAD) if each.next == (node,)][-1]
+            state = agent.invoke(None, before.config)
+
+            [question] = state["__interrupt__"]
+            assert (shop.refunds, question.value["action_requests"][0]["args"]) == ([7], {"order": 7})
+            denied = agent.invoke(Command(resume={"decisions": [{"type": "reject"}]}), THREAD)
+            assert (shop.refunds, list_outcomes(denied)) == ([7], ["unknown"])
