@@ -1,4 +1,4 @@
-"""A person or a middleware changes a call, catches its error, removes its messages, or goes back before it."""
+"""A person or a middleware changes a call, catches its error, removes its messages, or goes back."""
 
 import pytest
 from langchain.agents import create_agent
