@@ -46,8 +46,8 @@ def find_undone_claims(evidence: Evidence) -> Iterator[DefectFinding]:
         calls = evidence.known_at(turn)
         if any(call.is_open for call in calls):
             continue
-        demanded = _list_demanded(evidence.asked_before(turn))
-        claims = [*find_claims(turn.text), *_find_bare_claims(turn, demanded, calls)]
+        claims = [*find_claims(turn.text), *_find_bare_claims(evidence, turn, calls)]
+        demanded = _list_demanded(evidence.asked_before(turn)) if claims else frozenset[str]()
         told = len({(claim.families, claim.word) for claim in claims if _list_things(claim)})
         are_few = told > sum(call.acts for call in calls)
         for claim in claims:
@@ -62,13 +62,15 @@ def find_undone_claims(evidence: Evidence) -> Iterator[DefectFinding]:
 
 
 def _find_bare_claims(
-    turn: EvidenceTurn, demanded: frozenset[str], calls: Sequence[EvidenceCall]
+    evidence: Evidence, turn: EvidenceTurn, calls: Sequence[EvidenceCall]
 ) -> Iterator[Claim]:
     """Yield the sentences that say only that all is done, if something was asked for and nothing was done."""
-    # Whoever asks for orders is served by a call that reads orders.
-    left = (demanded & HARD).difference(*(call.families for call in calls))
-    if left and calls and not any(call.acts or call.is_vague for call in calls):
-        for sentence in filter(_ALL_DONE.match, split_sentences(turn.text)):
+    if not calls or any(call.acts or call.is_vague for call in calls):
+        return
+    for sentence in filter(_ALL_DONE.match, split_sentences(turn.text)):
+        # Whoever asks for orders is served by a call that reads orders.
+        demanded = _list_demanded(evidence.asked_before(turn)) & HARD
+        if left := demanded.difference(*(call.families for call in calls)):
             yield Claim(left, sentence, sentence, sentence, is_strong=False, is_own=False)
 
 
@@ -84,14 +86,11 @@ def _is_supported(claim: Claim, calls: Sequence[EvidenceCall], *, are_few: bool)
     things = _list_things(claim)
     is_free = not (are_few and things)
     return any(
-        any(
-            mentions_family(f"{call.args_text} {call.answer}", name)
-            for name in claim.families - call.families
-        )
-        or (
+        (
             claim.families & (list_supported(call.families) if call.families else FAMILIES)
-            and (is_free or names_any(f"{call.name} {call.args_text} {call.answer}", things))
+            and (is_free or names_any(f"{call.name} {call.text}", things))
         )
+        or mentions_family(call.text, call.beginnings, claim.families - call.families)
         for call in calls
         if call.acts or call.state == "refused"
     ) or any(call.is_vague and (call.says_only_ok or _may_do(call, claim)) for call in calls)
@@ -116,7 +115,7 @@ def _is_reported(claim: Claim, calls: Sequence[EvidenceCall], *, is_demanded: bo
     """Return whether an answer that was read may say what the claim repeats: a state from before."""
     return not claim.is_own and any(
         claim.word in call.stated.lower()
-        or any(mentions_family(call.stated, name, is_past=True) for name in claim.families)
+        or mentions_family(call.stated, call.stated_beginnings, claim.families, is_past=True)
         or (not is_demanded and _STATE.search(call.stated))
         or (call.families & claim.families and names_any(call.answer, _list_identifiers(claim)))
         for call in calls
@@ -135,7 +134,7 @@ def _counts(claim: Claim, calls: Sequence[EvidenceCall], asked: str, *, is_deman
     if claim.families & HARD:
         return claim.is_strong or is_demanded
     # What is updated or added may be a part of the answer; what tools have read, or has a name, is not.
-    known = " ".join(f"{call.name} {call.args_text} {call.answer}" for call in calls)
+    known = " ".join(f"{call.name} {call.text}" for call in calls)
     has_acted = any(call.acts for call in calls)
     names = [name for name in _NAME.findall(claim.clause[1:]) if has_acted and name in asked]
     return is_demanded and (bool(names) or names_any(known, _list_things(claim)))

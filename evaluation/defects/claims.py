@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -128,20 +128,37 @@ def list_supported(families: frozenset[str]) -> frozenset[str]:
     return frozenset(claim for name in families for claim in _SUPPORTS[name].split())
 
 
-def mentions_family(text: str, family: str, *, is_past: bool = False) -> bool:
-    """Return whether a text has a word of a family, perhaps only in the past, or names money."""
-    is_paid = family in _MONEY and bool(_MONEY_WORDS.search(text))
-    return is_paid or bool(_match_family(family, is_past=is_past).search(text))
+def list_beginnings(text: str) -> frozenset[str]:
+    """Return all beginnings of the words of a text, in lower case."""
+    words = {*_LETTERS.findall(text.lower())}
+    return frozenset(word[:end] for word in words for end in range(3, min(len(word), _LONGEST_FORM) + 1))
+
+
+def mentions_family(
+    text: str, beginnings: frozenset[str], families: Collection[str], *, is_past: bool = False
+) -> bool:
+    """Return whether a text has a word of any family, perhaps only in the past, or names their money.
+
+    Args:
+        text: The text.
+        beginnings: The beginnings of its words.
+        families: The names of the families.
+        is_past: Whether only the past counts.
+    """
+    is_money = not _MONEY.isdisjoint(families) and _MONEY_WORDS.search(text) is not None
+    return is_money or any(not beginnings.isdisjoint(_list_forms(name, is_past)) for name in families)
 
 
 @lru_cache(64)
-def _match_family(family: str, *, is_past: bool) -> re.Pattern[str]:
-    past = [form for verb in _VERBS[family].split() for form in list_past_forms(verb)]
-    names = [] if is_past else [*_VERBS[family].split(), *_NOUNS.get(family, "").split()]
-    forms = "|".join(map(re.escape, sorted({*past, *names})))
-    return re.compile(rf"(?<![a-z])(?:{forms})", re.IGNORECASE)
+def _list_forms(family: str, is_past: bool) -> frozenset[str]:
+    verbs = _VERBS[family].split()
+    past = [form for verb in verbs for form in list_past_forms(verb)]
+    return frozenset(past if is_past else [*past, *verbs, *_NOUNS.get(family, "").split()])
 
 
+_LETTERS: Final = re.compile("[a-z]+")
+_LONGEST_FORM: Final = 16
+"""Letters of the longest word of a family in any form."""
 _TOKEN: Final = re.compile(r"[\w@#/.-]*\w(?:'\w+)?")
 _CLAUSE: Final = re.compile(r"[,;:)]\s+|\s\(|\s[-\u2013\u2014]\s|\s(?=(?:and|but|then)\b)")
 _ADVERBS: Final = frozenset({
@@ -178,6 +195,9 @@ _STATES: Final = re.compile(
     r"|\bis (?:now )?on (?:the|your) (?P<on>calendar|schedule)\b",
     re.IGNORECASE,
 )
+_STATE_WORDS: Final = frozenset({"has", "have", "got", "went", "is"})
+"""Of these, each clause has one that ``_STATES`` matches."""
+_DONE_WORDS: Final = frozenset(_PAST) | frozenset(_GERMAN_WORDS)
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _LONGEST: Final = 2_000
 
@@ -213,7 +233,7 @@ def split_sentences(text: str) -> list[str]:
 @lru_cache(256)  # several rules read the same answer
 def find_claims(text: str) -> tuple[Claim, ...]:
     """Return the claims of a visible text; plans, offers, questions, conditions and negations are none."""
-    stated = split_stated(_LETTER.sub("", text))
+    stated = split_stated(_LETTER.sub("", text) if "\n" in text else text)
     sentences = [sentence for sentence in stated if len(sentence) <= _LONGEST]
     return tuple(claim for sentence in sentences for claim in _read_sentence(sentence))
 
@@ -238,6 +258,8 @@ def _read_clause(
     words: Sequence[str], clause: str, sentence: str, before: Sequence[str], is_open: bool
 ) -> Iterator[Claim]:
     for at, word in enumerate(words):
+        if word not in _DONE_WORDS and not word.endswith("ing"):
+            continue
         is_german = word in _GERMAN_WORDS and word not in _BY_VERB
         verb = _GERMAN_WORDS[word] if is_german else _find_past_verb(words, at)
         if verb is None or _is_blocked(words, at) or words[max(0, at - 1) : at + 1] == ["all", "set"]:
@@ -247,7 +269,7 @@ def _read_clause(
         if families:
             is_strong = form == "own" or (form == "passive" and not _BEFORE.intersection(words))
             yield Claim(families, word, clause.strip(), sentence, is_strong, form == "own")
-    for match in _STATES.finditer(clause):
+    for match in _STATES.finditer(clause) if not _STATE_WORDS.isdisjoint(words) else ():
         noun = match["held"] or match["on"] or (match["live"] and "deployment")
         nouns = [noun] if noun else [*before, *words] if "all" in words else words
         families = frozenset(name for each in nouns if (name := _name_noun_family(each.lower())))

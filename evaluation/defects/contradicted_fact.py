@@ -70,10 +70,9 @@ def find_contradicted_facts(evidence: Evidence) -> Iterator[DefectFinding]:
         calls = [
             call for call in evidence.known_at(turn) if call.result is not None and call.state != "missed"
         ]
-        sources = evidence.sources_at(turn)
         if calls:
             done = [call.args_text for call in calls if call.acts]
-            yield from _compare_turn(turn, [*_list_fields(calls)], sources, done)
+            yield from _compare_turn(turn, [*_list_fields(calls)], evidence.sources_at(turn), done)
 
 
 def _list_fields(calls: Sequence[EvidenceCall]) -> Iterator[_Field]:

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from agents.parsing.outcomes import read_outcome, states_error
 from agents.parsing.tool_names import guess_kind, split_name
-from evaluation.defects.claims import list_families
+from evaluation.defects.claims import list_beginnings, list_families
 from evaluation.importers.known_formats import Conversation, ends_run, read_conversation
 from evaluation.sensitive.scanner import quote_text
 from evaluation.texts.json_texts import parse_json
@@ -86,6 +86,7 @@ _ONLY_OK: Final = re.compile(
     re.IGNORECASE,
 )
 _EXITS: Final = ("exit_code", "exitcode", "returncode", "exit_status")
+_write_json: Final = json.JSONEncoder(ensure_ascii=False, default=str).encode
 _DEPTH: Final = 6
 _NO_RULES: Final[JsonObject] = MappingProxyType({})
 
@@ -123,17 +124,19 @@ class EvidenceCall:
     @cached_property
     def args_text(self) -> str:
         """Its arguments as JSON."""
-        return json.dumps(self.args, ensure_ascii=False, default=str)
+        return _write_json(self.args)
 
     @cached_property
     def answer(self) -> str:
         """Its answer as a text."""
-        text = (
-            self.result
-            if isinstance(self.result, str)
-            else json.dumps(self.result, ensure_ascii=False, default=str)
-        )
-        return "" if self.result is None else read_source(text)
+        if self.result is None:
+            return ""
+        return read_source(self.result if isinstance(self.result, str) else _write_json(self.result))
+
+    @cached_property
+    def text(self) -> str:
+        """Its arguments and its answer."""
+        return f"{self.args_text} {self.answer}"
 
     @cached_property
     def value(self) -> object:
@@ -147,6 +150,16 @@ class EvidenceCall:
         if not isinstance(self.value, Mapping | list):
             return self.answer
         return " ".join(f"{name} {leaf}" for name, leaf in list_leaves(self.value) if leaf)
+
+    @cached_property
+    def beginnings(self) -> frozenset[str]:
+        """The beginnings of the words of its arguments and its answer."""
+        return list_beginnings(self.text)
+
+    @cached_property
+    def stated_beginnings(self) -> frozenset[str]:
+        """The beginnings of the words of what it states."""
+        return list_beginnings(self.stated)
 
     @property
     def says_only_ok(self) -> bool:
@@ -362,5 +375,4 @@ def names_value(text: str, value: object) -> bool:
 
 def names_any(text: str, words: Collection[str]) -> bool:
     """Return whether a text has one of several words in lower case, perhaps within a longer one."""
-    lower = text.lower()
-    return any(word in lower for word in words)
+    return any(map(text.lower().__contains__, words))

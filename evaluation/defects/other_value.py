@@ -97,6 +97,24 @@ def _find_contradicted(evidence: Evidence, turn: EvidenceTurn) -> Iterator[Defec
     if not calls or any(call.is_open for call in evidence.known_at(turn)) or not claims:
         return
     asked, claimed = evidence.asked_before(turn), "\n".join(claim.sentence for claim in claims)
+    named = _read_values(asked) | {TypedValue("name", name) for name in _NEW.findall(asked)}
+    said = _read_values(claimed) | {
+        TypedValue("name", name) for claim in claims for name in _list_new_names(claim)
+    }
+    if named & said:
+        yield from _find_replaced(evidence, turn, calls, claimed, named, said)
+    for claim in claims:
+        yield from _find_other_amount(evidence, turn, claim, calls)
+
+
+def _find_replaced(  # noqa: PLR0917
+    evidence: Evidence,
+    turn: EvidenceTurn,
+    calls: Sequence[EvidenceCall],
+    claimed: str,
+    named: frozenset[TypedValue],
+    said: frozenset[TypedValue],
+) -> Iterator[DefectFinding]:
     # Parts are read one by one: the end of one text and the beginning of the next are no value.
     passed = {
         (value, call)
@@ -105,9 +123,6 @@ def _find_contradicted(evidence: Evidence, turn: EvidenceTurn) -> Iterator[Defec
         for value in _read_values(str(leaf))
     }
     done = {value for value, _ in passed} | {value for call in calls for value in _read_values(call.answer)}
-    named, said = _read_values(asked), _read_values(claimed)
-    named |= {TypedValue("name", name) for name in _NEW.findall(asked)}
-    said |= {TypedValue("name", name) for claim in claims for name in _list_new_names(claim)}
     done |= {value for value in said if value.family == "name" and _is_done(value.value, calls)}
     # The same moment may have another date in another time zone, but hardly the same time.
     moments = {value for value in said if value.family == "time"}
@@ -121,10 +136,8 @@ def _find_contradicted(evidence: Evidence, turn: EvidenceTurn) -> Iterator[Defec
             and (value.family != "name" or names_any(claimed, call.words))
         ]
         if others and not (wanted in moments and _has_other_zone(turn, [call for _, call in others])):
-            other, call = min(others, key=lambda each: each[1].place)
+            other, call = min(others, key=lambda each: (each[1].place, each[0].value))
             yield _build_finding(turn, call, claimed, other.value, wanted.value)
-    for claim in claims:
-        yield from _find_other_amount(evidence, turn, claim, calls)
 
 
 def _build_finding(
@@ -139,6 +152,8 @@ def _find_other_amount(
 ) -> Iterator[DefectFinding]:
     """Yield the amounts of a claim that the task has, if a call has another one without a source."""
     asked = read_numbers(evidence.asked_before(turn))
+    if not asked:
+        return
     done = read_numbers("\n".join(f"{call.args_text} {call.answer}" for call in calls))
     leaves = [leaf for call in calls for leaf in list_leaves(call.args) if _is_amount(leaf[1])]
     totals = {

@@ -7,7 +7,14 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from evaluation.defects.claims import find_claims
-from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, names_value
+from evaluation.defects.evidence import (
+    DefectFinding,
+    Evidence,
+    EvidenceCall,
+    EvidenceTurn,
+    names_any,
+    names_value,
+)
 
 _NAME: Final = r"#?(?:[\w-]+\.[a-z]\w{1,4}|\w*\d\w*|[A-Z][\w-]+)"
 _LISTED: Final = re.compile(rf"(?<![\w.,:$#-]){_NAME}(?:(?:, (?:and )?| and | & ){_NAME})+(?![\w%-]|[.:]\w)")
@@ -19,6 +26,8 @@ _SUITE: Final = re.compile(
     r"|\ball (?:green|passing)\b",
     re.IGNORECASE,
 )
+_SUITE_WORDS: Final = ("suite", "tests", "all green", "all passing")
+"""Of these, each text has one that ``_SUITE`` matches."""
 _ONE_FILE: Final = re.compile(
     r"\b(?:pytest|jest|vitest|unittest|go test|npm test)\b"
     r"[^|;&]*\s(?!-)[\w./-]+\.(?:py|go|ts|tsx|js|rb|java|rs)\b"
@@ -39,11 +48,13 @@ def _find_left_out(
     evidence: Evidence, turn: EvidenceTurn, calls: Sequence[EvidenceCall]
 ) -> Iterator[DefectFinding]:
     asked = evidence.asked_before(turn)
-    args = " ".join(call.args_text for call in calls)
-    known = f"{args} {' '.join(call.answer for call in calls)}"
     for claim in find_claims(turn.text):
         text = asked if _ALL.search(claim.sentence) else claim.sentence
         listed = [_ITEM.findall(match[0]) for match in _LISTED.finditer(text)]
+        if not listed:
+            continue
+        args = " ".join(call.args_text for call in calls)
+        known = f"{args} {' '.join(call.answer for call in calls)}"
         items = [item for each in listed if all(names_value(asked, name) for name in each) for item in each]
         missing = [item for item in items if not names_value(known, item)]
         if missing and any(names_value(args, item) for item in items):
@@ -59,9 +70,11 @@ def _find_narrow_tests(
     evidence: Evidence, turn: EvidenceTurn, calls: Sequence[EvidenceCall]
 ) -> Iterator[DefectFinding]:
     """Yield a claim about all tests if each run was of one file."""
+    said = _SUITE.search(turn.text) if names_any(turn.text, _SUITE_WORDS) else None
+    if said is None:
+        return
     tests = [call for call in calls if "tests" in call.programs and call.is_program and call.args]
-    said = _SUITE.search(turn.text)
-    if said and tests and _SUITE.search(evidence.asked_before(turn)):
+    if tests and _SUITE.search(evidence.asked_before(turn)):
         commands = [_ONE_FILE.search(call.args_text) for call in tests]
         if all(commands):
             seen = f"only one file was tested: {commands[-1][0] if commands[-1] else ''}"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from typing import Final
 
 from evaluation.defects.claimed_actions import find_undone_claims
 from evaluation.defects.contradicted_fact import find_contradicted_facts
-from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceTurn
+from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceTurn, names_any
 from evaluation.defects.failed_calls import find_failures_told_as_done, find_untold_failures
 from evaluation.defects.later_reads import find_missing_effects
 from evaluation.defects.other_value import find_other_values
@@ -32,10 +33,18 @@ _CONCLUSION: Final = re.compile(
     r"|as expected|sandbox)",
     re.IGNORECASE,
 )
+_WHO_WORDS: Final = (
+    "reviewer", "grader", "evaluator", "judge", "auditor", "assessor", "verifier", "checker", "qa",
+)  # fmt: skip
+"""Of these, each text has one that ``_ADDRESSED`` matches."""
 _NO_ANSWER: Final = "no_answer"
-_CUT: Final = re.compile(r"\s(?:the|an?|and|or|my|your|its|their|because)\Z", re.IGNORECASE)
-"""Matches at the end of a text that stops within a sentence."""
+_CUT_ENDS: Final = frozenset({"the", "a", "an", "and", "or", "my", "your", "its", "their", "because"})
+"""The last words of texts that stop within a sentence."""
 _REPEATED: Final = re.compile(r"(\b\S(?:.{2,198}\S)?\s+)\1{7,}", re.DOTALL)
+_TIMES: Final = 7
+"""How often ``_REPEATED`` has a word at the same place of its part, besides the first part."""
+_LONGEST_PART: Final = 100
+"""Most words of a part that ``_REPEATED`` matches."""
 _MOST_EQUAL: Final = 5
 _SEARCHED: Final = 4_000
 _CONTROL: Final = re.compile(
@@ -68,6 +77,8 @@ def find_reviewer_words(evidence: Evidence) -> Iterator[DefectFinding]:
 
 
 def _find_address(text: str) -> str | None:
+    if not names_any(text, _WHO_WORDS):
+        return None
     return next(
         (match[0].strip() for match in _ADDRESSED.finditer(text) if _CONCLUSION.search(match[0])), None
     )
@@ -78,7 +89,9 @@ def find_no_answer(evidence: Evidence) -> Iterator[DefectFinding]:
     answer = evidence.answer
     if answer is not None and (seen := _find_fault(answer)):
         yield DefectFinding(_NO_ANSWER, "suspicion", answer.text or answer.raw, seen, answer.place)
-    for call, times in Counter((call.name, call.args_text, call.answer) for call in evidence.calls).items():
+    named = Counter(call.name for call in evidence.calls)
+    often = [call for call in evidence.calls if named[call.name] >= _MOST_EQUAL]
+    for call, times in Counter((call.name, call.args_text, call.answer) for call in often).items():
         if times >= _MOST_EQUAL:
             seen = f"{call[0]} was called {times} times with the same arguments, and answered the same"
             yield DefectFinding("loop", "note", answer.text if answer else "", seen)
@@ -96,11 +109,25 @@ def _find_fault(answer: EvidenceTurn) -> str | None:
         return "a reader sees nothing of it"
     if error := _PROVIDER_ERROR.search(answer.text):
         return f"{error[0].strip()} is the error of a provider"
-    if end := _CUT.search(answer.text):
-        return f"it ends with {end[0].strip()!r}"
-    if repeated := _REPEATED.search(f"{answer.text[-_SEARCHED:]} "):
+    end = answer.text[-_SEARCHED:]
+    words = end.split()
+    if len(words) > 1 and words[-1].lower() in _CUT_ENDS:
+        return f"it ends with {words[-1]!r}"
+    if _may_repeat(words) and (repeated := _REPEATED.search(f"{end} ")):
         return f"it repeats {repeated[1].strip()!r}"
     return None
+
+
+def _may_repeat(words: Sequence[str]) -> bool:
+    """Return whether words recur at equal distances as often as ``_REPEATED`` needs, which is far slower."""
+    if max(Counter(words).values(), default=0) < _TIMES:
+        return False
+    most = min(len(words) // _TIMES, _LONGEST_PART)
+    return any(
+        len([*equal]) >= _TIMES
+        for distance in range(1, most + 1)
+        for _, equal in groupby(words[::distance])
+    )
 
 
 Rule = Callable[[Evidence], Iterator[DefectFinding]]

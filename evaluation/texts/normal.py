@@ -223,9 +223,15 @@ _SENTENCE_END: Final = re.compile(r"(?<=[.!?;:])[)\"']?\s+(?=\S)|\n+")
 _CACHED: Final = 256
 
 
+_UNMARKED: Final = re.compile(r"[\w\t\n !\"$%'()+,\-./:;=?@\]^{|}]*", re.ASCII)
+"""Matches a text without marks, tags, links, escapes and other signs than those of ASCII."""
+
+
 @lru_cache(_CACHED)
 def read_visible(text: str) -> str:
     """Return a text as a reader sees it; the addresses of links stay, in parentheses."""
+    if _UNMARKED.fullmatch(text):
+        return text.strip()
     plain = _HIDDEN_ELEMENT.sub(" ", _THOUGHT.sub(" ", unify_line_ends(text)))
     plain = _LINK.sub(r"\1 (\2)", _REFERENCE.sub(" ", plain))
     return read_source(_MARKS.sub("", _TAG.sub(" ", plain))).strip()
