@@ -124,9 +124,7 @@ def _may_repeat(words: Sequence[str]) -> bool:
         return False
     most = min(len(words) // _TIMES, _LONGEST_PART)
     return any(
-        len([*equal]) >= _TIMES
-        for distance in range(1, most + 1)
-        for _, equal in groupby(words[::distance])
+        len([*equal]) >= _TIMES for distance in range(1, most + 1) for _, equal in groupby(words[::distance])
     )
 
 
