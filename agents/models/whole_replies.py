@@ -10,7 +10,7 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import lru_cache, wraps
-from typing import Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from langchain_core.exceptions import ModelConnectionError
 from langchain_core.language_models import BaseChatModel
@@ -47,8 +47,12 @@ from agents.parsing.end_reasons import (
     read_refusal,
 )
 
+if TYPE_CHECKING:
+    from langchain_anthropic import ChatAnthropic as Base
+else:
+    Base = object
+
 _STATE: Final = ("__dict__", "__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__")
-_READERS: Final[Mapping[str, type]] = {"BaseChatOpenAI": OpenAIReplies, "ChatOllama": OllamaReplies}
 _ENDING: Final = frozenset({"BaseChatOpenAI", "ChatAnthropic", "ChatOllama"})
 """LangChain's classes for protocols in which each stream says why it ended.
 
@@ -60,6 +64,29 @@ LARGEST: Final = 20_000_000
 """Greatest number of characters of a reply: more than any model writes."""
 
 M = TypeVar("M")
+
+
+class AnthropicReplies(Base):
+    """A method of ChatAnthropic that keeps the names of the calls whose arguments are no object."""
+
+    def _format_output(self, data: Any, **options: Any) -> ChatResult:  # noqa: ANN401 - the library's
+        content = [_keep_call(block) for block in data.content]
+        return super()._format_output(data.model_copy(update={"content": content}), **options)
+
+
+def _keep_call(block: Any) -> Any:  # noqa: ANN401 - the library's
+    if block.type != "tool_use":
+        return block
+    given = getattr(block, "input", None)
+    args = given if isinstance(given, dict) else {BROKEN: given}
+    return block.model_copy(update={"name": str(block.name or ""), "input": args})
+
+
+_READERS: Final[Mapping[str, type]] = {
+    "BaseChatOpenAI": OpenAIReplies,
+    "ChatOllama": OllamaReplies,
+    "ChatAnthropic": AnthropicReplies,
+}
 
 
 def check_replies(model: M) -> M:

@@ -211,15 +211,48 @@ def replace_surrogates(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-ANNOUNCING: Final = (
+_WORDS: Final = (
     r"[^\w`]*(?:(?:here|s|is|are|this|that|these|it|only|just|the|my|our|your|an?|of|so|now|very|first"
     r"|initial|rough|quick|you|go|success(?:ful)?|sure|certainly|course|ok(?:ay)?|for|to|in|as|below"
     r"|following|requested|final|complete|finished|done|json|format|object|plan|steps?|list|version|task"
     r"|attempt|v?\d+|answer|reply|evaluation|assessment|judge?ment|verdict|scores?)\b[^\w`]*)*+"
 )
 """Words that announce an object or a list, and say nothing about it: any others may take it back."""
-_FENCE: Final = re.compile(rf"{ANNOUNCING}```\w*+[ \t]*+\n?(?P<content>.*)```", re.DOTALL | re.IGNORECASE)
+_FENCE: Final = re.compile(rf"{_WORDS}```\w*+[ \t]*+\n?(?P<content>.*)```", re.DOTALL | re.IGNORECASE)
 _SPELLING: Final = re.compile(r"""[\s"'\\]+""")
+_ANNOUNCING: Final = re.compile(rf"{_WORDS}`*", re.IGNORECASE)
+_DRAFT: Final = re.compile(
+    rf"""{_WORDS}(?: (?:is)?draft | preliminary | tentative | provisional | unfinished | incomplete
+      | partial
+      | not\ (?:yet\ )?(?:the\ )?(?:final|finished|complete|ready)
+      | entwurf | brouillon | borrador | bozza | rascunho | черновик | 草稿 | 草案
+      )\b{_WORDS}""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""A heading, a remark or a value that calls an answer a draft."""
+_SENTENCE: Final = re.compile(r"[.!?]\s|\n")
+BESIDE: Final = "words beside it may take it back, so that it has to stand alone"
+
+
+def refuse_words(prose: str, *, is_repeated: bool = False) -> None:
+    """Refuses the words around an answer, unless they only announce it: no reader knows what others say.
+
+    Args:
+        prose: The words.
+        is_repeated: Whether the model was told to write the answer alone: other words are accepted.
+
+    Raises:
+        ValueError: They call it a draft, or may take it back.
+    """
+    refuse_draft(prose)
+    if not is_repeated and _ANNOUNCING.fullmatch(prose) is None:
+        raise ValueError(BESIDE)
+
+
+def refuse_draft(prose: str) -> None:
+    """Raises a ValueError if a sentence calls an answer a draft."""
+    if any(map(_DRAFT.fullmatch, _SENTENCE.split(prose))):
+        raise ValueError("it is a draft")
 
 
 def unwrap_fence(text: str) -> str:

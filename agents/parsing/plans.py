@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby, pairwise
 from typing import Final
 
-from agents.parsing.loose_json import ANNOUNCING, find_json, replace_surrogates, unwrap_fence
+from agents.parsing.loose_json import find_json, refuse_draft, refuse_words, replace_surrogates, unwrap_fence
 from agents.parsing.textual_calls import starts_with_call
 from agents.parsing.thoughts import remove_thoughts
 from agents.parsing.verdicts import find_denial
@@ -18,8 +18,6 @@ NO_LIST: Final = "no list of steps"
 """The reason of a reply that may be a step by itself."""
 DATA: Final = "data and no plan"
 """The reason of a reply that is a tool call or an object, which no step could be."""
-BESIDE: Final = "words beside the plan may take it back"
-"""The reason of a plan that has to be written alone: no reader knows what the words around it say."""
 _SEVERAL: Final = "it has several plans"
 _PLAN_KEYS: Final = ("plan", "steps")
 _STEP_KEYS: Final = (
@@ -29,17 +27,6 @@ _CALL_KEYS: Final = frozenset({"arguments", "function", "tool_calls", "function_
 """Keys of an object that calls a tool."""
 _NUMBER: Final = re.compile(r"[\W_]*+(?:[^\W\d_]{1,12}[ _]?(?=\d))?+\d*+[\W_]*+")
 """A text that numbers a step, and says nothing: "1", "Step 1:" or "..."."""
-_ANNOUNCING: Final = re.compile(rf"{ANNOUNCING}`*", re.IGNORECASE)
-_DRAFT: Final = re.compile(
-    rf"""{ANNOUNCING}(?: (?:is)?draft | preliminary | tentative | provisional | unfinished | incomplete
-      | partial
-      | not\ (?:yet\ )?(?:the\ )?(?:final|finished|complete|ready)
-      | entwurf | brouillon | borrador | bozza | rascunho | черновик | 草稿 | 草案
-      )\b{ANNOUNCING}""",
-    re.IGNORECASE | re.VERBOSE,
-)
-"""A heading, a remark or a value that calls a plan a draft."""
-_SENTENCE: Final = re.compile(r"[.!?]\s|\n")
 _NUMBERED: Final = re.compile(
     r"""^[ \t]*(?:\#{1,6}[ \t]+)?(?:\*\*|__)?
     (?: (?P<label>[^\W\d_]{1,20}?)
@@ -73,13 +60,13 @@ def read_plan(text: str, *, is_repeated: bool = False) -> list[str] | Unreadable
     document = unwrap_fence(remove_thoughts(text))
     try:
         steps, beside = _find_steps(document)
+        if steps is not None:
+            refuse_words(beside, is_repeated=is_repeated)
     except ValueError as error:
         return Unreadable(text, str(error))
     if steps is None:
         is_data = starts_with_call(document) or document.startswith(("{", "["))
         return Unreadable(text, DATA if is_data else NO_LIST)
-    if not is_repeated and _ANNOUNCING.fullmatch(beside) is None:
-        return Unreadable(text, BESIDE)
     return [next(same) for _, same in groupby(steps, lambda step: step.casefold().rstrip(".!").split())]
 
 
@@ -97,8 +84,6 @@ def _find_steps(document: str) -> tuple[list[str] | None, str]:
     if steps is None:
         plain, around = _read_plain_list(document)
         steps, beside = _choose_only([*lists, plain]), prose if plain is None else around
-    if steps is not None:
-        _refuse_draft(beside)
     if any(map(_NUMBER.fullmatch, steps or ())):
         raise ValueError("it has a step without words")
     return steps, "\n".join([beside, *(name for value in values for name in _list_flags(value))])
@@ -115,11 +100,6 @@ def _choose_only(plans: Iterable[list[str] | None]) -> list[str] | None:
     if len(different) > 1:
         raise ValueError(_SEVERAL)
     return next(iter(different), None)
-
-
-def _refuse_draft(text: str) -> None:
-    if any(map(_DRAFT.fullmatch, _SENTENCE.split(text))):
-        raise ValueError("it is a draft")
 
 
 def _read_steps(value: object) -> list[str] | None:
@@ -142,7 +122,7 @@ def _read_fields(fields: Mapping[str, object]) -> list[str] | None:
     others = {name: value for name, value in fields.items() if name not in _PLAN_KEYS}
     words = [name.replace("_", " ") if value is True else str(value) for name, value in others.items()]
     if steps is not None:
-        _refuse_draft("draft" if find_denial(others) else "\n".join(words))
+        refuse_draft("draft" if find_denial(others) else "\n".join(words))
     return steps
 
 

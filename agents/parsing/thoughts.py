@@ -42,21 +42,28 @@ _HEADER: Final = (
     r"|\A\s*<\|start_header_id\|>assistant<\|end_header_id\|>|<\|(?:start|end)_response\|>"
 )
 _QUOTED: Final = r"""```[^`]*+``` | `[^`\n]++` | [\[{:,]\s*+"(?:[^"\\]++|\\.)*+" """
-# A whole sentence between two tags is a thought.
-_MENTIONED: Final = r"(?<=\w[ ])</?[^<>\s]+>(?=[ .,;:)])(?![^<>]*+(?:(?<=[.?!])|(?<=[.?!]\s))</)"
+_OPEN, _CLOSE = ("|".join(_PAIRS[name][at] for name in ("tag", "token", "bracket")) for at in (0, 1))
+_NOUN: Final = r"(?:tags?|tokens?|markers?)\b"
+_MENTIONED: Final = (
+    rf"(?:\b{_NOUN}[ ])?(?:{_OPEN})[ ](?:\w+[ ]){{0,4}}(?:and|or|und|oder|et|ou|y|o)[ ](?:{_CLOSE})"
+    rf"|\b{_NOUN}[ ](?:{_OPEN}|{_CLOSE})+|(?<=\w[ ])(?:{_OPEN})(?=[.,;:)]|[ ]{_NOUN})"
+    rf"|(?<=[\"'“])(?:{_OPEN}|{_CLOSE})(?=[\"'”])"
+)
+"""Tags that a sentence names: beside the word for them, in quotes, or two that it joins."""
+_NAMED: Final = rf"(?x:{_QUOTED})|{_MENTIONED}"
 _FLAGS: Final = re.IGNORECASE | re.DOTALL
 _COMPILED: Final = {
     name: (re.compile(start, _FLAGS), re.compile(end, _FLAGS)) for name, (start, end) in _PAIRS.items()
 }
 _STARTS: Final = [f"(?P<{name}>{start})" for name, (start, _) in _PAIRS.items()]
 _MARK: Final = re.compile(
-    rf"{_STARTS[0]}|(?P<text>(?x:{_QUOTED})|{_MENTIONED})|(?P<header>{_HEADER})|(?P<turn_end>{_TURN_END})"
+    rf"{_STARTS[0]}|(?P<text>{_NAMED})|(?P<header>{_HEADER})|(?P<turn_end>{_TURN_END})"
     rf"|{'|'.join(_STARTS[1:])}",
     _FLAGS,
 )
-_END: Final = re.compile("|".join(_PAIRS[name][1] for name in ("tag", "token", "bracket")), _FLAGS)
+_END: Final = re.compile(_CLOSE, _FLAGS)
 _DATA: Final = re.compile(r"""\s*(?:\{|```|\[\s*(?:["'{\[\d]|\Z)|"[^"]*"?\s*\Z)""")
-_CODE: Final = re.compile(r"`[^`\n]+`")
+_TEXT: Final = re.compile(_NAMED, _FLAGS)
 
 
 def remove_thoughts(text: str) -> str:
@@ -69,9 +76,9 @@ def remove_thoughts(text: str) -> str:
 def find_unmarked_thoughts(text: str) -> str:
     """Returns the thoughts before a lone closing tag: some servers strip the opening one. Empty if none."""
     start = _find_start(text, 0)
-    head = _CODE.sub(lambda code: " " * len(code[0]), text[: start.start()] if start else text)
+    head = _TEXT.sub(lambda named: " " * len(named[0]), text[: start.start()] if start else text)
     thoughts = text[: max((closing.start() for closing in _END.finditer(head)), default=0)]
-    return "" if _DATA.match(text) or "<think" in thoughts.lower() else thoughts
+    return "" if _DATA.match(text) else thoughts
 
 
 def remove_marked_thoughts(text: str) -> str:

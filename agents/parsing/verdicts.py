@@ -1,4 +1,4 @@
-"""Reads a verdict from a model's reply, and finds what contradicts it. It fails closed, and never raises."""
+"""Reads a verdict from a model's reply, and finds a denial in it. It fails closed, and never raises."""
 
 from __future__ import annotations
 
@@ -19,9 +19,6 @@ from agents.reply_types import Unreadable, Verdict
 
 # An escape may spell a key, so the object has to be decoded before it can be passed over.
 _VERDICT_SIGN: Final = re.compile(r"success|feedback|\\u", re.IGNORECASE)
-_DOUBT: Final = re.compile(
-    r"\bnot\s(?:met|approved|a\ssuccess)|\bverdict\W{1,6}+fail|\b(?:refused|failed)\b", re.IGNORECASE
-)
 _PREFIX: Final = re.compile(r"^(?:is|was|has|overall|final|judge|total|stated)_")
 _APPROVALS: Final = frozenset({
     "success", "successful", "pass", "passed", "passes", "approve", "approved", "accept", "accepted",
@@ -98,11 +95,6 @@ def read_verdict(text: str) -> Verdict | Unreadable:
     if len({verdict["success"] for verdict in verdicts}) > 1:
         return Unreadable(text, "two verdicts that contradict each other")
     return verdicts[-1]
-
-
-def contradicts(prose: str) -> bool:
-    """Checks whether the words around an answer contradict it."""
-    return _DOUBT.search(prose) is not None
 
 
 def _read_object(written: str) -> Verdict | None:

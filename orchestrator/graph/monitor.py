@@ -7,6 +7,7 @@ from typing import cast
 
 from langgraph.types import StreamWriter
 
+from agents.parsing.loose_json import BESIDE
 from evaluation.contract.requirements import Contract
 from orchestrator.errors import ContractFunctionError
 from orchestrator.events import StepJudged, StepRetried
@@ -138,7 +139,10 @@ async def _evaluate(
         return demand, judging
     if contracts.output_type is not None and contracts.is_output(state):
         # The checks have to hold for the text that the run would return.
-        record = {**record, "result": format_output(contracts.output_type, record["result"])}
+        verdicts = [each["verdict"] for each in current_records(state)]
+        is_told = any(verdict and BESIDE in verdict["feedback"] for verdict in verdicts)
+        text = format_output(contracts.output_type, record["result"], is_repeated=is_told)
+        record = {**record, "result": text}
     return await evaluator.evaluate(state, record, demands, run)
 
 

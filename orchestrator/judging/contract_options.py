@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, cast
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, RootModel, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema
 
-from agents.parsing.loose_json import find_json, unwrap_fence
-from agents.parsing.verdicts import contradicts, is_finite_json
+from agents.parsing.loose_json import find_json, refuse_words, unwrap_fence
+from agents.parsing.verdicts import find_denial, is_finite_json
 from evaluation import CheckContext, CheckOutcome, ContractError, EvaluationContract, TaskCase, task_checks
 from evaluation.cases.case_files import FROM_TASK
 from evaluation.checks.check_model import CheckModel
@@ -116,24 +116,30 @@ def list_type_checks(output_type: type[BaseModel] | None) -> tuple[FunctionCheck
     async def has_type(context: CheckContext) -> CheckOutcome:
         problem = find_type_problem(output_type, context.output)
         seen = problem or "the output is of this type"
-        return CheckOutcome(problem is None, seen, f"write JSON of the type {output_type.__name__}")
+        return CheckOutcome(problem is None, seen, f"write JSON of the type {output_type.__name__} alone")
 
     return (FunctionCheck(function=has_type, name="output_type", kind="format"),)
 
 
-def format_output(output_type: type[BaseModel], text: str) -> str:
+def format_output(output_type: type[BaseModel], text: str, *, is_repeated: bool = True) -> str:
     """Returns the JSON text of an output of the wanted type; any other text as it is.
 
     It has no defaults, which are nobody's work, and no fields that the type does not know.
+    ``is_repeated`` is as for ``parse_output``.
     """
-    if find_type_problem(output_type, text) is not None:
+    if find_type_problem(output_type, text, is_repeated=is_repeated) is not None:
         return text
     parsed = parse_output(output_type, text)
     return parsed.model_dump_json(by_alias=True, exclude_unset=True, round_trip=True)
 
 
-def parse_output(output_type: type[BaseModel], text: str) -> BaseModel:
+def parse_output(output_type: type[BaseModel], text: str, *, is_repeated: bool = True) -> BaseModel:
     """Reads an output: JSON as the whole text, in its one fenced block, or as the one object in its prose.
+
+    Args:
+        output_type: The model.
+        text: The output.
+        is_repeated: Whether the executor was told to write the JSON alone, as for ``refuse_words``.
 
     Raises:
         ValueError: It has no such JSON, or does not fit the model (pydantic's ``ValidationError``).
@@ -141,21 +147,33 @@ def parse_output(output_type: type[BaseModel], text: str) -> BaseModel:
     values, prose = find_json(unwrap_fence(text))
     if len(values) != 1:
         raise ValueError(f"Invalid JSON: the text has {len(values)} JSON values; write one alone")
-    if contradicts(prose):
-        raise ValueError("Invalid JSON: the text beside it contradicts it; write the JSON alone")
     # Infinity and 1e999 are read as a number, which no other reader of JSON has to.
     if not is_finite_json(values[0]):
         raise ValueError("Invalid JSON: write finite numbers in place of NaN, Infinity and 1e999")
     parsed = output_type.model_validate_json(json.dumps(values[0]))
     if output_type.model_fields and not parsed.model_fields_set:
         raise ValueError("an object has none of the fields of its type")
+    refuse_words("\n".join([prose, *_list_flags(parsed, values[0])]), is_repeated=is_repeated)
     return parsed
 
 
-def find_type_problem(output_type: type[BaseModel], text: str) -> str | None:
+def _list_flags(parsed: BaseModel, value: object) -> list[str]:
+    """Returns the names of the fields that the type does not know, and that are true or a denial."""
+    if isinstance(parsed, RootModel) or parsed.model_extra is not None or not isinstance(value, dict):
+        return []
+    fields = type(parsed).model_fields
+    aliases = [field.validation_alias for field in fields.values()]
+    known = [*fields, *(name for each in aliases for name in getattr(each, "choices", [each]))]
+    others = {name: each for name, each in value.items() if name not in known}
+    return [name for name, each in others.items() if each is True or find_denial({name: each})]
+
+
+def find_type_problem(
+    output_type: type[BaseModel], text: str, *, is_repeated: bool = False
+) -> str | None:
     """Returns why an output is not of the wanted type, in words for the executor; None if it is."""
     try:
-        parse_output(output_type, text)
+        parse_output(output_type, text, is_repeated=is_repeated)
     except ValidationError as error:
         errors = error.errors(include_url=False, include_input=False, include_context=False)
         problems = [": ".join(filter(None, (".".join(map(str, e["loc"])), e["msg"]))) for e in errors]

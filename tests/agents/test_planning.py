@@ -53,7 +53,7 @@ def test_a_plan_with_words_beside_it_is_asked_for_once_more(subtests):
         with subtests.test(reply=reply):
             model = ScriptedChatModel([reply, TWO])
             assert PlanningAgent(model).generate_plan("task") == ["read", "write"]
-            assert "beside the plan" in model.prompts[1][-1].text
+            assert "words beside it" in model.prompts[1][-1].text
 
 
 def test_a_plan_alone_is_taken_at_once_and_one_that_is_repeated_with_words_too(subtests):

@@ -69,10 +69,10 @@ def test_an_output_of_another_type_is_written_again_with_the_validation_error(su
 
 LENIENT = {
     "a comma too many": f"{GOOD[:-1]},}}",
-    "a sentence before and after": f"Here is the choice: {GOOD} I hope that it helps.",
+    "a sentence before": f"Sure, here is the object: {GOOD}",
     "single quotes": GOOD.replace('"', "'"),
     "Python's names and a footnote": f"As in [1]: {GOOD[:-1]}, 'cached': False}}".replace('"', "'"),
-    "braces in the prose": f"For {{name}}:\n```json\n{GOOD}\n```",
+    "fields of its own": f'{GOOD[:-1]}, "note": "cheap", "n": 1}}',
 }
 
 
@@ -81,6 +81,44 @@ def test_an_output_that_is_nearly_json_is_read_as_a_plan_is(subtests):
         with subtests.test(label):
             state = build(SynthesizingExecutor(written=(text,)), output_type=Choice).run("choose")
             assert state["output"] == '{"name":"PostgreSQL","price":1.5}'
+
+
+BESIDE = {
+    "a sentence after it": f"{GOOD} I hope that it helps.",
+    "braces in the prose": f"For {{name}}:\n```json\n{GOOD}\n```",
+    "a regret": f"I should not have chosen this: {GOOD}",
+    "a doubt": f"{GOOD}\nWait, the price is of last year.",
+    "a refusal": f"{GOOD}\nThis was refused by the check.",
+    "another language": f"{GOOD}\nDas nehme ich zurück.",
+    "a field that says so": f'{GOOD[:-1]}, "is_guess": true}}',
+    "a field that denies": f'{GOOD[:-1]}, "error": "no price was found"}}',
+}
+
+
+def test_words_beside_an_output_are_asked_about_once(subtests):
+    for label, text in BESIDE.items():
+        for second, output in [(text, "PostgreSQL"), (GOOD.replace("Postgre", "My"), "MySQL")]:
+            with subtests.test(label, second=second):
+                executor = SynthesizingExecutor(written=(text, second))
+                state = build(executor, output_type=Choice).run("choose")
+                assert "has to stand alone" in executor.requests[1][1]
+                assert statuses(state["synthesis"]) == ["failed", "validated"]
+                assert Result(state, Choice).output.name == output
+
+
+def test_words_beside_an_output_are_asked_about_also_after_another_fault():
+    executor = FakeExecutor("none", f"No longer valid: {GOOD}", GOOD)
+    state = build(executor, plan=["one"], output_type=Choice).run("choose")
+
+    assert statuses(state["results"]) == ["failed", "failed", "validated"]
+
+
+def test_an_output_that_is_a_draft_is_refused_each_time(subtests):
+    for text in [f"Draft: {GOOD}", f"{GOOD}\nThis is only a draft.", f"Entwurf:\n```json\n{GOOD}\n```"]:
+        with subtests.test(text=text):
+            executor = FakeExecutor(*[text] * 3)
+            state = build(executor, plan=["one"], output_type=Choice).run("choose")
+            assert (state["status"], state["failure"]["kind"]) == ("failed", "attempts_exhausted")
 
 
 GUESSES = {
@@ -96,8 +134,6 @@ GUESSES = {
     "an ellipsis": GOOD[:-1] + ", ...}",
     "an ellipsis in a comment": GOOD.replace(', "price"', ', // ...\n "price"'),
     "a missing comma": GOOD.replace(",", ""),
-    "words that take it back": f"{GOOD}\nThis was refused by the check.",
-    "words before it that take it back": f"My last answer failed: {GOOD}",
     "a text without quotes": "{name: PostgreSQL, price: 1.5}",
     "quotes in a text": GOOD.replace("PostgreSQL", 'Postgre"S"QL'),
 }

@@ -94,7 +94,9 @@ def run_bare(model: BaseChatModel) -> str:
     return agent.invoke({"messages": [("user", "s")]})["messages"][-1].text
 
 
-NAMELESS: Sequence[tuple[Protocol, bool]] = [("openai", False), ("openai", True), ("ollama", True)]
+NAMELESS: Sequence[tuple[Protocol, bool]] = [
+    ("openai", False), ("openai", True), ("ollama", True), ("anthropic", False), ("anthropic", True),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [None, ""])
@@ -113,13 +115,16 @@ def test_a_call_without_a_name_is_told_with_its_arguments(subtests, name):
             ):
                 options = {} if protocol == "ollama" else {"streaming": streams}
                 assert run(server.model(protocol, **options)) == "done"
-                told = server.bodies[1]["messages"][-1]["content"]
+                told = json.dumps(server.bodies[1]["messages"][-1]["content"])
                 assert "names no tool" in told
                 assert "boots" in told
 
 
+BROKEN = [["boots"], "boots", 5, None, [], True]
+
+
 def test_a_broken_call_of_ollama_keeps_its_name_and_its_arguments(subtests):
-    for arguments in [["boots"], "boots", 5, None, [], True]:
+    for arguments in BROKEN:
         replies = [ModelReply(calls=[("look", arguments)], reason="tool_calls"), ModelReply("done")]
         left = [encode(write_stream("ollama", each)) for each in replies]
         with subtests.test(arguments=arguments), serve_protocol(lambda _, left=left: left.pop(0)) as server:
@@ -127,6 +132,23 @@ def test_a_broken_call_of_ollama_keeps_its_name_and_its_arguments(subtests):
             called, told = server.bodies[1]["messages"][-2:]
             assert called["tool_calls"][0]["function"]["name"] == "look"
             assert json.dumps(arguments) in told["content"]
+
+
+@pytest.mark.parametrize("run", [run_bare, lambda model: ExecutionAgent(model, [look]).execute_step("s")])
+@pytest.mark.parametrize("write", [write_body, write_stream])
+def test_a_broken_call_of_anthropic_keeps_its_name_beside_a_whole_one(subtests, run, write):
+    for arguments in BROKEN:
+        calls = [("look", arguments), ("look", {"query": "hats"})]
+        replies = [ModelReply("I look.", calls, "tool_calls"), ModelReply("done")]
+        left = [encode(write("anthropic", each)) for each in replies]
+        with subtests.test(arguments=arguments), serve_protocol(lambda _, left=left: left.pop(0)) as server:
+            assert run(server.model("anthropic", streaming=write is write_stream)) == "done"
+            called, told = (message["content"] for message in server.bodies[1]["messages"][-2:])
+            assert [each.get("name") for each in called] == [None, "look", "look"]
+            assert all(isinstance(each["input"], dict) for each in called[1:])
+            assert [each["tool_use_id"] for each in told] == ["c0", "c1"]
+            answers = json.dumps(told)
+            assert ("not valid JSON" in answers, "found hats" in answers) == (True, True)
 
 
 def write_huge(protocol: Protocol, field: str) -> bytes:

@@ -62,6 +62,17 @@ def test_thoughts_are_dropped(subtests):
         ("commentaryaassistantfinalanswer", "answer"),
         ("An <think> a b? </think> swer", "An  swer"),
         ("Okay <reasoning> a.</reasoning> answer", "Okay  answer"),
+        ("The answer <think> hmm </think> is 4", "The answer  is 4"),
+        ("It is 4 <think> check: 4 </think>", "It is 4"),
+        ("So 5 ◁think▷ or 6 ◁/think▷ is right", "So 5  is right"),
+        ("Well [THINK] a [/THINK], b [THINK] c", "Well , b"),
+        ("The answer <think> hmm", "The answer"),
+        # Tags that a sentence names.
+        ("Use <think> and </think>.", "Use <think> and </think>."),
+        ("<think> opens thoughts and </think> ends them.", "<think> opens thoughts and </think> ends them."),
+        ('The "<think>" tag, not </ think>.', 'The "<think>" tag, not </ think>.'),
+        ("Set the token ◁think▷ in each prompt", "Set the token ◁think▷ in each prompt"),
+        ("a tag </think> in b</think>answer", "answer"),
         # At the beginning, before an answer.
         ("<analysis>a</analysis>\nanswer", "answer"),
         ("<Deliberation>\na\n</Deliberation>\n\nanswer", "answer"),
