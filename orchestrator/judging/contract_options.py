@@ -168,9 +168,7 @@ def _list_flags(parsed: BaseModel, value: object) -> list[str]:
     return [name for name, each in others.items() if each is True or find_denial({name: each})]
 
 
-def find_type_problem(
-    output_type: type[BaseModel], text: str, *, is_repeated: bool = False
-) -> str | None:
+def find_type_problem(output_type: type[BaseModel], text: str, *, is_repeated: bool = False) -> str | None:
     """Returns why an output is not of the wanted type, in words for the executor; None if it is."""
     try:
         parse_output(output_type, text, is_repeated=is_repeated)
