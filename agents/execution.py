@@ -14,7 +14,13 @@ from agents import prompts
 from agents.base import DEFAULT_RETRY, BaseAgent, ainvoke_override, overrides_invoke
 from agents.errors import TextualCallError
 from agents.loop.effects import find_gate
-from agents.loop.executor_graph import AgentGraph, StepContext, build_executor_graph, read_output
+from agents.loop.executor_graph import (
+    AgentGraph,
+    StepContext,
+    build_executor_graph,
+    has_async_only,
+    read_output,
+)
 from agents.loop.langgraph_internals import choose_durability
 from agents.loop.reply_problems import find_unmade_call
 from agents.loop.tool_arguments import build_tools, has_async_only_tool, list_parameters
@@ -41,7 +47,7 @@ class ExecutionAgent(BaseAgent):
 
     Raises:
         ModelSetupError: There are tools, and the model cannot call any.
-        ValueError: ``max_tool_rounds`` is below 1.
+        ValueError: ``max_tool_rounds`` is below 1, or ``middleware`` has an ``EffectsMiddleware``.
         TypeError: ``tools`` is not a list, or an item is neither a tool nor a function.
     """
 
@@ -62,6 +68,7 @@ class ExecutionAgent(BaseAgent):
             raise ValueError(f"max_tool_rounds is {max_tool_rounds!r}; give a whole number of at least 1")
         self.tools = build_tools(tools)
         self.max_tool_rounds = max_tool_rounds
+        self._is_async_only = has_async_only(middleware) or has_async_only_tool(self.tools)
         self.graph: AgentGraph | None = None
         if self.tools or middleware:
             self.graph = build_executor_graph(llm, self.tools, middleware, max_tool_rounds, transport_retry)
@@ -185,8 +192,8 @@ class ExecutionAgent(BaseAgent):
         options = {"context": StepContext(system, sampling), "durability": choose_durability()}
         arun = partial(graph.ainvoke, {"messages": others}, **options)
         run = partial(graph.invoke, {"messages": others}, **options)
-        # Async-only tools need a loop, which a plain call does not have.
-        return Call(partial(run_sync, arun) if has_async_only_tool(self.tools) else run, arun)
+        # A plain call has no loop.
+        return Call(partial(run_sync, arun) if self._is_async_only else run, arun)
 
 
 def _add_schema(messages: Sequence[BaseMessage], schema: JsonSchema | None) -> list[BaseMessage]:

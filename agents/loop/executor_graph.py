@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeAlias, cast
@@ -33,8 +33,9 @@ from agents.loop.tool_answers import (
 )
 from agents.models.model_call import Model, Sampling, answer_text, retry_call
 from agents.models.server_errors import TransportRetry
-from agents.sync import Call, Conversation, arun_conversation, run_conversation
+from agents.sync import Call, Conversation, arun_conversation, await_around, run_conversation
 
+_WRAPPERS: Final = "wrap_model_call", "wrap_tool_call"
 _NO_GRAPH: Final = "The tool hands over to another graph, and there is none. Go on without it."
 AgentGraph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
 
@@ -196,19 +197,60 @@ def build_executor_graph(
 
     Raises:
         ModelSetupError: The model cannot call tools.
+        ValueError: ``middleware`` has ours.
     """
+    if any(isinstance(each, EffectsMiddleware) for each in middleware):
+        raise ValueError(
+            "middleware has an EffectsMiddleware, and an ExecutionAgent has one already; leave it out, and "
+            "give acting_tools= to LangGraphOrchestrator"
+        )
     if not isinstance(llm, BaseChatModel):
         raise ModelSetupError(f"llm is a {type(llm).__name__}; with tools, give a LangChain chat model")
     _check_tool_calls(llm, tools)
     caller = ModelCallMiddleware(retry)
     # Each middleware costs a step of LangSmith's tracing: without any of the caller, one does all.
     around = (
-        [ExecutorMiddleware(max_rounds, None), *middleware, caller]
+        [ExecutorMiddleware(max_rounds, None), *map(_add_async, middleware), caller]
         if middleware
         else [ExecutorMiddleware(max_rounds, caller)]
     )
     graph = create_agent(llm, [*tools], middleware=around, context_schema=StepContext)
     return cast("AgentGraph", graph)
+
+
+def has_async_only(middleware: Sequence[AgentMiddleware[Any, Any, Any]]) -> bool:
+    """Checks whether middleware wraps calls only as a coroutine."""
+    return any(_has_only(each, f"a{name}", name) for each in middleware for name in _WRAPPERS)
+
+
+def _has_only(middleware: AgentMiddleware[Any, Any, Any], name: str, other: str) -> bool:
+    lacks = [getattr(type(middleware), each) is getattr(AgentMiddleware, each) for each in (name, other)]
+    return lacks == [False, True]
+
+
+def _add_async(middleware: AgentMiddleware[Any, Any, Any]) -> AgentMiddleware[Any, Any, Any]:
+    """Returns middleware that wraps calls as a coroutine, too, as LangChain wants it in an async run."""
+    kind = type(middleware)
+    added = {
+        f"a{name}": _await_wrapper(getattr(kind, name))
+        for name in _WRAPPERS
+        if _has_only(middleware, name, f"a{name}")
+    }
+    if not added:
+        return middleware
+    extended: AgentMiddleware[Any, Any, Any] = object.__new__(type(kind.__name__, (kind,), added))
+    # The same attributes: the caller's object sees what its methods change.
+    extended.__dict__ = vars(middleware)
+    return extended
+
+
+def _await_wrapper(wrap: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
+    async def await_wrapper(
+        self: object, request: object, handler: Callable[[object], Awaitable[object]]
+    ) -> object:
+        return await await_around(partial(wrap, self, request), handler)
+
+    return await_wrapper
 
 
 def read_output(state: object) -> str:

@@ -4,6 +4,7 @@ import asyncio
 import sys
 
 import pytest
+from langchain.agents.middleware import AgentMiddleware
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.messages import AIMessage, InvalidToolCall, RemoveMessage, ToolMessage
 from langchain_core.runnables import RunnableLambda
@@ -13,7 +14,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.types import Command, interrupt
 
-from agents import ExecutionAgent, ModelSetupError, Sampling, ToolLoopError, prompts
+from agents import EffectsMiddleware, ExecutionAgent, ModelSetupError, Sampling, ToolLoopError, prompts
 from agents.prompts import step_request
 from agents.testing import ScriptedChatModel
 
@@ -256,6 +257,95 @@ async def test_calls_without_an_id_get_one_that_their_answers_carry(subtests, aw
             asked = [call["id"] for call in (*sent.tool_calls, *sent.invalid_tool_calls)]
             assert {call for call, _, _ in answers(model)} == {*asked}
             assert len({call for call in asked if call}) == 4
+
+
+class Counter(AgentMiddleware):
+    """Counts calls."""
+
+    def __init__(self):
+        super().__init__()
+        self.count = 0
+
+    def note(self, request, handler):
+        self.count += 1
+        return handler(request)
+
+    async def anote(self, request, handler):
+        self.count += 1
+        return await handler(request)
+
+
+class Again(Counter):
+    """Calls twice."""
+
+    def note(self, request, handler):
+        super().note(request, handler)
+        return super().note(request, handler)
+
+
+class Caught(Counter):
+    """Answers after an error."""
+
+    def wrap_tool_call(self, request, handler):
+        self.count += 1
+        try:
+            return handler(request)
+        except SystemExit as error:
+            return ToolMessage(f"code {error.code}", tool_call_id=request.tool_call["id"])
+
+
+@both_entries
+async def test_middleware_wraps_calls_in_either_entry_in_whichever_form_it_is_written(subtests, awaited):
+    added = calls(("add", {"a": 1, "b": 1}))
+    for kind, methods, reply, count, told in [
+        (Counter, {"wrap_tool_call": Counter.note}, added, 1, "2"),
+        (Counter, {"wrap_model_call": Counter.note}, added, 2, "2"),
+        (Counter, {"awrap_tool_call": Counter.anote}, added, 1, "2"),
+        (Counter, {"awrap_model_call": Counter.anote}, added, 2, "2"),
+        (Again, {"wrap_tool_call": Again.note}, added, 2, "2"),
+        (Caught, {}, calls(("quit_at_once", {"code": 3})), 1, "code 3"),
+        (Counter, {"wrap_tool_call": Counter.note}, calls(("broken", {"text": "it"})), 1, "cannot do it"),
+    ]:
+        with subtests.test(kind=kind, methods=methods):
+            middleware = type("Own", (kind,), methods)()
+            model = ScriptedChatModel([reply, "done"])
+            agent = ExecutionAgent(model, [add, broken, quit_at_once], middleware=[middleware])
+
+            assert await execute(agent, awaited) == "done"
+            assert middleware.count == count
+            [(_, status, text)] = answers(model)
+            assert (status, told in text) == ("error" if "cannot" in told else "success", True)
+
+
+async def test_a_cancelled_step_ends_the_tool_that_a_blocking_middleware_wraps():
+    begun, ended = asyncio.Event(), list[str]()
+
+    @tool
+    async def wait(text: str) -> str:
+        """Wait for ever."""
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(text)
+
+    middleware = type("Own", (Counter,), {"wrap_tool_call": Counter.note})()
+    agent = ExecutionAgent(
+        ScriptedChatModel([calls(("wait", {"text": "x"}))]), [wait], middleware=[middleware]
+    )
+    step = asyncio.create_task(agent.aexecute_step("s"))
+    await begun.wait()
+    step.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await step
+
+    assert ended == ["x"]
+
+
+def test_the_middleware_of_effects_is_refused_since_the_agent_has_it():
+    for given in [[EffectsMiddleware()], [Counter(), EffectsMiddleware(["add"])]]:
+        with pytest.raises(ValueError, match="an ExecutionAgent has one already; leave it out"):
+            ExecutionAgent(ScriptedChatModel(["done"]), [add], middleware=given)
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 5])

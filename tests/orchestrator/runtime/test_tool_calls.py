@@ -1,7 +1,9 @@
 """The record of each tool call, and the key by which a tool makes its effect exactly once."""
 
+import asyncio
+
 import pytest
-from langchain.agents.middleware import ToolRetryMiddleware
+from langchain.agents.middleware import ToolRetryMiddleware, wrap_model_call, wrap_tool_call
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import tool
@@ -111,6 +113,32 @@ def test_each_try_of_a_middleware_that_repeats_calls_is_an_effect_of_its_own():
     state = run(ExecutionAgent(model, [refund], middleware=[again]), acting_tools=["refund"])
 
     assert [each["outcome"] for each in state["effects"]] == ["unknown", "acted"]
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_blocking_middleware_wraps_the_calls_of_a_run_in_either_way(is_async):
+    @wrap_tool_call
+    def trace(request, handler):
+        seen.append(request.tool_call["name"])
+        return handler(request)
+
+    @wrap_model_call
+    def ask(request, handler):
+        seen.append(len(request.messages))
+        return handler(request)
+
+    def pay(to: str) -> str:
+        """Pay."""
+        return f"paid {to}"
+
+    seen = list[object]()
+    model = ScriptedChatModel([asks(("pay", {"to": "Ada"})), "done"])
+    executor = ExecutionAgent(model, [pay], middleware=[trace, ask])
+    orchestrator = build(executor, plan=["one"], acting_tools=["pay"])
+    state = asyncio.run(orchestrator.arun("x")) if is_async else orchestrator.run("x")
+
+    assert [(each["outcome"], each["answer"]) for each in state["effects"]] == [("acted", "paid Ada")]
+    assert (state["status"], seen) == ("success", [1, "pay", 3])
 
 
 def keys_of(plan, monitor, *threads, crash=False, replies=None):
