@@ -147,10 +147,10 @@ class ExecutionAgent(BaseAgent):
     synthesize, asynthesize = blocking(_synthesize), awaited(_synthesize)
 
     def _request_step(self, step: str, context: str, task: str) -> list[BaseMessage]:
-        messages = self._messages(prompts.step_request(step, context, task))
+        request = prompts.step_request(step, context, task)
         # A step that stands alone is a whole task: the first attempt at it is what one call of the model is.
         is_alone = self.system_prompt == prompts.EXECUTION and not (context or task)
-        return messages[1:] if is_alone else messages
+        return [HumanMessage(request)] if is_alone else self._messages(request)
 
     def _converse_without_tools(
         self, messages: Sequence[BaseMessage], schema: JsonSchema | None, sampling: Sampling | None
@@ -199,6 +199,8 @@ class ExecutionAgent(BaseAgent):
 def _add_schema(messages: Sequence[BaseMessage], schema: JsonSchema | None) -> list[BaseMessage]:
     """Adds the schema of the result to the last message."""
     *earlier, last = messages
+    if schema is None:
+        return [*messages]
     return [*earlier, HumanMessage(prompts.add_schema(last.text, schema))]
 
 

@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, TypeAlias, Unpack, cast, get_args, get_type_hints
+from uuid import uuid4
 
 from langchain_core.runnables import RunnableConfig
 from pydantic import Field, InstanceOf, SkipValidation, create_model
@@ -17,7 +18,7 @@ from orchestrator.retry.policy import RetryPolicy
 from orchestrator.runtime import budget
 from orchestrator.runtime.budget import Budget, Flag, PositiveCount, SettingsModel
 from orchestrator.runtime.call import RunContext
-from orchestrator.state.plain_values import format_repr, format_text, read_text
+from orchestrator.state.plain_values import format_repr, format_text
 from orchestrator.state.records import Grounding, PlanningMode, Requirement, SupervisionMode
 
 ModeFunction: TypeAlias = Callable[[str, int], SupervisionMode]
@@ -237,6 +238,7 @@ class Settings:
             call_timeout=self.options["call_timeout"],
             step_timeout=self.options["step_timeout"],
             interruptible=interruptible,
+            execution=uuid4().hex,
         )
 
 
@@ -246,14 +248,18 @@ def check_task(task: object) -> str:
     Raises:
         ConfigurationError: The task is not text, nothing but white space, or has NUL or lone surrogates.
     """
-    text = read_text(task)
-    if text is None or not text.strip():
+    if not isinstance(task, str) or not task.strip():
         raise ConfigurationError(f"task is {format_repr(task, 80)}; give a text that says what to do")
-    if text != task or "\0" in text:  # argv has a surrogate for each byte that is not UTF-8
+    if not _is_storable(task):  # argv has a surrogate for each byte that is not UTF-8
         raise ConfigurationError(
             f"task is {format_repr(task, 80)}; give a text in UTF-8, without NUL and surrogates"
         )
-    return text
+    return str.__str__(task)  # a subclass of str may have another text
+
+
+def _is_storable(text: str) -> bool:
+    """Checks a text for NUL, at which SQLite cuts it, and for surrogates; PostgreSQL refuses both."""
+    return text == text.replace("\0", "").encode("utf-8", "ignore").decode("utf-8")
 
 
 def check_thread_id(thread_id: object) -> None:
@@ -262,11 +268,8 @@ def check_thread_id(thread_id: object) -> None:
     Raises:
         ConfigurationError: It is not text, it is empty, or a store cannot hold it.
     """
-    if thread_id is None:
-        return
-    # SQLite cuts a text at NUL and refuses lone surrogates; PostgreSQL refuses both.
-    text = read_text(thread_id)
-    if text is None or text != thread_id or not text.strip() or "\0" in text:
+    is_name = isinstance(thread_id, str) and bool(thread_id.strip()) and _is_storable(thread_id)
+    if thread_id is not None and not is_name:
         raise ConfigurationError(
             f"thread_id is {format_repr(thread_id, 80)}; give a text that is not blank, "
             "without NUL and surrogates"

@@ -43,7 +43,6 @@ from orchestrator.settings import Settings
 from orchestrator.state.graph_state import (
     OrchestratorState,
     StateUpdate,
-    current_index,
     current_records,
     current_step,
     supervision_mode,
@@ -88,17 +87,21 @@ def executor_node(executor: ExecutorMethods, contracts: Contracts, settings: Set
             demands = contracts.list_demands(state, is_gate=True)
         except ContractFunctionError as error:
             return build_failure("contract_error", str(error), index, error)
-        attempt = len(current_records(state)) + 1
-        write(StepStarted(thread_id=run.thread_id, step_index=index, step=step, attempt=attempt))
+        executions = current_records(state)
+        place = CallOrigin(step_index=index, attempt=len(executions) + 1)
+        write(StepStarted(thread_id=run.thread_id, step_index=index, step=step, attempt=place["attempt"]))
         compressed = await _compress_context(executor.compress, state, run)
         if compressed.get("status") == "failed":
             return compressed
         before = cast("OrchestratorState", {**state, **compressed})
-        started_at, request = datetime.now(UTC).isoformat(), build_request(before, policy)
-        gate = _build_gate(executor.tools, before, run, demands, can_ask=can_ask and run.interruptible)
-        schema = contracts.schema if contracts.is_output(state) else None
+        started_at, request = datetime.now(UTC).isoformat(), build_request(before, step, executions, policy)
+        can_ask_now = can_ask and run.interruptible
+        gate = _build_gate(executor.tools, before, place, run, demands, can_ask=can_ask_now)
+        is_typed = contracts.output_type is not None and contracts.is_output(state)
+        schema = contracts.schema if is_typed else None
         observer = CallObserver(write, run.thread_id, "executor", index)
-        called = await _call_executor(executor, before, run, gate, request, schema, observer)
+        task = describe_task(before, index, step)
+        called = await _call_executor(executor, task, run, gate, request, schema, observer)
         if isinstance(called, Raised) and _can_go_on(
             called, before, run, is_stored=executor.graph is not None
         ):
@@ -145,7 +148,7 @@ def _overwrite_context(update: StateUpdate) -> StateUpdate:
 
 async def _call_executor(  # noqa: PLR0917
     executor: ExecutorMethods,
-    state: OrchestratorState,
+    task: str,
     run: RunContext,
     gate: RunGate,
     request: StepRequest,
@@ -155,9 +158,9 @@ async def _call_executor(  # noqa: PLR0917
     method, args = executor.execute, [request.instruction]
     if request.refused is not None and executor.correct is not None:
         method, args = executor.correct, [request.instruction, *request.refused]
-    else:
+    elif request.refused is not None:
         request = join_refusal(request)
-    run_id, place = state["declared"]["run_id"], gate.origin
+    run_id, place = gate.state["declared"]["run_id"], gate.origin
     key = build_execution_key(
         run.thread_id, run_id, place["step_index"], place["attempt"], request.instruction
     )
@@ -171,7 +174,7 @@ async def _call_executor(  # noqa: PLR0917
     method = partial(
         method,
         context=request.context,
-        task=describe_task(state),
+        task=task,
         schema=schema,
         sampling=None if sampling == Sampling() else sampling,
     )
@@ -221,6 +224,7 @@ def _can_go_on(called: Raised, state: OrchestratorState, run: RunContext, *, is_
 def _build_gate(
     tools: ExecutorTools,
     state: OrchestratorState,
+    place: CallOrigin,
     run: RunContext,
     demands: Sequence[Demand],
     *,
@@ -231,14 +235,13 @@ def _build_gate(
         read_call_rules([each.contract for each in demands if each.is_run is is_run and tools.known != ()])
         for is_run in (True, False)
     )
-    index, attempt = current_index(state), len(current_records(state)) + 1
     return RunGate(
         execution=run.execution,
         can_ask=can_ask,
         acting=tools.acting,
         has_bounds=not (of_run.is_empty and of_step.is_empty),
         state=state,
-        origin=CallOrigin(step_index=index, attempt=attempt),
+        origin=place,
         run=run,
         tools=tools,
         of_run=of_run,

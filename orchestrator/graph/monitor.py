@@ -99,7 +99,8 @@ def decide_next(state: OrchestratorState, record: Attempt, settings: Settings) -
 
 def find_hidden_answer(state: OrchestratorState, contract: Contract) -> Expectations:
     """Returns the expected answer that no agent of the run is told; task and instruction are no secret."""
-    return read_expectations(contract, f"{state['task']}\n{build_instruction(state)}")
+    records = current_records(state)
+    return read_expectations(contract, f"{state['task']}\n{build_instruction(records[-1]['step'], records)}")
 
 
 def emit_verdicts(write: StreamWriter, thread_id: str, update: StateUpdate) -> None:

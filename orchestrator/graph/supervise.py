@@ -39,8 +39,8 @@ from orchestrator.state.graph_state import (
     OrchestratorState,
     StateUpdate,
     add_usage,
-    current_index,
     current_records,
+    current_step,
     read_correction,
     supervision_mode,
 )
@@ -148,7 +148,7 @@ def supervise_node(supervise: Supervise, contracts: Contracts, settings: Setting
             hidden = find_hidden_answer(state, contracts.list_demands(state)[-1].contract)
         except ContractFunctionError as error:
             return _give_up(state, record, "contract_error", str(error), error)
-        request = _build_request(record, describe_task(state), hidden)
+        request = _build_request(record, _describe_task(state, record), hidden)
         update = await _call_supervision(
             partial(supervise, request),
             state,
@@ -161,6 +161,10 @@ def supervise_node(supervise: Supervise, contracts: Contracts, settings: Setting
         return update
 
     return node
+
+
+def _describe_task(state: OrchestratorState, record: Attempt) -> str:
+    return describe_task(state, record["step_index"], record["step"])
 
 
 def _build_request(record: Attempt, task: str, hidden: Expectations) -> SuperviseRequest:
@@ -216,7 +220,7 @@ def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings)
     async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:  # noqa: ARG001 - as every node
         if commit is None:
             return {}
-        index = current_index(state)
+        index, step = current_step(state)
         # Checked before the executor runs: a step that cannot be judged must cost nothing.
         try:
             contracts.list_demands(state)
@@ -224,9 +228,11 @@ def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings)
             return build_failure("contract_error", str(error), index, error)
         run.start_step(index)
         # With the reason if the step was refused.
-        request = join_refusal(build_request(state, settings.options["retry_policy"]))
+        executions, policy = current_records(state), settings.options["retry_policy"]
+        request = join_refusal(build_request(state, step, executions, policy))
+        task = describe_task(state, index, step)
         called = await call_agent(
-            commit, request.instruction, request.context, describe_task(state), run=run, step_index=index
+            commit, request.instruction, request.context, task, run=run, step_index=index
         )
         totals = count_calls(state, called.spent)
         # A bound of the run ends it; an error of the executor escalates the step after its execution.
@@ -271,7 +277,7 @@ def post_node(assess: Assess | None) -> Node:
             assessment = build_assessment(reply, index, output, tools, datetime.now(UTC))
             return {"results": [_supervise(assessed, assessment=assessment)]}
 
-        method = partial(assess, record["step"], commitment, output, tools, describe_task(state))
+        method = partial(assess, record["step"], commitment, output, tools, _describe_task(state, record))
         update = await _call_supervision(
             method, state, run, apply, lambda called: Unreadable("", called.message)
         )

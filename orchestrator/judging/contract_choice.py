@@ -123,12 +123,12 @@ class Contracts:
 
     def _list_demands(self, state: OrchestratorState, *, is_gate: bool) -> list[Demand]:
         own, derived = self._find_own(state), state["declared"].get("derived")
-        place = current_place(state)  # the synthesis has no step
+        place, is_output = current_place(state), self.is_output(state)  # the synthesis has no step
         steps = [] if derived is None else derived["steps"][place : place + 1]
         of_step = [self._read_derived(each) for each in steps if each is not None]
         of_task = [self._read_derived(derived["output"])] if derived and derived["output"] else []
         added = [*of_task, self.own_checks]
-        if not self.is_output(state):
+        if not is_output:
             of_run = (
                 [Demand(each, is_run=True) for each in (self.output or _NOTHING, *added)] if is_gate else []
             )

@@ -173,7 +173,8 @@ class Evaluator:
         Raises:
             GraphInterrupt: The judge raised an interrupt that can be answered later.
         """
-        judging = Judging(self.judges, record, run, describe_task(state), state["failure"])
+        task = describe_task(state, record["step_index"], record["step"])
+        judging = Judging(self.judges, record, run, task, state["failure"])
         judging.probes += list_read_backs(record)
         for demand in demands:
             judging.verdict = None

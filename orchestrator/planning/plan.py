@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, ValidationError
 from agents.errors import PlanError
 from evaluation.sensitive.scanner import shorten
 from evaluation.validation import describe_errors
-from orchestrator.state.graph_state import OrchestratorState, current_index, current_step
+from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import format_repr, plain_json
 from orchestrator.state.records import SupervisionMode
 
@@ -167,15 +167,14 @@ _STEPS_BEFORE: Final = 3
 _STEPS_AFTER: Final = 6
 
 
-def describe_task(state: OrchestratorState) -> str:
+def describe_task(state: OrchestratorState, index: int, step: str) -> str:
     """Returns the task and the numbered steps around the current one, which is marked.
 
     Returns an empty text if the current step is the whole task: there is nothing to add.
     """
-    _, step = current_step(state)
     outline = state["declared"].get("outline")
     if outline is None:
-        outline = build_outline(state, current_index(state))
+        outline = build_outline(state, index)
     if not outline and step.strip() == state["task"].strip():
         return ""
     return "\n".join(part for part in (_cut_text(state["task"], MAX_TASK), outline) if part)

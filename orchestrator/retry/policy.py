@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self, TypeAlias, get_args
 
-from pydantic import BeforeValidator, Field, SerializerFunctionWrapHandler, ValidationError, model_serializer
+from pydantic import BeforeValidator, Field, ValidationError
 
 from agents.models.server_errors import TransportRetry
 from evaluation.cases.case_files import format_yaml
@@ -61,11 +61,6 @@ class BaseRule(SettingsModel):
     # Not "on", which other readers of YAML take for True.
     after: _Kinds = None
     times: _Times = None
-
-    @model_serializer(mode="wrap")
-    def _write_use(self, write: SerializerFunctionWrapHandler) -> dict[str, object]:
-        # Also if only the values that differ from the default are written: without it, no rule can be read.
-        return {"use": type(self).model_fields["use"].default, **write(self)}
 
 
 class FeedbackRule(BaseRule):
@@ -255,7 +250,11 @@ class RetryPolicy(SettingsModel):
 
     def to_yaml(self) -> str:
         """Writes the policy as YAML that ``from_yaml`` reads: the values that differ from the default."""
-        return format_yaml(self.model_dump(mode="json", exclude_defaults=True))
+        values = self.model_dump(mode="json", exclude_defaults=True)
+        # Without its use, no rule can be read.
+        uses = [{"use": rule.use} for rule in self.strategies]
+        rules = [{**use, **rule} for use, rule in zip(uses, values.get("strategies", ()), strict=False)]
+        return format_yaml({**values, **({"strategies": rules} if rules else {})})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,9 +30,7 @@ from orchestrator.state.graph_state import (
     OrchestratorState,
     StateUpdate,
     add_usage,
-    current_index,
     current_records,
-    current_step,
     format_entry,
     list_corrections,
     read_correction,
@@ -90,7 +88,7 @@ def next_state(
 
 def _apply_refusal(state: OrchestratorState, judged: Attempt, decision: RetryDecision) -> StateUpdate:
     reason = decision.reason
-    if decision.is_retry:
+    if decision.rule is not None:
         return retry(state, judged, semantic=True)
     if decision.use == "replan":
         # The planner's new steps are given to the executor, so the answer is masked for it, too.
@@ -260,16 +258,25 @@ class StepRequest:
     refused: tuple[str, str] | None = None
 
 
-def build_request(state: OrchestratorState, policy: RetryPolicy) -> StepRequest:
-    """Returns the next execution of the current step, as the decision about the last one says."""
-    executions, instruction = current_records(state), build_instruction(state)
+def build_request(
+    state: OrchestratorState, step: str, executions: Sequence[Attempt], policy: RetryPolicy
+) -> StepRequest:
+    """Returns the next execution of the current step, as the decision about the last one says.
+
+    Args:
+        state: The state before it.
+        step: The text of the step.
+        executions: The executions of the step so far.
+        policy: The policy of the orchestrator.
+    """
+    instruction = build_instruction(step, executions)
     sampling = SamplingRecord(temperature=None, seed=None, model=None)
     request = StepRequest(instruction=instruction, context=state["context"], sampling=sampling)
     if not state["attempts"] or not executions:
         return request
     refused = executions[-1]
     rule, correction = _read_rule(refused), read_correction(refused)
-    seed = derive_seed(policy.seed, current_index(state), refused["attempt"] + 1)
+    seed = derive_seed(policy.seed, refused["step_index"], refused["attempt"] + 1)
     sampling = SamplingRecord(temperature=rule["temperature"], seed=seed, model=rule.get("model"))
     request = replace(request, sampling=sampling)
     if rule["use"] == "resample":
@@ -281,10 +288,9 @@ def build_request(state: OrchestratorState, policy: RetryPolicy) -> StepRequest:
     return replace(request, instruction=_add_list(instruction, KEEP_REQUIREMENTS, wanted))
 
 
-def build_instruction(state: OrchestratorState) -> str:
-    """Returns the text of the current step with all corrections by supervisors and people."""
-    _, step = current_step(state)
-    corrections = list_corrections(current_records(state))
+def build_instruction(step: str, executions: Sequence[Attempt]) -> str:
+    """Returns the text of a step with all corrections by supervisors and people."""
+    corrections = list_corrections(executions) if executions else []
     return _add_list(step, KEEP_CORRECTIONS, corrections) if corrections else step
 
 

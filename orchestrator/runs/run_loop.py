@@ -27,6 +27,7 @@ from orchestrator.events import (
     RunFinished,
     RunInterrupted,
     RunPaused,
+    RunResumed,
     TextStreamed,
 )
 from orchestrator.retry.verdict_updates import build_failure
@@ -165,7 +166,8 @@ class Runner:
             async with self._own_thread(run.thread_id, wait=launch.wait_for_lock):
                 start = await launch.prepare()
                 await self._mark_thread(run.thread_id)
-                run.restore_usage(start.state, start.branches)
+                if isinstance(start.event, RunResumed):
+                    run.restore_usage(start.state, start.branches)
                 run.changed = start.changed
                 run.began = start.began or datetime.now(UTC).isoformat()
                 async with aclosing(self._follow_graph(start, run, launch.config, modes)) as events:

@@ -12,7 +12,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, Generic, TypeAlias, TypeVar
-from uuid import uuid4
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphInterrupt
@@ -76,9 +75,9 @@ class RunContext:
     interrupted: bool = False
     stopped: Failure | None = None
     began: str = ""
-    execution: str = field(default_factory=lambda: uuid4().hex)
+    execution: str = ""
     changed: tuple[str, ...] = ()
-    spent: Usage = field(default_factory=lambda: NO_USAGE)
+    spent: Usage = field(default_factory=NO_USAGE.copy)
     # Monotonic clocks: a change of the system time must not end a run.
     _started: float = field(default_factory=time.monotonic)
     _step_starts: dict[int, float] = field(default_factory=dict)
@@ -292,8 +291,7 @@ async def call_agent(
     Raises:
         asyncio.CancelledError: The run was interrupted.
     """
-    recorder = run.build_recorder(observer)
-    bound = run.find_time_bound(step_index)
+    bound, recorder = run.find_time_bound(step_index), run.build_recorder(observer)
     with use_recorder(recorder):
         context = copy_context_with(build_nested_config(read_config() if config is None else config))
     calling = _call_with_retries(method, args, run.transport, recorder)
