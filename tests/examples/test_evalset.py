@@ -151,6 +151,7 @@ def test_the_list_of_acting_tools_is_enough_to_judge_nearly_as_the_benchmark_doe
     assert pairs[False, True] <= 1
 
 
+@pytest.mark.soak
 def test_the_published_runs_are_judged_as_the_benchmark_does():
     lines = run_example(find_published_runs())
 

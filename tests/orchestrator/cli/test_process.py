@@ -1,6 +1,5 @@
 """The command line in processes of its own: signals and broken streams."""
 
-import json
 import os
 import signal
 import subprocess
@@ -38,7 +37,10 @@ def test_a_result_that_cannot_be_written_is_one_sentence_and_exit_status_1(proce
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a shell of Windows closes no stream")
-@pytest.mark.parametrize("command", ["--version", "run x --no-db", "runs"])
+@pytest.mark.parametrize(
+    "command",
+    ["--version", *(pytest.param(each, marks=pytest.mark.thorough) for each in ("run x --no-db", "runs"))],
+)
 def test_a_closed_standard_output_is_one_sentence_before_anything_runs(environment, command):
     script = f"exec {sys.executable} -m orchestrator {command} >&-"
     ended = subprocess.run(["sh", "-c", script], check=False, env=environment, capture_output=True, text=True)
@@ -84,35 +86,12 @@ def test_a_signal_before_the_start_is_one_line_and_exit_status_130(environment, 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGTERM for another process")
 @pytest.mark.usefixtures("interruptible_children")
+@pytest.mark.thorough
 def test_a_worker_that_is_stopped_while_it_starts_ends_as_one_that_is_stopped_later(environment):
     worker = ("-m", "orchestrator", "worker", "--app", "agents:build", "--db", "none")
     ended = interrupt_at_import(signal.SIGTERM, "typer.main", environment, *worker)
 
     assert ended == (0, "", ["orchestrator: interrupted"])
-
-
-def test_the_list_of_commands_needs_no_slow_import():
-    script = (
-        "import sys, orchestrator.cli.app;"
-        "print({'langgraph', 'langchain_core', 'rich', 'evaluation.checks'} & set(sys.modules))"
-    )
-    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-
-    assert ended.stdout == "set()\n"
-
-
-def test_the_evaluation_of_recorded_runs_needs_no_slow_import(tmp_path):
-    run = tmp_path / "run.json"
-    replies = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}]
-    run.write_text(json.dumps(replies))
-    script = (
-        "import atexit, sys; from orchestrator.cli.app import app;"
-        "atexit.register(lambda: print({'langgraph', 'langchain_core'} & set(sys.modules)));"
-        f"app(['evaluate', {str(run)!r}])"
-    )
-    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-
-    assert ended.stdout.splitlines()[-1] == "set()"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for another process")

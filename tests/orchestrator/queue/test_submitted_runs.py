@@ -138,15 +138,15 @@ async def test_a_job_whose_workers_died_again_and_again_fails(bench):
     assert bench.effects() == []
 
 
-RUNS = 12
+RUNS = 6
 
 
 def test_the_runs_of_a_killed_worker_go_on_in_another_and_every_effect_happens_once(postgres_url, tmp_path):
     with fleet_on(postgres_url, tmp_path / "fleet") as fleet:
         fleet.submit(RUNS)
-        killed = fleet.start("--concurrency", "6")
+        killed = fleet.start("--concurrency", "3")
         fleet.wait(lambda: fleet.effects().total() >= 3)
-        fleet.start("--concurrency", "6")
+        fleet.start("--concurrency", "3")
         killed.kill()
         fleet.wait_for_ends(RUNS)
 

@@ -84,8 +84,15 @@ async def test_a_run_that_was_cut_off_goes_on_where_it_was(backend, at):
 
 @pytest.mark.parametrize(
     "text",
-    ["line\n" * 200_000, "\x00 nul", "🌊 ñ \u202e \ufffe", "'; DROP TABLE checkpoints; --", "%s {} \\u0000"],
-    ids=["a million characters", "NUL", "Unicode", "SQL", "format"],
+    [
+        pytest.param("line\n" * 200_000, marks=pytest.mark.soak),
+        "line\n" * 4_000,
+        "\x00 nul",
+        "🌊 ñ \u202e \ufffe",
+        "'; DROP TABLE checkpoints; --",
+        "%s {} \\u0000",
+    ],
+    ids=["a million characters", "a long text", "NUL", "Unicode", "SQL", "format"],
 )
 def test_any_text_is_stored(backend, text):
     task = f"do {text}".replace("\x00", "")

@@ -99,23 +99,24 @@ CHANGES = [
 APPROVED = {"answer": "approve"}
 
 
-def test_a_changed_setting_is_refused_before_anything_changes_and_an_accepted_one_is_a_warning(subtests):
+def test_a_changed_setting_is_refused_before_anything_changes_and_the_same_one_needs_no_acceptance(subtests):
     for name, value, other in CHANGES:
         with subtests.test(name=name, value=value, other=other):
             saver = begin(**{name: value})
-            changed = build(saver, **{name: other})
             with pytest.raises(ResumeError, match=rf"other settings: {name}[a-z.]* is .*accept_changes=True"):
-                changed.resume("run", APPROVED)
+                build(saver, **{name: other}).resume("run", APPROVED)
+
+            assert build(saver, **{name: value}).resume("run", APPROVED)["question"] is None
+
+
+def test_a_change_that_was_accepted_is_a_warning(subtests):
+    for name, value, other in CHANGES[-4:]:
+        with subtests.test(name=name, value=value, other=other):
+            changed = build(begin(**{name: value}), **{name: other})
             state = changed.resume("run", APPROVED, accept_changes=True)
 
             [warning] = [text for text in state["warnings"] if "accept_changes" in text]
             assert warning.startswith(f"resumed with accept_changes: {name}")
-
-
-def test_the_same_settings_need_no_acceptance(subtests):
-    for name, value, _ in CHANGES:
-        with subtests.test(name=name, value=value, _=_):
-            assert build(begin(**{name: value}), **{name: value}).resume("run", APPROVED)["question"] is None
 
 
 def test_a_setting_that_the_run_did_not_have_needs_no_acceptance():

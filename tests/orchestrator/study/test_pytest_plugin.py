@@ -41,12 +41,6 @@ cases:
     task: What does the globe cost?
     contract: {expected_trajectory: [{name: find, args: {title: globe}}]}
 """
-LIGHT = """
-import sys
-import plan_execute_monitor_pytest
-heavy = ["agents", "langchain_core", "langgraph", "pydantic", "evaluation.cases", "orchestrator.engine"]
-print([name for name in heavy if name in sys.modules])
-"""
 OPTIONS = ("-p", "no:langsmith", "-p", "no:cacheprovider", "-p", "no:hypothesispytest")
 
 
@@ -177,6 +171,7 @@ def test_a_project_with_packages_of_our_names_is_tested_as_before(foreign):
     assert (ended.returncode, "1 passed" in ended.stdout) == (0, True)
 
 
+@pytest.mark.thorough
 def test_a_package_that_hides_ours_is_one_sentence_if_a_file_of_cases_is_given(foreign):
     ended = foreign("--evalset", "cases.yaml")
 
@@ -197,12 +192,6 @@ def test_a_judge_decides_what_no_program_can(run, pytester):
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["ERROR: *nonsense*"])
-
-
-def test_without_the_option_nothing_heavy_is_imported():
-    printed = subprocess.check_output([sys.executable, "-c", LIGHT], text=True, timeout=120)
-
-    assert printed.strip() == "[]"
 
 
 def test_the_options_accept_what_the_evaluation_accepts(run):
