@@ -14,6 +14,7 @@ from agents import load_model
 from agents.errors import AgentError
 from evaluation import ContractError, read_case_set
 from evaluation.cases.case_files import CaseSet
+from evaluation.cases.case_result import UNVERIFIED
 from evaluation.judges.model_judge import RubricJudge
 from evaluation.reporting.summaries import clean_line, describe_failure
 from orchestrator.errors import ConfigurationError
@@ -29,6 +30,8 @@ class _Evalset:
     runner: CaseRunner | None
 
 
+_CLEAN: Final = ("verdict", UNVERIFIED)
+"""A property of the test of a run in which nothing was found, and whose answer nothing verifies."""
 _EVALSETS: Final = pytest.StashKey[dict[str, _Evalset]]()
 
 
@@ -50,6 +53,13 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     """Collect a file of cases."""
     is_evalset = str(file_path) in parent.config.stash[_EVALSETS]
     return EvalsetFile.from_parent(parent, path=file_path) if is_evalset else None
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Count the passed runs whose answer nothing verifies."""
+    passed = [each for each in terminalreporter.getreports("passed") if each.when == "call"]
+    if clean := sum(_CLEAN in each.user_properties for each in passed):
+        terminalreporter.write_line(f"{clean} of {len(passed)} passed: {UNVERIFIED}")
 
 
 class EvalsetFile(pytest.File):
@@ -75,6 +85,8 @@ class CaseItem(pytest.Item):
             return
         result = self.runner.run(self.job)
         self.user_properties += [("status", result.status), ("basis", result.basis)]
+        if result.accepted and result.is_clean:
+            self.user_properties.append(_CLEAN)
         if not result.accepted:
             pytest.fail(describe_failure(result), pytrace=False)
 

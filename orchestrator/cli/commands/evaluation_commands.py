@@ -301,7 +301,7 @@ def _take_results(
         # Only the report has the runs; any number of them is summarised in little memory without it.
         results.append(result if chosen.html else result.without_run())
         if chosen.as_json:
-            known = result.model_dump(include={"accepted", "verified", "basis"})
+            known = {"accepted": result.accepted, "verified": result.verified, "basis": result.basis}
             typer.echo(dumps({"run": result.name, **known, **result.report}), file=printed.file)
         elif not result.accepted or result.status != "passed":
             is_repeated = result.trial > 0 or (result.name, result.arm) in repeated

@@ -109,9 +109,10 @@ def test_a_report_to_look_at_has_every_run_without_its_credentials(cli, runs, tm
 def test_json_is_a_line_for_each_run(cli, runs):
     lines = cli("evaluate", runs(SOURCED, UNSOURCED), "--json").stdout.splitlines()
 
-    assert [(each["run"], each["status"], each["accepted"]) for each in map(json.loads, lines)] == [
-        ("runs.jsonl:1", "passed", True),
-        ("runs.jsonl:2", "failed", False),
+    names = ("run", "status", "accepted", "verified")
+    assert [tuple(each[name] for name in names) for each in map(json.loads, lines)] == [
+        ("runs.jsonl:1", "passed", True, False),
+        ("runs.jsonl:2", "failed", False, False),
     ]
 
 
