@@ -100,8 +100,7 @@ ENDS = {
 }
 
 
-@pytest.mark.parametrize("saver", [None, InMemorySaver])
-@pytest.mark.parametrize("mode", ["run", "arun"])
+@pytest.mark.parametrize(("saver", "mode"), [(None, "run"), (InMemorySaver, "arun")])
 def test_a_run_that_ends_at_a_limit_has_a_report_of_each_execution(saver, mode, subtests):
     for name, (options, number) in ENDS.items():
         with subtests.test(name):

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-import orchestrator
 from agents.errors import PlanError
 from orchestrator import OrchestratorError, RetryPolicy
 from orchestrator.cli.consoles import one_line
@@ -28,7 +26,6 @@ from tests.orchestrator.cli.builders import drawn, question
 KEY = "sk-proj-Zx9Cv8Bn7Mq6We5Rt4Yu3Io2Pa1Sd0FgHj8Kl7"
 SHOWN = "Zx9C"
 """Letters near the beginning of the key, which a cut within the key would leave."""
-SOURCES = sorted(Path(orchestrator.__file__).parent.rglob("*.py"))
 
 
 class Strict(BaseModel):

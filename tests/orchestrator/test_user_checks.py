@@ -10,9 +10,6 @@ from orchestrator.judging.feedback import MAX_FEEDBACK
 from tests.fakes.executor import CorrectingExecutor, FakeExecutor, SynthesizingExecutor
 from tests.fakes.runs import build
 
-NAMED = {"checks": [{"check": "function", "name": "ends_well"}]}
-
-
 @check
 def ends_well(context: CheckContext) -> bool:
     """End with "well"."""

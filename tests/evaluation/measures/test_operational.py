@@ -18,18 +18,6 @@ def score(metadata, bounds=None, actions=None, prices=None):
     return score_operational(metadata, actions, bounds or {}, prices or {})[0]
 
 
-def test_a_threshold_on_a_missing_value_is_its_own_finding(subtests):
-    for metric in ["latency_ms", "cost_usd", "gpu_seconds"]:
-        with subtests.test(metric=metric):
-            group = score({}, {metric: {"max": 1.0}})
-
-            (check,) = group["checks"]
-            assert (check["kind"], check["passed"], check["observed"]) == ("missing_data", None, None)
-            assert group["unscored"][metric]["status"] == "missing_data"
-            assert group["sources"][metric] == "missing"
-            assert metric not in group
-
-
 def test_what_is_not_recorded_is_missing_and_never_zero():
     group = score({})
 

@@ -5,13 +5,6 @@ from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import Plugins
 
 
-class Names:
-    """A recogniser that takes the first three letters for a name."""
-
-    def find(self, text):
-        return [Span(0, 3, "name", "personal")]
-
-
 class Recogniser:
     """A recogniser that gives or raises what it was made with."""
 

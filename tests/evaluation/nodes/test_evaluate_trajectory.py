@@ -1,28 +1,11 @@
-"""The node ``evaluate_trajectory``: from a state to its metric group."""
+"""The metric group of the trajectory in a report."""
 
 from evaluation import evaluate
-from evaluation.nodes.evaluate_trajectory import evaluate_trajectory
-from evaluation.nodes.prepare_evaluation import prepare_evaluation
-from evaluation.plugins import Plugins
-
-PLUGINS = Plugins()
 
 
-def state_of(tool_calls=(), plugins=PLUGINS, run=None, **contract):
-    state = prepare_evaluation(
-        {"agent_run": {"final_output": "done", "tool_calls": list(tool_calls), **(run or {})}, **contract},
-        plugins,
-    )
-    assert state["errors"] == []
-    return state
-
-
-def update_of(tool_calls=(), plugins=PLUGINS, **contract):
-    return evaluate_trajectory(state_of(tool_calls, plugins, **contract), plugins)
-
-
-def metrics(tool_calls=(), plugins=PLUGINS, **contract):
-    return update_of(tool_calls, plugins, **contract)["trajectory_metrics"]
+def metrics(tool_calls, run=None, **contract):
+    recorded = {"final_output": "done", "tool_calls": tool_calls, **(run or {})}
+    return evaluate({"agent_run": recorded, **contract})["metrics"]["trajectory"]
 
 
 def test_rules_and_thresholds_of_the_contract_are_used():

@@ -1,27 +1,18 @@
 """Node: the metrics of the response, and what a contract demands of them."""
 
-from agents.sync import run_conversation
+from evaluation import evaluate
 from evaluation.measures.metric_table import REFERENCE_METRICS, RESPONSE_METRICS
-from evaluation.nodes.prepare_evaluation import prepare_evaluation
-from evaluation.nodes.score_response_quality import score_response_quality
-from evaluation.plugins import Plugins
 
 REFERENCE = "Order 12345 is in transit."
 PARAPHRASE = "Your parcel 12345 is on its way to you."
 
 
-def metrics(case, plugins=None):
-    state = prepare_evaluation(case, Plugins())
-    assert state["evaluation_status"] != "invalid", state["errors"]
-    return run_conversation(score_response_quality(state, plugins or Plugins()))["response_metrics"]
+def metrics(run, **contract):
+    return evaluate({"agent_run": run, **contract})["metrics"]["response"]
 
 
 def said(output, **contract):
-    return metrics({"agent_run": {"final_output": output}, **contract})
-
-
-def silent(**contract):
-    return metrics({"agent_run": {"tool_calls": ["search"]}, **contract})
+    return metrics({"final_output": output}, **contract)
 
 
 def answers(found):
@@ -146,7 +137,8 @@ def test_the_bounds_on_a_value_stand_beside_it(subtests):
 
 
 def test_without_an_output_what_is_asked_is_missing():
-    found = silent(
+    found = metrics(
+        {"tool_calls": ["search"]},
         reference_output=REFERENCE,
         checks=[{"check": "word_count", "max": 3}],
         forbidden_content=[{"text": "a"}],

@@ -10,6 +10,8 @@ from tests.fakes.gated_replies import GatedReplies
 from tests.orchestrator.serving.test_answers import ask_about_tool, give, wait_until
 from tests.orchestrator.serving.test_run_events import GREETING, names, post, read_events
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture
 def store(postgres_url):

@@ -1,8 +1,6 @@
 """A question on a console."""
 
 from orchestrator.cli.run_drawings import draw_question
-from orchestrator.cli.run_options import format_resume
-from orchestrator.persistence.store import default_path
 from tests.orchestrator.cli.builders import drawn, question
 
 
@@ -30,21 +28,6 @@ def test_no_line_leaves_the_margin_when_it_is_broken():
     lines = shown(20, output="word " * 20 + "x" * 50)
 
     assert all(line.startswith("│ ") and len(line) <= 20 for line in lines[lines.index("Output:") + 1 :])
-
-
-def test_markup_and_terminal_commands_are_shown_as_text(subtests):
-    for part in ["step", "text", "output", "problem"]:
-        with subtests.test(part=part):
-            said = "\n".join(shown(200, **{part: "[red]x[/] :wave:\x1b[2J\x9b31m\u202e"}))
-
-            assert "[red]x[/] :wave:[2J31m" in said
-            assert not set(said) & {"\x1b", "\x9b", "\u202e"}
-
-
-def test_the_command_for_a_tool_call_can_end_the_run():
-    said = format_resume(question(accepts=["approve", "deny", "halt"]), "t", str(default_path()))
-
-    assert said == "orchestrator resume t --approve | --deny REASON | --halt REASON"
 
 
 def test_the_tool_calls_of_a_question_are_shown_with_all_their_arguments():

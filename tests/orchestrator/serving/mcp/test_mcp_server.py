@@ -11,7 +11,6 @@ from urllib.parse import quote
 import pytest
 from langchain_core.messages import AIMessage
 from langchain_mcp_adapters.tools import load_mcp_tools
-from langgraph.types import interrupt
 from mcp import McpError
 from mcp.shared.memory import create_connected_server_and_client_session
 from mcp.types import Implementation
@@ -124,21 +123,6 @@ async def test_an_answer_continues_the_run_and_is_kept_with_the_name_of_the_clie
     assert '"answered_by": "desk (MCP)"' in json.dumps(stored)
 
 
-async def test_an_agents_own_question_takes_any_text(store, build):
-    def choose() -> str:
-        """Choose a colour."""
-        return str(interrupt("Which colour?"))
-
-    call = AIMessage("", tool_calls=[{"name": "choose", "args": {}, "id": "1"}])
-    orchestrator = build('{"plan": ["Choose"]}', call, "It is red.", GOOD, tools=[choose])
-    async with connect(store, orchestrator) as client:
-        asked = await client.call_tool("run", {"task": "Choose", "thread_id": "colour"})
-        result = await client.call_tool("answer", {"thread_id": "colour", "answer": "red"})
-
-    assert asked.structuredContent["question"]["text"] == "Which colour?"
-    assert result.structuredContent["status"] == "success"
-
-
 BAD_ANSWERS = [
     ({"thread_id": "nowhere", "answer": "approve"}, "there is no run 'nowhere'"),
     ({"thread_id": "asking", "answer": "perhaps"}, "one of the answers approve, deny, halt"),
@@ -158,17 +142,6 @@ async def test_a_refused_answer_is_one_sentence_and_changes_nothing(store, build
             with subtests.test(sentence):
                 assert sentence in read_error(await client.call_tool("answer", arguments))
                 assert await read_run(client, "asking") == before
-
-
-async def test_of_two_answers_at_once_one_is_refused(store, build):
-    async with connect(store, asking(build)) as client:
-        question = await ask_about_call(client)
-        answer = {"thread_id": "asking", "answer": "approve", "question": question["id"]}
-        results = await asyncio.gather(*(client.call_tool("answer", answer) for _ in range(2)))
-        stored = await read_run(client, "asking")
-
-    assert sorted(result.isError for result in results) == [False, True]
-    assert stored["status"] == "success"
 
 
 BAD_CALLS = [
