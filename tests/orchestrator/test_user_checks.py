@@ -10,6 +10,7 @@ from orchestrator.judging.feedback import MAX_FEEDBACK
 from tests.fakes.executor import CorrectingExecutor, FakeExecutor, SynthesizingExecutor
 from tests.fakes.runs import build
 
+
 @check
 def ends_well(context: CheckContext) -> bool:
     """End with "well"."""
