@@ -247,23 +247,6 @@ class InputModel(BaseModel):
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
 
-def describe_idle_bound(name: str, value: float | None, least: int, other: float | None) -> str | None:
-    """Describe a minimum that every output keeps which is not empty; None if an output can break it.
-
-    Args:
-        name: Name of the minimum.
-        value: The minimum; None if there is none.
-        least: The amount in every output that is not empty.
-        other: The maximum that goes with it; None if there is none.
-    """
-    if value is None or value > least or other is not None:
-        return None
-    return (
-        f"{name!r} is {value:g}, which no output can break; "
-        f"give a greater {name!r}, or a {name.replace('min', 'max')!r}"
-    )
-
-
 def wrap_name(value: object) -> object:
     """Read a name alone as an object with that name."""
     return {"name": value} if isinstance(value, str) else value

@@ -16,6 +16,7 @@ from evaluation.contract.contract import EvaluationCase, EvaluationContract
 from evaluation.contract.requirements import FIELD_PATHS, Contract
 from evaluation.contract.run import MEASURES, AgentRun, ToolCall
 from evaluation.errors import ContractError
+from evaluation.findings import TRUNCATED, Finding
 from evaluation.importers.imported_message import (
     content_texts,
     dump_message,
@@ -168,19 +169,12 @@ def _is_open(call: ToolCall) -> bool:
     return (call.result is None or call.result == "") and not call.error
 
 
-@dataclass(frozen=True, slots=True)
-class Doubt:
-    """A reason why a record cannot be trusted, in one sentence; with severity ``info``, a run may pass.
-
-    ``is_truncated`` tells a reply that reached a limit of tokens, which fails: more of it was never written.
-    """
-
-    reason: str
-    severity: Severity = "warning"
-    is_truncated: bool = False
+def _doubt(reason: str, severity: Severity = "warning") -> Finding:
+    """Build a reason why a record cannot be trusted; with severity ``info``, a run may pass."""
+    return Finding("agent_run", "record", None, severity, "record", reason)
 
 
-def _check_end(conversation: Conversation, run: AgentRun, rules: EvaluationContract) -> Iterator[Doubt]:
+def _check_end(conversation: Conversation, run: AgentRun, rules: EvaluationContract) -> Iterator[Finding]:
     """Report a run that ended before the assistant replied, unless its last tool may end it."""
     calls = run.tool_calls
     if conversation.cut_off is not None:
@@ -188,7 +182,7 @@ def _check_end(conversation: Conversation, run: AgentRun, rules: EvaluationContr
         return
     output = run.final_output
     if conversation.has_reply and ends_with_question(conversation) and output is None:
-        yield Doubt(_UNANSWERED, "info")
+        yield _doubt(_UNANSWERED, "info")
     if conversation.has_reply or (calls and not conversation.is_recorded):
         return
     # Many recorders write an empty output for a run that stopped at a call.
@@ -202,13 +196,14 @@ def _check_end(conversation: Conversation, run: AgentRun, rules: EvaluationContr
     yield _describe_end(list(tools))
 
 
-def _describe_cut(cause: str) -> Doubt:
+def _describe_cut(cause: str) -> Finding:
     if is_token_limit(cause):
-        return Doubt(_TRUNCATED, "critical", is_truncated=True)
+        # It fails: more of it was never written.
+        return Finding(TRUNCATED, "record", False, "critical", "response", _TRUNCATED)
     if is_blocked(cause):
-        return Doubt(f"The last reply was blocked or refused ({shorten(cause)}), so the run has no output")
+        return _doubt(f"The last reply was blocked or refused ({shorten(cause)}), so the run has no output")
     cut = f"The last reply was cut off ({shorten(cause)})"
-    return Doubt(f"{cut}, so the run has not finished; record all of it")
+    return _doubt(f"{cut}, so the run has not finished; record all of it")
 
 
 _UNANSWERED: Final = (
@@ -225,11 +220,11 @@ def _has_failed(call: RecordedCall) -> bool:
     return call.answer is not None and (call.answer.is_error or states_error(call.answer.value))
 
 
-def _describe_end(tools: Sequence[str]) -> Doubt:
+def _describe_end(tools: Sequence[str]) -> Finding:
     last = f"with {', '.join(map(name_tool, tools))} and " if tools else ""
     hint = ", or name the tool in trajectory.final_tools" if tools else ""
     problem = f"The run ends {last}without a reply of the assistant, so it has not finished"
-    return Doubt(f"{problem}; record the reply{hint}")
+    return _doubt(f"{problem}; record the reply{hint}")
 
 
 _LONGEST_NAME: Final = 200
@@ -254,7 +249,7 @@ class AcceptedCase:
     text: str
     output: str = ""
     """The final output, or the assistant's last message; empty if the run has not finished."""
-    doubts: tuple[Doubt, ...] = ()
+    doubts: tuple[Finding, ...] = ()
     """The reasons why the record cannot be trusted."""
 
 
@@ -380,16 +375,16 @@ def _import_messages(
     if "tool_calls" not in run.model_fields_set:
         models, lost, stated = recorded, [], {**stated, "tool_calls": calls}
     writing = {*(contract.rules.trajectory.acting_tools or ()), *run.acting_tools}
-    doubts = [*map(Doubt, _find_gaps(conversation, models, lost, writing)), *ends]
+    doubts = [*map(_doubt, _find_gaps(conversation, models, lost, writing)), *ends]
     stated = {**stated, "messages": [each.plain for each in conversation.messages]}
     case = case.model_copy(update={"agent_run": run.model_copy(update={"tool_calls": models})})
     output = run.final_output if run.final_output is not None else _find_output(conversation, run, ends)
     return AcceptedCase(contract, case, {**plain, "agent_run": stated}, text, output, tuple(doubts))
 
 
-def _find_output(conversation: Conversation, run: AgentRun, ends: Sequence[Doubt]) -> str:
+def _find_output(conversation: Conversation, run: AgentRun, ends: Sequence[Finding]) -> str:
     """Return the last answer of a run that has finished; an empty text for another one."""
-    is_open = any(doubt.severity != "info" and not doubt.is_truncated for doubt in ends)
+    is_open = any(doubt.severity != "info" and doubt.name != TRUNCATED for doubt in ends)
     has_ended = not (is_open or ends_with_question(conversation) or run.error is not None)
     return read_last_answer(conversation) if has_ended else ""
 

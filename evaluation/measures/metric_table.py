@@ -7,7 +7,7 @@ from math import inf
 from typing import Final, Literal
 
 from evaluation.contract.contract import AUDIT_METRICS, EvaluationContract, Threshold
-from evaluation.validation import OTHER_NAMES, describe_idle_bound, find_similar, format_path
+from evaluation.validation import OTHER_NAMES, find_similar, format_path
 from evaluation.values import JsonObject
 
 Direction = Literal["higher", "lower"]
@@ -62,8 +62,6 @@ COLLABORATION_METRICS: Final[Mapping[str, Direction]] = {
     "collaboration_confidence": "higher",
     "stuck_runs": "lower",
 }
-LEAST_LENGTHS: Final = {"characters": 1, "words": 0}
-"""The length of every output that is not empty."""
 JUDGE_METRICS: Final[Mapping[str, Direction]] = {"judge_score": "higher"}
 
 METRICS: Final[Mapping[str, Direction | None]] = {
@@ -87,15 +85,12 @@ def metric_direction(metric: str) -> Direction | None:
 
 
 def find_threshold_problems(contract: EvaluationContract) -> Iterator[str]:
-    """Describe each threshold outside the range of its metric, or that no output can break.
+    """Describe each threshold outside the range of its metric, and each plain number for no metric.
 
-    So is a plain number for no metric: whether it is a minimum or a maximum is not known.
+    Whether such a number is a minimum or a maximum is not known.
     """
     for name, bound in contract.thresholds.items():
         yield from _find_range_problem(name, bound)
-        if isinstance(bound, Threshold) and name in LEAST_LENGTHS:
-            problem = describe_idle_bound("min", bound.min, LEAST_LENGTHS[name], bound.max)
-            yield from () if problem is None else (f"thresholds.{name}: {problem}",)
         if name not in METRICS and not isinstance(bound, Threshold):
             similar = OTHER_NAMES.get(name, "").removeprefix("thresholds.") or find_similar(name, METRICS)
             hint = f"did you mean {similar!r}? If" if similar else "if"

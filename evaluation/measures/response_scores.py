@@ -1,17 +1,15 @@
 """Lists the metrics of a response, compares an output with its reference, and finds the facts that it lost.
 
-A fact of the reference is lost if the output lacks it, or has it less often and another fact of its kind
-instead. If the other words of both texts are the same, the facts must also have the same order. Further facts
-in the output are accepted, but it must have as many negations as the reference.
+A fact of the reference is lost if the output lacks it; a weekday or an abbreviation, only if the output has
+another one. Further facts in the output are accepted, but it must have as many negations as the reference.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain
 from typing import Final
 
 from rapidfuzz.distance import Levenshtein
@@ -19,7 +17,7 @@ from rapidfuzz.distance import Levenshtein
 from evaluation.checks.segmentation import has_phrase
 from evaluation.findings import Score, not_applicable, unscored_error
 from evaluation.measures.metric_table import WORD_METRICS
-from evaluation.texts.fact_reading import KINDS, Fact, Facts, Kind, Value, read_facts
+from evaluation.texts.fact_reading import Fact, Facts, Value, read_facts
 from evaluation.texts.normal import fold_case, read_disguised, split_words, unify_signs
 from evaluation.texts.numbers import agree_units
 
@@ -113,8 +111,6 @@ def rouge_1(output: Sequence[str], reference: Sequence[str]) -> float:
 
 MAX_CHARACTERS: Final = 20_000
 """Longest text whose facts are read: a second at worst."""
-_MEASURES: Final[frozenset[Kind]] = frozenset({"number", "date", "time"})
-"""Kinds that may stand in place of each other: a broken date is read as numbers."""
 
 
 def find_lost_facts(output: str, reference: str) -> list[str]:
@@ -123,89 +119,38 @@ def find_lost_facts(output: str, reference: str) -> list[str]:
         return []
     if max(len(output), len(reference)) > MAX_CHARACTERS:
         return [f"facts in more than {MAX_CHARACTERS} characters, which are not compared"]
-    observed, expected = read_facts(_read_shown(output)), _read_reference(reference)
-    lost = [f"the {fact.kind} {fact.shown}" for fact in _compare_facts(observed, expected)]
-    negations = _compare_negations(observed.negations, expected.negations)
-    return [*dict.fromkeys(lost), *negations]
+    observed, expected = _read_facts(output), _read_facts(reference)
+    places, kinds = _index_values(observed.facts), {fact.kind for fact in observed.facts}
+    absent = [fact for fact in expected.facts if not _has_value(places, fact.value)]
+    lost = [fact for fact in absent if fact.is_vital or (fact.kind in kinds and fact.kind != "number")]
+    named = (f"the {fact.kind} {fact.shown}" for fact in lost)
+    return [*dict.fromkeys(named), *_compare_negations(observed.negations, expected.negations)]
 
 
 # A reference is often compared with many outputs: with each retry, each trial, each version of an agent.
 @lru_cache(128)
-def _read_reference(reference: str) -> Facts:
-    return read_facts(_read_shown(reference))
+def _read_facts(text: str) -> Facts:
+    # As a person sees it, so that no look-alike hides a negation.
+    return read_facts(read_disguised(text))
 
 
-def _read_shown(text: str) -> str:
-    """Read a text as a person sees it, so that no look-alike hides a negation."""
-    return read_disguised(text)
-
-
-def _compare_facts(observed: Facts, expected: Facts) -> Iterator[Fact]:
-    if not expected.facts:
-        return
-    same_words = observed.words == expected.words
-    seen, wanted = _group_by_kind(observed), _group_by_kind(expected)
-    for kind in filter(wanted.get, KINDS):
-        if same_words and len(seen[kind]) == len(wanted[kind]):
-            yield from _find_misplaced(seen[kind], wanted[kind])
-        else:
-            kinds = _MEASURES if kind in _MEASURES else {kind}
-            replaced = same_words or any(_has_other(seen[each], wanted[each]) for each in kinds)
-            yield from _find_lost(seen[kind], wanted[kind], replaced=replaced)
-
-
-def _group_by_kind(facts: Facts) -> dict[Kind, list[Fact]]:
-    groups: dict[Kind, list[Fact]] = defaultdict(list)
-    for fact in facts.facts:
-        groups[fact.kind].append(fact)
-    return groups
-
-
-def _find_misplaced(observed: Sequence[Fact], expected: Sequence[Fact]) -> Iterator[Fact]:
-    """Compare place by place, because in the same words another order is another statement."""
-    pairs = zip(observed, expected, strict=True)
-    return (wanted for seen, wanted in pairs if not _agree(seen.value, wanted.value))
-
-
-def _find_lost(observed: Sequence[Fact], expected: Sequence[Fact], *, replaced: bool) -> Iterator[Fact]:
-    """Yield the facts that the output lacks, or has less often if it may have replaced them."""
-    seen, wanted = Counter(fact.value for fact in observed), Counter(fact.value for fact in expected)
-    places = _index_values(seen)
-    for fact in expected:
-        count = sum(seen[value] for value in _find_agreeing(fact.value, places))
-        is_absent = count == 0 and fact.is_vital
-        if is_absent or (replaced and count < wanted[fact.value] and not _is_pronoun(fact)):
-            yield fact
-
-
-def _has_other(observed: Sequence[Fact], expected: Sequence[Fact]) -> bool:
-    """Return whether the output has a fact that the reference lacks, and that may stand in place of one."""
-    places = _index_values(fact.value for fact in expected)
-    return any(not (_is_pronoun(fact) or _find_agreeing(fact.value, places)) for fact in observed)
-
-
-def _is_pronoun(fact: Fact) -> bool:
-    # "one" and "second" in words.
-    return fact.kind == "number" and not fact.is_vital
-
-
-def _index_values(values: Iterable[Value]) -> dict[Hashable, list[Value]]:
+def _index_values(facts: Iterable[Fact]) -> dict[Hashable, list[Value]]:
     places: dict[Hashable, list[Value]] = defaultdict(list)
-    for value in dict.fromkeys(values):
-        for key in chain.from_iterable(map(_list_keys, value.readings)):
+    for value in dict.fromkeys(fact.value for fact in facts):
+        for key in map(_find_key, value.readings):
             places[key].append(value)
     return places
 
 
-def _find_agreeing(value: Value, places: dict[Hashable, list[Value]]) -> set[Value]:
-    keys = chain.from_iterable(map(_list_keys, value.readings))
-    return {other for key in keys for other in places.get(key, ()) if _agree(value, other)}
+def _has_value(places: Mapping[Hashable, Sequence[Value]], value: Value) -> bool:
+    keys = map(_find_key, value.readings)
+    return any(_agree(value, other) for key in keys for other in places.get(key, ()))
 
 
-def _list_keys(reading: Hashable) -> tuple[Hashable, ...]:
+def _find_key(reading: Hashable) -> Hashable:
     """Return a key that readings share if they can agree."""
     # A date (year, month, day) may lack its year or day, so the month decides; a time always has its minute.
-    return (reading[1],) if isinstance(reading, tuple) else (reading,)
+    return reading[1] if isinstance(reading, tuple) else reading
 
 
 def _agree(first: Value, second: Value) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from typing import Final, Literal
 
 from agents.parsing.outcomes import read_outcome
@@ -19,7 +19,7 @@ from evaluation.contract.intake import (
 )
 from evaluation.contract.requirements import Contract
 from evaluation.contract.run import AgentRun, CallOutcome, ToolCall, TrajectoryRules
-from evaluation.findings import TRUNCATED, Finding
+from evaluation.findings import Finding
 from evaluation.measures.metric_table import find_threshold_problems, metric_direction
 from evaluation.plugins import Plugins
 from evaluation.report.redaction import Redactor
@@ -147,7 +147,7 @@ def _fill_state(case_read: AcceptedCase, contract: Contract) -> PreparedState:
         "case_id": case.case_id,
         "agent_run": as_object(plain["agent_run"]),
         "actual_output": case_read.output,
-        "findings": [*_list_doubts(case_read)],
+        "findings": _list_doubts(case_read),
         "reference_output": rules.reference_output,
         "actual_trajectory": normalize_calls(case.agent_run, rules.trajectory),
         "expected_trajectory": [*map(as_object, as_list(stated.get("expected_trajectory")))],
@@ -186,16 +186,12 @@ def choose_mode(contract: EvaluationContract) -> str:
     return "any_order" if asks_for_effects and not is_stated else contract.trajectory_match_mode
 
 
-def _list_doubts(case_read: AcceptedCase) -> Iterator[Finding]:
-    for doubt in case_read.doubts:
-        if doubt.is_truncated:
-            yield Finding(TRUNCATED, "record", False, doubt.severity, "response", doubt.reason)
-        else:
-            yield Finding("agent_run", "record", None, doubt.severity, "record", doubt.reason)
+def _list_doubts(case_read: AcceptedCase) -> list[Finding]:
     error = case_read.case.agent_run.error
-    if error is not None:
-        reason = f"The run ended in an error: {shorten(error, _LONGEST_ERROR) or 'without a text'}"
-        yield Finding("agent_run", "record", False, "critical", "execution", reason)
+    if error is None:
+        return [*case_read.doubts]
+    reason = f"The run ended in an error: {shorten(error, _LONGEST_ERROR) or 'without a text'}"
+    return [*case_read.doubts, Finding("agent_run", "record", False, "critical", "execution", reason)]
 
 
 def _normalize_call(call: ToolCall, error: str | None, outcome: CallOutcome | None) -> Action:

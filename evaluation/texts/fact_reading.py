@@ -12,9 +12,9 @@ from datetime import date
 from decimal import Decimal
 from functools import lru_cache
 from itertools import chain
-from typing import Final, Literal, NamedTuple, TypeAlias, get_args
+from typing import Final, Literal, NamedTuple, TypeAlias
 
-from evaluation.texts.normal import has_digit, normalize_text, split_words, unify_signs
+from evaluation.texts.normal import has_digit, normalize_text, unify_signs
 from evaluation.texts.numbers import (
     CURRENCIES,
     LEAST,
@@ -181,7 +181,6 @@ def find_weekdays(text: str) -> Found:
 
 
 Kind = Literal["identifier", "date", "time", "weekday", "code", "number"]
-KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 _ADDRESS: Final = re.compile(
     r"(?<![\w.+%-])[\w.+%-]+@[\w-]+(?:\.[\w-]+)+|\b(?:https?://|www\.)[^\s<>\"']+", re.IGNORECASE
 )
@@ -246,11 +245,10 @@ class Fact(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The facts of a text in order, its negations, and the words of the rest."""
+    """The facts of a text in order, and its negations."""
 
     facts: list[Fact]
     negations: list[str]
-    words: list[str]
 
 
 def read_facts(text: str) -> Facts:
@@ -273,7 +271,7 @@ def read_facts(text: str) -> Facts:
     amounts, rest = _take_amounts(rest)
     facts += amounts
     dotted = rest if rest.isascii() else rest.translate(_DOTS)
-    return Facts(facts, _NEGATION.findall(dotted.lower()), split_words(rest))
+    return Facts(facts, _NEGATION.findall(dotted.lower()))
 
 
 def _take_amounts(text: str) -> tuple[list[Fact], str]:

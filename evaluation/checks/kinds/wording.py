@@ -25,7 +25,6 @@ from evaluation.findings import CheckKind, Covers
 from evaluation.patterns import PatternText
 from evaluation.sensitive.scanner import quote_text
 from evaluation.texts.normal import fold_letters, read_stated
-from evaluation.validation import describe_idle_bound
 from evaluation.values import Count, Quantity
 
 
@@ -35,8 +34,6 @@ class CountCheck(BaseCheck):
     kind: ClassVar[CheckKind] = "length"
     things: ClassVar[tuple[str, str]]
     """Singular and plural."""
-    least: ClassVar[int] = 0
-    """The number of them in every text that is not empty."""
     is_strict: ClassVar[bool] = False
     """Whether the least amount counts for a minimum, and the most for a maximum. Default: either is fine."""
 
@@ -50,8 +47,6 @@ class CountCheck(BaseCheck):
             raise ValueError("give either 'exactly', or 'min', 'max' or both")
         if self.min is not None and self.max is not None and self.min > self.max:
             raise ValueError(f"no number is at least {self.min} and at most {self.max}")
-        if problem := describe_idle_bound("min", self.min, self.least, self.max):
-            raise ValueError(problem)
         return self
 
     @abstractmethod
@@ -138,7 +133,6 @@ class LineCount(CountCheck):
     """The number of lines that are not blank."""
 
     check: Literal["line_count"] = "line_count"
-    least: ClassVar[int] = 1
     things: ClassVar[tuple[str, str]] = ("line", "lines")
 
     def _count(self, context: CheckContext) -> int:
@@ -149,7 +143,6 @@ class CharacterCount(CountCheck):
     """The number of characters that a reader sees, with spaces unless ``spaces`` is false."""
 
     check: Literal["character_count"] = "character_count"
-    least: ClassVar[int] = 1
     # Blanks make no text longer, and count for a maximum.
     is_strict: ClassVar[bool] = True
     things: ClassVar[tuple[str, str]] = ("character", "characters")

@@ -71,8 +71,6 @@ CHANGED = [
     ("Three bags", "two bags", "number 2"),
     ("It costs $30.", "It costs \u20ac30.", "number 30"),
     ("It rose by -5.", "It rose by 5.", "number 5"),
-    ("3 adults and 3 adults, 4 bags", "3 adults and 3 adults, 3 bags", "number 3"),
-    ("3 bags for 4 adults", "4 bags for 3 adults", "number 4"),
     ("Sitze 12 und 14", "Sitze 12 und 13", "number 13"),
     ("on 23 Nov 2026", "on 22 Nov 2026", "date 22 Nov 2026"),
     ("on 22 Nov 2027", "on 22 Nov 2026", "date 22 Nov 2026"),

@@ -42,20 +42,6 @@ def test_a_plain_number_needs_a_metric_whose_better_direction_is_known(subtests)
                 )
 
 
-def test_a_minimum_that_no_output_can_break_is_refused(subtests):
-    for name, least in [("words", 0), ("characters", 1)]:
-        with subtests.test(name=name):
-            report = evaluate({"agent_run": RUN, "thresholds": {name: {"min": least}}})
-
-            (problem,) = report.errors
-
-            assert problem == (
-                f"thresholds.{name}: 'min' is {least}, which no output can break; "
-                "give a greater 'min', or a 'max'"
-            )
-            assert evaluate({"agent_run": RUN, "thresholds": {name: {"min": least + 1}}}).status != "invalid"
-
-
 def test_the_name_of_a_threshold_is_redacted_in_its_problem():
     key = "AKIA" + "Q3EGRT5X" + "ZV7LMWPA"
     report = evaluate({"agent_run": RUN, "thresholds": {key: 1}})
