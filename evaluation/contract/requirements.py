@@ -97,9 +97,11 @@ class Contract:
     @classmethod
     def of(cls, rules: EvaluationContract, origin: Origin = "caller") -> Contract:
         """Make a contract of valid fields."""
-        stated = (replace(each, origin=origin) for each in _expand(rules))
-        limited = (replace(each, covers=each.covers and each.limit(each.covers)) for each in stated)
-        return cls(tuple(limited), rules)
+        demands = _expand(rules)
+        if origin != "caller":
+            stated = (replace(each, origin=origin) for each in demands)
+            demands = (replace(each, covers=each.covers and each.limit(each.covers)) for each in stated)
+        return cls(tuple(demands), rules)
 
     @classmethod
     def read(cls, fields: object, origin: Origin = "caller", name: str = "contract") -> Contract:

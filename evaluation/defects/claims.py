@@ -242,7 +242,7 @@ def _read_sentence(sentence: str) -> Iterator[Claim]:
     before: list[str] = []
     is_open = True
     for clause in _CLAUSE.split(sentence):
-        words = [word.lower().rstrip(".-") for word in _TOKEN.findall(clause)]
+        words = _TOKEN.findall(clause.lower())
         conditional = _CONDITIONS.intersection(before)
         claims = [] if conditional else [*_read_clause(words, clause, sentence, before, is_open)]
         yield from claims

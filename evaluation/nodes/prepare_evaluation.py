@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping
 from typing import Final, Literal
 
@@ -42,13 +41,13 @@ def normalize_calls(run: AgentRun, rules: TrajectoryRules) -> list[Action]:
         run: The run.
         rules: The contract's rules, which say what acts and reads.
     """
-    actions, made = [], set[str]()
+    actions, made = [], list[tuple[str, object]]()
     for call in run.tool_calls:
         outcome = _read_outcome(call, rules, run.acting_tools)
-        key = json.dumps([call.name, call.args], sort_keys=True, default=str)
-        if outcome == "reused" and key not in made:
+        if outcome == "reused" and (call.name, call.args) not in made:
             outcome = "acted"
-        made |= {key} if outcome in {"acted", "stated"} else set()
+        if outcome in {"acted", "stated"}:
+            made.append((call.name, call.args))
         counted = _select_counted(call.name, outcome, rules, run.acting_tools)
         actions.append(_normalize_call(call, _find_call_error(call, outcome), counted))
     return actions

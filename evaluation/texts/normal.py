@@ -250,7 +250,8 @@ def _read_escape(match: re.Match[str]) -> str:
 
 def split_stated(text: str) -> Iterator[str]:
     """Yield the sentences that a visible text states; code, quotations and questions are left out."""
-    plain = _QUOTED.sub(_keep_title, _CODE.sub("\n", text))
+    plain = _CODE.sub("\n", text) if "```" in text else text
+    plain = _QUOTED.sub(_keep_title, plain) if '"' in plain or "\u00ab" in plain else plain
     yield from (each for each in _SENTENCE_END.split(plain) if each and not each.rstrip().endswith("?"))
 
 
