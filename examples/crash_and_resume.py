@@ -19,7 +19,7 @@ from langchain_core.runnables import RunnableConfig
 
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
-from orchestrator import LangGraphOrchestrator, Result
+from orchestrator import LangGraphOrchestrator
 from orchestrator.persistence import open_store
 
 FOLDER = Path(sys.argv[1]) if len(sys.argv) > 1 else None
@@ -84,7 +84,7 @@ def run_or_resume(folder: Path) -> None:
             print("  Ada approves: the tool knows its key", flush=True)
             approval = {"answer": "approve", "answered_by": "Ada"}
             state = orchestrator.resume("bill", approval, config=config)
-    print(f"{state['status']}: {Result(state).output}; paid {len(read_payments(folder))} time(s)")
+    print(f"{state['status']}: {state['output']}; paid {len(read_payments(folder))} time(s)")
 
 
 def run_both_processes() -> None:

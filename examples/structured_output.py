@@ -13,7 +13,7 @@ import sys
 from pydantic import BaseModel, Field
 
 from agents.testing import ScriptedChatModel
-from orchestrator import LangGraphOrchestrator, Result
+from orchestrator import LangGraphOrchestrator
 
 
 class Planet(BaseModel):
@@ -37,8 +37,8 @@ for record in state["results"]:
     print(f"attempt {record['attempt']}, {record['status']}: {record['result']}")
     if record["status"] == "failed" and record["verdict"]:
         print(f"  {record['verdict']['feedback']}")
-result = Result(state, Planet)
-if result.ok:
-    print(f"{result.output!r}; one moon more makes {result.output.moons + 1}")
+if state["output"] is not None:
+    planet = Planet.model_validate_json(state["output"])
+    print(f"{planet!r}; one moon more makes {planet.moons + 1}")
 else:
-    print("failed:", result.failure and result.failure["message"])
+    print("failed:", state["failure"] and state["failure"]["message"])

@@ -13,7 +13,6 @@ from .errors import ThreadBusyError as ThreadBusyError
 from .errors import UnmetContractError as UnmetContractError
 from .judging.evaluator import EvaluationOptions as EvaluationOptions
 from .retry.policy import RetryPolicy as RetryPolicy
-from .runs.result import Result as Result
 from .runtime.budget import Budget as Budget
 from .settings import SupervisionPolicy as SupervisionPolicy
 from .state.graph_state import OrchestratorState as OrchestratorState

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Self, Unpack
+from functools import cache
+from typing import Final, Self, Unpack
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import BaseTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from pydantic import BaseModel
 
+from agents.execution import ExecutionAgent
 from agents.loop.acting_tools import ActingToolsOption
 from agents.models.model_call import Model
-from agents.roles import build_roles
+from agents.models.spec import load_model, timeout_option
+from agents.monitoring import MonitoringAgent
+from agents.planning import PlanningAgent
+from agents.reply_types import DEFAULT_MAX_STEPS
 from evaluation import TaskCase
 from evaluation.checks.contract_checks import FunctionCheck
 from evaluation.plugins import AnyJudge, JudgeFunction
@@ -38,6 +43,9 @@ from orchestrator.runs.run_methods import RunMethods
 from orchestrator.runtime.agent_methods import AnyGraph, Compressor, Executor, Monitor, Planner, read_executor
 from orchestrator.settings import RunSettings, Settings
 from orchestrator.supervision.phases import Supervisor
+
+_SMALL_PLAN: Final = 3
+"""Maximum number of steps for the embedded model, which repeats itself in longer plans."""
 
 
 class OrchestratorOptions(RunSettings, total=False):
@@ -201,18 +209,25 @@ class LangGraphOrchestrator(RunMethods):
             raise ConfigurationError(
                 "executor contradicts tools and executor_model, which build one; give it alone"
             )
-        roles = build_roles(
-            model,
-            planner_model=planner_model,
-            executor_model=executor_model,
-            monitor_model=monitor_model,
-            supervisor_model=supervisor_model,
-            tools=tools,
-            call_timeout=options.get("call_timeout"),
+
+        @cache
+        def load(spec: str) -> Model:
+            # No client gives up before the timeout of a call.
+            return load_model(spec, **timeout_option(spec, options.get("call_timeout")))
+
+        def read_model(own: str | Model | None) -> Model:
+            chosen = model if own is None else own
+            return load(chosen) if isinstance(chosen, str) else chosen
+
+        is_small = (model if planner_model is None else planner_model) == "local"
+        planner = PlanningAgent(
+            read_model(planner_model), max_steps=_SMALL_PLAN if is_small else DEFAULT_MAX_STEPS
         )
-        agents = (roles.planner, executor or roles.executor, roles.monitor)
-        passed: OrchestratorOptions = {"supervisor": roles.supervisor_model, "planning": "auto", **options}
-        return cls(*agents, compressor, max_retries, contract=contract, **passed)
+        own = executor or ExecutionAgent(read_model(executor_model), tools)
+        monitor = MonitoringAgent(read_model(monitor_model))
+        supervisor = None if supervisor_model is None else read_model(supervisor_model)
+        passed: OrchestratorOptions = {"supervisor": supervisor, "planning": "auto", **options}
+        return cls(planner, own, monitor, compressor, max_retries, contract=contract, **passed)
 
 
 def check_names(options: Mapping[str, object]) -> None:

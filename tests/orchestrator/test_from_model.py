@@ -8,7 +8,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import TransportRetry
 from agents.testing import ScriptedChatModel
-from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy
+from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy, engine
 from tests.fakes.chat_server import SUPERVISE, answers, assessment, serving, supervision
 from tests.fakes.protocol_server import (
     PROTOCOLS,
@@ -19,6 +19,7 @@ from tests.fakes.protocol_server import (
     write_stream,
 )
 
+MODEL = ScriptedChatModel([])
 APPROVAL = '{"success": true, "feedback": "good"}'
 
 from_model = partial(LangGraphOrchestrator.from_model, planning="always")
@@ -141,3 +142,15 @@ def test_a_run_that_called_a_tool_waits_for_a_server_that_does_not_reply(subtest
             state, resumed, paid = _pay_and_lose_the_server(protocol, lost)
             assert (state["status"], resumed["status"], paid) == ("executing", "success", ["Ada"])
             assert words in state["failure"]["message"]
+
+
+def test_the_client_of_each_specification_waits_as_long_as_a_call_of_an_agent_may_take(monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://model.test/v1")
+    loaded = []
+    monkeypatch.setattr(engine, "load_model", lambda spec, **options: loaded.append((spec, options)) or MODEL)
+
+    LangGraphOrchestrator.from_model("openai:m", monitor_model="ollama:m", call_timeout=1200)
+
+    # One client for the planner and the executor.
+    assert [spec for spec, _ in loaded] == ["openai:m", "ollama:m"]
+    assert loaded[0][1] == {"timeout": 1200}

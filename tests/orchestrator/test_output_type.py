@@ -1,18 +1,15 @@
-"""The contract and the type of the final output, and the Result that reads it."""
+"""The contract and the type of the final output."""
 
 from __future__ import annotations
 
 import json
-from typing import assert_type
 
 import pytest
 from pydantic import BaseModel, Field, RootModel, computed_field, field_validator
 
 from evaluation import EvaluationContract
-from orchestrator import ConfigurationError, Result, RunFailedError
-from orchestrator.state.graph_state import blank_state
+from orchestrator import ConfigurationError
 from tests.fakes.executor import FakeExecutor, SynthesizingExecutor
-from tests.fakes.monitor import FakeMonitor, refuse
 from tests.fakes.runs import build
 
 FAILURE = {"kind": "denied", "message": "no", "step_index": 0, "error_type": None}
@@ -103,7 +100,7 @@ def test_words_beside_an_output_are_asked_about_once(subtests):
                 state = build(executor, output_type=Choice).run("choose")
                 assert "has to stand alone" in executor.requests[1][1]
                 assert statuses(state["synthesis"]) == ["failed", "validated"]
-                assert Result(state, Choice).output.name == output
+                assert Choice.model_validate_json(state["output"]).name == output
 
 
 def test_words_beside_an_output_are_asked_about_also_after_another_fault():
@@ -164,46 +161,6 @@ def test_options_that_cannot_hold_are_refused_at_once(subtests):
             build(FakeExecutor(), **options)
 
 
-def test_a_result_of_a_type_gives_an_instance():
-    state = build(FakeExecutor(GOOD), plan=["one"], output_type=Choice).run("choose")
-    result = Result(state, Choice)
-
-    assert_type(result.output, Choice)
-    assert_type(Result(state).output, str)
-    assert result.output == Choice(name="PostgreSQL", price=1.5)
-
-
-def test_a_result_of_a_failed_run_raises_the_failure():
-    state = build(FakeExecutor(), FakeMonitor(refuse("no"))).run("choose")
-    result = Result(state)
-
-    assert (result.ok, result.steps) == (False, [])
-    with pytest.raises(RunFailedError, match="refused 3 times") as raised:
-        result.raise_for_failure()
-    assert (raised.value.failure, raised.value.state) == (state["failure"], state)
-    with pytest.raises(RunFailedError):
-        _ = result.output
-
-
-def test_a_result_is_printed_in_one_line(subtests):
-    for changes, text in [
-        ({"status": "success", "basis": "checked", "output": "a\nb"}, "'success, checked: a\\nb'"),
-        ({"status": "failed", "failure": FAILURE}, "'failed, denied: no'"),
-        (
-            {"status": "executing", "question": QUESTION},
-            repr(
-                "the run has not ended: it waits for an answer (approve, deny): 'Well?'; "
-                "resume(thread_id, {'answer': ...}) answers it"
-            ),
-        ),
-    ]:
-        with subtests.test(changes=changes):
-            assert (
-                repr(Result({**blank_state("choose", 2), "basis": "unverified", **changes}))
-                == f"Result({text})"
-            )
-
-
 class Named(BaseModel):
     """A model whose JSON text differs from what it reads."""
 
@@ -241,7 +198,7 @@ def test_the_output_of_a_success_can_be_read_as_its_type(subtests):
         with subtests.test(output_type=output_type):
             state = build(FakeExecutor(text), plan=["one"], output_type=output_type).run("Name a fruit")
 
-            assert Result(state, output_type).output.name == "Apple"
+            assert output_type.model_validate_json(state["output"]).name == "Apple"
 
 
 class Refund(BaseModel):

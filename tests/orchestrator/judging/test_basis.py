@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from evaluation import EvaluationContract, JudgeTrust, evaluate
 from evaluation.contract.requirements import Contract
 from evaluation.judges.figures import VerdictCounts
-from orchestrator import LangGraphOrchestrator, Result
+from orchestrator import LangGraphOrchestrator
 from orchestrator.judging.evidence import Evidence, read_evidence
 from tests.fakes.executor import FakeExecutor, SynthesizingExecutor
 from tests.fakes.hook import RecordingHook
@@ -237,7 +237,7 @@ def test_the_evidence_stands_in_the_record_the_state_and_the_event():
     state, event = run_two_steps(contract=EvaluationContract(required_content=[{"text": "answered"}]))
     parts = {"form": "nothing", "content": "code", "actions": "nothing"}
 
-    assert (state["evidence"], event.evidence, Result(state).evidence) == (parts, parts, parts)
+    assert (state["evidence"], event.evidence) == (parts, parts)
     assert state["synthesis"][-1]["evidence"] == {
         "form": {"by": "nothing", "checks": []},
         "content": {"by": "code", "checks": ["required_content"]},
