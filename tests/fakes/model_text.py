@@ -11,7 +11,7 @@ from agents.parsing.verdicts import find_denial
 from agents.testing import ScriptedChatModel
 
 FENCE = "```"
-LONG = 250_000
+LONG = 100_000
 BOM = "\ufeff"
 
 json_values = st.recursive(

@@ -10,16 +10,13 @@ import pytest
 from orchestrator import (
     Budget,
     ConfigurationError,
-    LangGraphOrchestrator,
     OrchestratorOptions,
     RetryPolicy,
     SupervisionPolicy,
 )
 from orchestrator.cli.run_options import RunOptions
 from orchestrator.settings import CHECKED
-from tests.fakes.executor import FakeExecutor
-from tests.fakes.monitor import FakeMonitor
-from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import build
 from tests.orchestrator import options_page
 
 COUNT = "give a whole number of at least 0 and below 2**63"
@@ -57,10 +54,6 @@ def test_every_setting_says_what_it_accepts(subtests):
                 with pytest.raises(ConfigurationError) as raised:
                     model(**{**required, name: object()})
                 assert re.search(f"^{name} is .*; give (?!None)", str(raised.value))
-
-
-def build(**arguments):
-    return LangGraphOrchestrator(FakePlanner(), FakeExecutor(), FakeMonitor(), **arguments)
 
 
 def test_max_retries_can_be_given_as_an_argument_or_in_the_policy(subtests):

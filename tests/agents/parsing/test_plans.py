@@ -210,8 +210,8 @@ PLANS: list[tuple[str, str, object]] = [
 
 
 def test_a_planners_reply_becomes_exactly_these_steps(subtests):
-    for reply, expected in [case[1:] for case in PLANS]:
-        with subtests.test(reply=reply, expected=expected):
+    for name, reply, expected in PLANS:
+        with subtests.test(name):
             assert plan_of(reply) == ([reply] if expected == WHOLE else expected)
 
 

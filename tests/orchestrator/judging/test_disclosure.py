@@ -20,9 +20,8 @@ TURN = {"strategies": [FeedbackRule(last_output="turn")]}
 def refused_run(
     contract, executor, monitor=None, task="What does the lamp cost?", step="Find the price", **options
 ):
-    agents = FakePlanner([step]), executor, monitor or FakeMonitor()
     contract = EvaluationContract.model_validate(contract)
-    return LangGraphOrchestrator(*agents, contract=contract, **options).run(task)
+    return run(executor, monitor, [step], task=task, contract=contract, **options)
 
 
 ANSWERS = [

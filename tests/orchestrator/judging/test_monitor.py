@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents import TransportRetry
-from orchestrator import LangGraphOrchestrator, RetryPolicy
+from orchestrator import RetryPolicy
 from orchestrator.judging.judging_calls import read_verdict
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept
-from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import run as run_agents
 
 UNREADABLE = {"success": False, "feedback": "Failed to parse monitoring response: hmm"}
 AT_ONCE = TransportRetry(max_attempts=3, initial_seconds=0)
@@ -18,9 +18,7 @@ AT_ONCE = TransportRetry(max_attempts=3, initial_seconds=0)
 
 def run(monitor, executor=None, plan=("one", "two"), **options):
     options.setdefault("retry_policy", RetryPolicy(transport=AT_ONCE))
-    return LangGraphOrchestrator(FakePlanner(list(plan)), executor or FakeExecutor(), monitor, **options).run(
-        "x"
-    )
+    return run_agents(executor, monitor, plan, **options)
 
 
 def test_an_answer_that_is_unreadable_or_late_is_asked_for_again_without_a_new_execution(subtests):

@@ -8,16 +8,15 @@ from agents import ExecutionAgent
 from agents.credentials.detector import Span
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, Price
-from orchestrator import EvaluationOptions, LangGraphOrchestrator
+from orchestrator import EvaluationOptions
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
-from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import run as run_agents
 from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor
 
 
 def run(executor: object = None, **options: object) -> Mapping[str, object]:
-    agents = FakePlanner(["one"]), executor or FakeExecutor(), FakeMonitor()
-    return LangGraphOrchestrator(*agents, max_retries=0, **options).run("x")
+    return run_agents(executor, plan=["one"], max_retries=0, **options)
 
 
 def report_of(state: Mapping[str, object]) -> Mapping[str, object]:
@@ -65,7 +64,7 @@ def test_an_execution_that_raised_has_a_report(subtests):
                 step = "one" if needs is None else {"step": "one", "needs": needs}
                 executor, monitor = SpeakingExecutor(ValueError("no network")), FakeMonitor()
                 options = {"supervision": supervision, "supervisor": FakeSupervisor()}
-                state = LangGraphOrchestrator(FakePlanner([step]), executor, monitor, **options).run("x")
+                state = run_agents(executor, monitor, [step], **options)
                 report = report_of(state)
 
                 assert (state["failure"]["kind"], report["status"], monitor.calls) == (

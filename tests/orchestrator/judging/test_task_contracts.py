@@ -8,21 +8,19 @@ import pytest
 from evaluation import EvaluationContract, JudgeTrust, TaskCase, save_trust
 from evaluation.checks import read_checks
 from evaluation.judges.figures import VerdictCounts, load_labelled_set
-from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy
+from orchestrator import ConfigurationError, RetryPolicy
 from orchestrator.persistence import open_store
 from tests.fakes.executor import FakeExecutor, SynthesizingExecutor
 from tests.fakes.interruption import interrupt_run
 from tests.fakes.monitor import FakeMonitor
-from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import build
 
 TASK = "Name a fruit in at most 2 words, and sign it with love"
 SHORT = {"check": "word_count", "max": 2, "quote": "at most 2 words"}
 
 
 def orchestrate(executor=None, monitor=None, plan=("name it",), **options):
-    options = {"contract": "from_task", **options}
-    agents = FakePlanner(list(plan)), executor or FakeExecutor(), monitor or FakeMonitor()
-    return LangGraphOrchestrator(*agents, **options)
+    return build(executor, monitor, plan, **{"contract": "from_task", **options})
 
 
 def results(state, name="results"):

@@ -1,6 +1,6 @@
 """Stores of every kind, each empty at the beginning of a test."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.persistence import open_store
+from orchestrator.persistence import Store, open_store
 
 
 @dataclass(frozen=True)
@@ -25,3 +25,10 @@ def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Backend:
     sqlite = request.param == "sqlite"
     where = tmp_path / "runs.sqlite" if sqlite else request.getfixturevalue("postgres_url")
     return Backend(request.param, lambda: open_store(where))
+
+
+@pytest.fixture
+def opened(backend: Backend) -> Iterator[Store]:
+    """A store that is open for the test."""
+    with backend.open() as store:
+        yield store

@@ -10,12 +10,6 @@ from tests.fakes.planner import FakePlanner, steps
 from tests.orchestrator.runs.test_runs import APPROVE, SIDE_BY_SIDE, build, cut_off
 
 
-@pytest.fixture
-def opened(backend):
-    with backend.open() as store:
-        yield store
-
-
 def other(opened, *answers, **options):
     """Another orchestrator on the store, and its executor."""
     executor = FakeExecutor(*answers)

@@ -13,12 +13,6 @@ from tests.orchestrator.runs.test_runs import CutOff, build
 CONFIG = {"configurable": {"thread_id": "thread"}}
 
 
-@pytest.fixture
-def opened(backend):
-    with backend.open() as store:
-        yield store
-
-
 def test_a_run_that_one_went_back_to_has_its_own_plan(opened):
     first = build(opened, steps(3))
     first.run("x", "thread")

@@ -17,12 +17,6 @@ def threads(runs):
 
 
 @pytest.fixture
-def opened(backend):
-    with backend.open() as store:
-        yield store
-
-
-@pytest.fixture
 def several(opened):
     """One run of each kind, the oldest first."""
     build(opened).run("bake bread", "good")

@@ -7,7 +7,8 @@ import pytest
 from orchestrator import LangGraphOrchestrator
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
-from tests.fakes.planner import FakePlanner, steps
+from tests.fakes.planner import steps
+from tests.fakes.runs import build as build_run
 from tests.fakes.supervision import SpeakingExecutor
 
 APPROVE = {"answer": "approve"}
@@ -15,8 +16,7 @@ SIDE_BY_SIDE = [{"step": "one", "needs": []}, {"step": "two", "needs": []}, {"st
 
 
 def build(opened, plan=("one", "two"), executor=None, monitor=None, **options):
-    agents = FakePlanner(list(plan)), executor or FakeExecutor(), monitor or FakeMonitor()
-    return LangGraphOrchestrator(*agents, checkpointer=opened.saver, **options)
+    return build_run(executor, monitor, plan, checkpointer=opened.saver, **options)
 
 
 def asking(opened, **options):

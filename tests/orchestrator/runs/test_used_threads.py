@@ -8,19 +8,18 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from orchestrator import ConfigurationError, LangGraphOrchestrator
+from orchestrator import ConfigurationError
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.interruption import interrupt_run
-from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import build as build_run
 from tests.fakes.supervision import SpeakingExecutor
 
 OTHERS = "give another thread_id, or replace=True to run in its place"
 
 
 def build(saver, planner=None, executor=None, **options):
-    agents = planner or FakePlanner(["one"]), executor or FakeExecutor(), FakeMonitor()
-    return LangGraphOrchestrator(*agents, checkpointer=saver, **options)
+    return build_run(executor, plan=["one"], planner=planner, checkpointer=saver, **options)
 
 
 def end(saver):

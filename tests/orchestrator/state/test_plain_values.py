@@ -2,6 +2,7 @@
 
 import json
 from enum import Enum
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -19,6 +20,7 @@ from tests.fakes.compressor import FakeCompressor
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept
 from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import run as run_agents
 
 LONE = "a\ud800b\udfff"
 MENDED = "a�b�"
@@ -37,13 +39,7 @@ class Mute:
     __repr__ = __str__
 
 
-def build(planner=None, executor=None, monitor=None, compressor=None):
-    agents = planner or FakePlanner(["one", "two"]), executor or FakeExecutor(), monitor or FakeMonitor()
-    return LangGraphOrchestrator(*agents, compressor, checkpointer=InMemorySaver())
-
-
-def run(**agents):
-    return build(**agents).run("x")
+run = partial(run_agents, checkpointer=InMemorySaver())
 
 
 def texts(value):

@@ -6,18 +6,18 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import ExecutionAgent, MonitoringAgent, PlanningAgent
 from agents.testing import ScriptedChatModel
-from orchestrator import Budget, LangGraphOrchestrator
+from orchestrator import Budget
 from tests.fakes.executor import FakeExecutor, ModelExecutor, WaitingExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import build as build_run
 
 UNREADABLE = {"success": False, "feedback": "Failed to parse monitoring response: hmm"}
 CONFIG = {"configurable": {"thread_id": "thread"}}
 
 
-def build(planner=None, executor=None, monitor=None, compressor=None, **options):
-    agents = planner or FakePlanner(["one", "two"]), executor or FakeExecutor(), monitor or FakeMonitor()
-    return LangGraphOrchestrator(*agents, compressor, checkpointer=InMemorySaver(), **options)
+def build(*agents, **options):
+    return build_run(*agents, checkpointer=InMemorySaver(), **options)
 
 
 def silent():
@@ -50,7 +50,7 @@ def test_the_state_is_plain_json():
     planner = PlanningAgent(ScriptedChatModel(['{"plan": ["one"]}'], usage=(1, 1)))
     executor = ExecutionAgent(ScriptedChatModel(["out"], usage=(1, 1)))
     monitor = MonitoringAgent(ScriptedChatModel(['{"success": true, "feedback": "ok"}'], usage=(1, 1)))
-    state = build(planner, executor, monitor).run("x")
+    state = build(executor, monitor, planner=planner).run("x")
 
     assert json.loads(json.dumps(state)) == state
 
