@@ -28,7 +28,6 @@ COMMANDS: Final = {
     "runs": ("store_commands", "List the stored runs, newest first."),
     "show": ("store_commands", "Show the plan, the executions and the result of a run."),
     "delete": ("store_commands", "Delete a run."),
-    "prune": ("store_commands", "Delete runs that have ended."),
     "submit": ("server_commands", "Queue a run for workers on any machine."),
     "worker": ("server_commands", "Execute the runs of a queue."),
     "queue": ("server_commands", "Show a queue and its workers, or cancel one of its runs."),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 import uuid
-from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Final, TypeVar
@@ -14,31 +13,20 @@ import typer
 
 from orchestrator.errors import ConfigurationError
 
-_UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_UNITS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+"""The seconds of each unit."""
 _DURATION: Final = re.compile(r"(?:[0-9]{1,6}(?:\.[0-9]{1,6})?[smhdw])+")
 
 
-def parse_age(text: str) -> timedelta:
-    """Reads a duration with its unit, such as ``12h`` or ``1h30m``.
-
-    Raises:
-        typer.BadParameter: It is none.
-    """
-    if not _DURATION.fullmatch(text):
-        raise typer.BadParameter(
-            f"{text!r} is not accepted; give a duration with its unit, such as 90s, 5m, 12h or 30d"
-        )
-    parts = re.findall(r"([0-9.]+)([a-z])", text)
-    return sum((timedelta(**{_UNITS[unit]: float(number)}) for number, unit in parts), timedelta())
-
-
 def parse_seconds(text: str) -> float:
-    """Reads a duration above 0 as seconds. A number alone is seconds.
+    """Reads a duration above 0, such as ``12h`` or ``1h30m``, as seconds. A number alone is seconds.
 
     Raises:
         typer.BadParameter: It is none.
     """
-    seconds = parse_age(f"{text}s" if text[-1:].isdigit() else text).total_seconds()
+    stated = f"{text}s" if text[-1:].isdigit() else text
+    parts = re.findall(r"([0-9.]+)([a-z])", stated) if _DURATION.fullmatch(stated) else []
+    seconds = sum(float(number) * _UNITS[unit] for number, unit in parts)
     if not seconds:
         raise typer.BadParameter(f"{text!r} is not accepted; give a time above 0, such as 90s, 5m or 12h")
     return seconds

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from itertools import islice
 from typing import Annotated, Final, TypeAlias, TypedDict, Unpack
 
 from langgraph.checkpoint.base import CheckpointTuple
 from pydantic import AwareDatetime, Field
 
-from orchestrator.errors import BrokenRunError, ConfigurationError, StoreError, StoreLostError
+from orchestrator.errors import BrokenRunError, StoreError, StoreLostError
 from orchestrator.runs.reader import RunSummary, StoredRun, is_run, read_run, read_summary, unreadable_summary
 from orchestrator.runs.run_saver import (
     COMMAND,
@@ -25,12 +25,11 @@ from orchestrator.runs.run_saver import (
     checkpoint_config,
     convert_read_errors,
     describe_unknown_thread,
-    lock_for_delete,
     schema_problem,
 )
 from orchestrator.runtime.budget import SettingsModel
 from orchestrator.settings import check_thread_id
-from orchestrator.state.graph_state import ENDED, STATUSES, UNDERWAY, StoredStatus
+from orchestrator.state.graph_state import STATUSES, UNDERWAY, StoredStatus
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Basis
 
@@ -136,48 +135,16 @@ class History:
         """
         with suppress(BrokenRunError):
             self._read_checkpoint(thread_id)
-        with lock_for_delete(self._saver.locks, thread_id, wait=True) as is_locked:
-            if not is_locked:
-                raise StoreError(
-                    f"thread {format_repr(thread_id, 80)} is being run, by this process or another; "
-                    "stop it or wait for its end"
-                )
-            self._saver.delete_thread(thread_id)
-        self.store_summary(thread_id)
-
-    def prune(self, older_than: timedelta) -> list[str]:
-        """Deletes runs that have ended. Runs that wait, are under way or were cut off are kept.
-
-        Args:
-            older_than: Keep runs that were stored within this time.
-
-        Returns:
-            The threads that were deleted.
-
-        Raises:
-            ConfigurationError: The argument is not accepted.
-            StoreError: The store cannot be read or written.
-        """
-        if not isinstance(older_than, timedelta) or older_than < timedelta(0):
-            raise ConfigurationError(
-                f"older_than is {format_repr(older_than, 80)}; give a timedelta of at least 0"
+        if not self._saver.locks.acquire(thread_id, wait=True):
+            raise StoreError(
+                f"thread {format_repr(thread_id, 80)} is being run, by this process or another; "
+                "stop it or wait for its end"
             )
-        now = datetime.now(UTC)
-        old = [
-            (run.thread_id, checkpoint_id)
-            for checkpoint_id, run in self._list_runs(RunSelection())
-            if run.status in ENDED and now - run.updated > older_than
-        ]
-        return [thread_id for thread_id, latest in old if self._delete_unchanged(thread_id, latest)]
-
-    def _delete_unchanged(self, thread_id: str, checkpoint_id: str) -> bool:
-        """Deletes a thread, unless a new run on it has begun meanwhile."""
-        with lock_for_delete(self._saver.locks, thread_id, wait=False) as is_locked:
-            latest = self._saver.get_tuple(checkpoint_config(thread_id)) if is_locked else None
-            if latest is None or latest.checkpoint["id"] != checkpoint_id:
-                return False
+        try:
             self._saver.delete_thread(thread_id)
-            return True
+        finally:
+            self._saver.locks.release(thread_id)
+        self.store_summary(thread_id)
 
     def _read_checkpoint(self, thread_id: str) -> CheckpointTuple:
         check_thread_id(thread_id)

@@ -199,24 +199,6 @@ class ThreadLocks(Protocol):
         ...
 
 
-@contextmanager
-def lock_for_delete(locks: ThreadLocks, thread_id: str, *, wait: bool) -> Iterator[bool]:
-    """Holds the lock of a thread while it is deleted.
-
-    Yields:
-        False if the thread is being run.
-
-    Raises:
-        StoreError: The store cannot be reached.
-    """
-    is_locked = locks.acquire(thread_id, wait=wait)
-    try:
-        yield is_locked
-    finally:
-        if is_locked:
-            locks.release(thread_id)
-
-
 def lock_number(thread_id: str) -> int:
     """Returns the number of a thread's lock, of 62 bits; the same in every process."""
     return int.from_bytes(hashlib.sha256(thread_id.encode()).digest()[:8]) >> 2

@@ -1,9 +1,8 @@
-"""``orchestrator runs``, ``show``, ``delete`` and ``prune``: the commands about stored runs."""
+"""``orchestrator runs``, ``show`` and ``delete``: the commands about stored runs."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
-from datetime import timedelta
 from typing import Annotated
 
 import typer
@@ -77,19 +76,3 @@ def delete(
     with open_store(db) as store:
         store.history.delete(thread)
     typer.echo(f"deleted {one_line(thread, 5000)}", err=True)
-
-
-def prune(
-    older_than: Annotated[timedelta, typer.Option(metavar="AGE", parser=options.parse_age)],
-    *,
-    db: options.Database = None,
-) -> None:
-    """Delete runs that have ended. Runs that wait, are being executed or crashed are never deleted.
-
-    Args:
-        older_than: Keep the runs of this last time, such as 12h or 30d.
-    """
-    with open_store(db) as store:
-        threads = store.history.prune(older_than)
-    for line in [f"deleted {one_line(thread, 5000)}" for thread in threads] or ["nothing to delete"]:
-        typer.echo(line, err=True)

@@ -1,4 +1,4 @@
-"""`orchestrator runs`, `show`, `delete` and `prune`."""
+"""`orchestrator runs`, `show` and `delete`."""
 
 import json
 import shutil
@@ -100,23 +100,11 @@ def test_nothing_that_a_model_wrote_commands_the_terminal_or_makes_a_line(cli, t
     assert shown.startswith("Task: [2J[bold]x[/] status success\n")
 
 
-@pytest.mark.parametrize(
-    ("words", "printed", "left"),
-    [
-        (("delete", "waiting"), "deleted waiting\n", ["cut off", "waiting side by side", "finished"]),
-        (
-            ("prune", "--older-than", "0s"),
-            "deleted finished\n",
-            ["cut off", "waiting side by side", "waiting"],
-        ),
-        (("prune", "--older-than", "36500d"), "nothing to delete\n", ALL),
-    ],
-)
-def test_runs_are_deleted_by_name_and_ended_ones_by_age(on, words, printed, left):
-    deleted = on(*words)
+def test_runs_are_deleted_by_name(on):
+    deleted = on("delete", "waiting")
 
-    assert (deleted.exit_code, deleted.stderr) == (0, printed)
-    assert threads(on("runs", "--json")) == left
+    assert (deleted.exit_code, deleted.stderr) == (0, "deleted waiting\n")
+    assert threads(on("runs", "--json")) == ["cut off", "waiting side by side", "finished"]
 
 
 UNKNOWN = "is not in {db}; `orchestrator runs` or history.runs()"
@@ -124,7 +112,6 @@ IMPOSSIBLE = {
     "show nothing": f"thread 'nothing' {UNKNOWN} lists",
     "delete nothing": f"thread 'nothing' {UNKNOWN}",
     "delete fin": f"thread 'fin' {UNKNOWN} lists",
-    "prune --older-than 1000000000d": "'1000000000d' is not accepted; give a duration",
 }
 
 
@@ -142,7 +129,7 @@ def test_what_cannot_be_done_is_one_sentence_and_the_store_is_as_it_was(on, db, 
 def test_a_store_that_is_missing_is_one_sentence_and_is_not_made(subtests, cli, tmp_path):
     path = tmp_path / "runs.sqlite"
     sentence = f"orchestrator: there is no {path}; give the path of the run's store\n"
-    for command in ["runs", "show t", "delete t", "prune --older-than 1d"]:
+    for command in ["runs", "show t", "delete t"]:
         with subtests.test(command=command):
             ended = cli(*command.split(), "--db", str(path))
 

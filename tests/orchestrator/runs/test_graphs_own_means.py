@@ -1,7 +1,6 @@
 """Threads on which runs were begun, gone back in or cut off by LangGraph's own means."""
 
 import asyncio
-from datetime import timedelta
 
 import pytest
 
@@ -41,8 +40,7 @@ async def test_a_run_that_was_given_nothing_but_its_task_is_not_one_that_has_end
     running.cancel()
     await asyncio.wait([running])
     [listed] = opened.history.runs()
-    kept = opened.history.prune(timedelta(0))
     ended = await build(opened, steps(2)).aresume("thread")
 
-    assert (listed.status, listed.task, listed.steps_done, kept) == ("interrupted", "second", 0, [])
+    assert (listed.status, listed.task, listed.steps_done) == ("interrupted", "second", 0)
     assert (ended["status"], ended["task"], ended["plan"]) == ("success", "second", steps(2))

@@ -1,6 +1,6 @@
 """What holds for the history of every store."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TypedDict
 
 import pytest
@@ -74,7 +74,6 @@ BAD_ARGUMENTS = [
         (read, {"thread_id": 3}, r"^thread_id is 3; give a text that is not blank, without")
         for read in ("find", "show", "command", "delete")
     ),
-    *(("prune", {"older_than": age}, "give a timedelta") for age in (timedelta(seconds=-1), 30)),
 ]
 
 
@@ -158,17 +157,6 @@ def test_a_run_that_is_under_way_is_not_deleted(backend, opened):
     assert opened.history.runs() == []
 
 
-async def test_ended_runs_that_are_older_are_pruned(opened):
-    for thread in "ab":
-        await build(opened).arun("x", thread)
-    await asking(opened).arun("x", "asking")
-    await cut_off(opened, "step 2", "cut off")
-
-    assert opened.history.prune(timedelta(days=1)) == opened.history.prune(timedelta.max) == []
-    assert opened.history.prune(timedelta(0)) == ["b", "a"]
-    assert set(threads(opened.history.runs())) == {"asking", "cut off"}
-
-
 class Notes(TypedDict):
     text: str
 
@@ -195,7 +183,7 @@ async def newer(opened):
     return opened
 
 
-def test_a_run_of_another_version_is_listed_and_refused_and_can_be_deleted_but_is_not_pruned(newer):
+def test_a_run_of_another_version_is_listed_and_refused_and_can_be_deleted(newer):
     sentence = r"thread 'newer' was stored by another version of this program \(form 3, this one reads 2\)"
     (run,) = newer.history.runs()
     with pytest.raises(StoreError, match=sentence):
@@ -203,33 +191,9 @@ def test_a_run_of_another_version_is_listed_and_refused_and_can_be_deleted_but_i
     with pytest.raises(ResumeError, match=sentence):
         asking(newer).resume("newer", APPROVE)
     assert (run.thread_id, run.status, run.task) == ("newer", "unreadable", "")
-    assert newer.history.prune(timedelta(0)) == []
 
     newer.history.delete("newer")
     assert newer.history.runs() == []
-
-
-class Late:
-    """Locks of a store; before they first lock a thread, another run is executed on it."""
-
-    def __init__(self, opened):
-        self.opened, self.locks = opened, opened.saver.locks
-
-    def acquire(self, thread_id, *, wait):
-        self.opened.saver.locks = self.locks
-        build(self.opened).run("y", thread_id)
-        return self.locks.acquire(thread_id, wait=wait)
-
-    def release(self, thread_id):
-        self.locks.release(thread_id)
-
-
-def test_a_thread_on_which_a_run_began_meanwhile_is_not_pruned(opened):
-    build(opened).run("x", "thread")
-    opened.saver.locks = Late(opened)
-
-    assert opened.history.prune(timedelta(0)) == []
-    assert opened.history.show("thread").state["task"] == "y"
 
 
 def test_a_step_takes_at_most_15_kilobytes_of_a_file(tmp_path):
