@@ -4,10 +4,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from examples.fastapi_app import build_app
-from orchestrator import LangGraphOrchestrator
 from orchestrator.persistence import open_store
-from tests.fakes.monitor import FakeMonitor
-from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import build
 from tests.fakes.supervision import SpeakingExecutor
 
 
@@ -17,8 +15,9 @@ def serve(tmp_path):
     with open_store(tmp_path / "runs.sqlite") as store:
 
         def start(executor=None, monitor=None, **options):
-            agents = FakePlanner(["one"]), executor or SpeakingExecutor(), monitor or FakeMonitor()
-            orchestrator = LangGraphOrchestrator(*agents, checkpointer=store, **options)
+            orchestrator = build(
+                executor or SpeakingExecutor(), monitor, plan=["one"], checkpointer=store, **options
+            )
             return TestClient(build_app(orchestrator, store.history))
 
         yield start

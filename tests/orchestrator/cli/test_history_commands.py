@@ -15,6 +15,7 @@ from tests.fakes.executor import FakeExecutor
 from tests.fakes.interruption import interrupt_run
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import build
 from tests.fakes.supervision import SpeakingExecutor
 
 STORED = Path(__file__).parents[2] / "data" / "stored" / "version_2.sqlite"
@@ -90,8 +91,7 @@ def test_a_run_is_shown_as_json(on, db):
 def test_nothing_that_a_model_wrote_commands_the_terminal_or_makes_a_line(cli, tmp_path):
     db = str(tmp_path / "runs")
     with open_store(db) as store:
-        agents = FakePlanner([HOSTILE]), FakeExecutor(HOSTILE), FakeMonitor()
-        LangGraphOrchestrator(*agents, checkpointer=store.saver).run(HOSTILE, HOSTILE)
+        build(FakeExecutor(HOSTILE), plan=[HOSTILE], checkpointer=store.saver).run(HOSTILE, HOSTILE)
     listed, shown = cli("runs", "--db", db).stdout, cli("show", HOSTILE, "--db", db).stdout
 
     assert not set(listed + shown) & {"\x1b", "\u202e"}
@@ -138,8 +138,7 @@ def test_a_store_that_is_missing_is_one_sentence_and_is_not_made(subtests, cli, 
 
 def test_a_database_is_taken_and_its_password_is_not_printed(cli, postgres_url):
     with open_store(postgres_url) as store:
-        agents = FakePlanner(["one"]), FakeExecutor(), FakeMonitor()
-        LangGraphOrchestrator(*agents, checkpointer=store.saver).run("x", "t")
+        build(plan=["one"], checkpointer=store.saver).run("x", "t")
     url = postgres_url.replace("postgres:@", "postgres:s3cret@")
 
     assert threads(cli("runs", "--json", "--db", url)) == ["t"]
@@ -164,9 +163,10 @@ def in_python(cli, tmp_path):
     db = tmp_path / "python.sqlite"
 
     def start(command, *words, executor=None, monitor=None, **options):
-        agents = FakePlanner(["one"]), executor or SpeakingExecutor(), monitor or FakeMonitor()
         with open_store(db) as store:
-            LangGraphOrchestrator(*agents, checkpointer=store, **options).run("x", "t")
+            build(executor or SpeakingExecutor(), monitor, plan=["one"], checkpointer=store, **options).run(
+                "x", "t"
+            )
         return cli(command, *words, "--db", str(db))
 
     return start

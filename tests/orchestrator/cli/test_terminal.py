@@ -10,13 +10,10 @@ from io import BytesIO, TextIOWrapper
 
 import pytest
 
-from orchestrator import LangGraphOrchestrator
 from orchestrator.cli.app import app
 from orchestrator.persistence import open_store
 from tests.fakes.chat_server import plan
-from tests.fakes.executor import FakeExecutor
-from tests.fakes.monitor import FakeMonitor
-from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import build
 
 FINISH_S = 60
 PERSON_S = 1
@@ -78,8 +75,7 @@ def test_a_long_task_is_cut_at_the_edge_of_the_terminal(on_terminal, stored_runs
 def stored_runs(db):
     """A store with a run of a long task."""
     with open_store(db) as store:
-        agents = FakePlanner(["one"]), FakeExecutor(), FakeMonitor()
-        LangGraphOrchestrator(*agents, checkpointer=store).run("a long task " * 20, "t")
+        build(plan=["one"], checkpointer=store).run("a long task " * 20, "t")
     return db
 
 

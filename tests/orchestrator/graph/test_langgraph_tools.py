@@ -15,7 +15,6 @@ from evaluation.runner import NODES
 from orchestrator import ConfigurationError, LangGraphOrchestrator
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
-from tests.fakes.planner import FakePlanner
 from tests.fakes.runs import build
 
 
@@ -102,7 +101,7 @@ def test_a_trace_says_which_execution_a_model_call_belongs_to():
     recorder = Recorder()
     executor = ExecutionAgent(ScriptedChatModel(["one", "two"]))
     monitor = FakeMonitor(refuse(), accept())
-    LangGraphOrchestrator(FakePlanner(["step"]), executor, monitor).run("x", config={"callbacks": [recorder]})
+    build(executor, monitor, plan=["step"]).run("x", config={"callbacks": [recorder]})
 
     runs = zip(recorder.runs.values(), recorder.metadata, strict=True)
     calls = [(found["step_index"], found["attempt"]) for (name, _), found in runs if name == "model"]
@@ -151,7 +150,7 @@ def read_user(config: RunnableConfig) -> str:
 
 
 def test_tools_read_values_of_the_callers_config():
-    orchestrator = LangGraphOrchestrator(FakePlanner(["one"]), ReadingExecutor(), FakeMonitor())
+    orchestrator = build(ReadingExecutor(), plan=["one"])
     state = orchestrator.run("x", config={"configurable": {"user": "anna"}})
 
     assert state["results"][0]["result"] == "anna"

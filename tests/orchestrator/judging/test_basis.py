@@ -6,12 +6,10 @@ from hypothesis import strategies as st
 from evaluation import EvaluationContract, JudgeTrust, evaluate
 from evaluation.contract.requirements import Contract
 from evaluation.judges.figures import VerdictCounts
-from orchestrator import LangGraphOrchestrator
 from orchestrator.judging.evidence import Evidence, read_evidence
 from tests.fakes.executor import FakeExecutor, SynthesizingExecutor
 from tests.fakes.hook import RecordingHook
-from tests.fakes.monitor import FakeMonitor
-from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import build
 
 
 def measured(accepted, total=60):
@@ -205,9 +203,7 @@ SHORT = EvaluationContract(checks=[{"check": "word_count", "max": 2}], complete=
 def run_two_steps(**options):
     hook = RecordingHook()
     options = {"step_contract": SHORT, "hooks": [hook], **options}
-    orchestrator = LangGraphOrchestrator(
-        FakePlanner(["one", "two"]), SynthesizingExecutor(), FakeMonitor(), **options
-    )
+    orchestrator = build(SynthesizingExecutor(), plan=["one", "two"], **options)
     return orchestrator.run("Name a fruit"), hook.events[-1]
 
 
@@ -226,9 +222,7 @@ def test_what_an_answer_does_not_say_proves_nothing(subtests):
     ]:
         with subtests.test(stated=stated):
             contract = EvaluationContract.model_validate(stated)
-            orchestrator = LangGraphOrchestrator(
-                FakePlanner(["one"]), FakeExecutor("An apple"), FakeMonitor(), contract=contract
-            )
+            orchestrator = build(FakeExecutor("An apple"), plan=["one"], contract=contract)
 
             assert orchestrator.run("Name a fruit")["basis"] == basis
 

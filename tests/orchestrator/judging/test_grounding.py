@@ -6,8 +6,7 @@ from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, evaluate, run_from_state
 from orchestrator import LangGraphOrchestrator
-from tests.fakes.monitor import FakeMonitor
-from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import build
 
 ACCEPT = '{"success": true, "feedback": "fine"}'
 CALL = AIMessage("", tool_calls=[{"name": "price_of", "args": {"title": "Moby Dick"}, "id": "1"}])
@@ -87,7 +86,7 @@ def test_a_step_in_parallel_may_say_what_the_step_before_has_done():
     model = ScriptedChatModel([REFUND, "I refunded it.", "The order has been refunded."])
     executor = ExecutionAgent(model, [refund_order])
     plan = [{"step": "Refund it", "needs": []}, {"step": "Say so", "needs": [1]}, {"step": "x", "needs": [2]}]
-    orchestrator = LangGraphOrchestrator(FakePlanner(plan), executor, FakeMonitor(), synthesis=False)
+    orchestrator = build(executor, plan=plan, synthesis=False)
     state = orchestrator.run("Refund it")
 
     assert state["results"][1]["status"] == "validated"

@@ -12,8 +12,7 @@ from pydantic import BaseModel, Field
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import ConfigurationError, LangGraphOrchestrator
-from tests.fakes.monitor import FakeMonitor
-from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import build as build_run
 
 
 class OwnArg(InjectedToolArg):
@@ -93,7 +92,7 @@ class CartMiddleware(AgentMiddleware):
 def build(each: BaseTool, *middleware: AgentMiddleware) -> LangGraphOrchestrator:
     call = AIMessage("", tool_calls=[{"name": each.name, "args": {"q": "x"}, "id": "1"}])
     agent = ExecutionAgent(ScriptedChatModel([call, "done"]), [each], middleware=middleware)
-    return LangGraphOrchestrator(FakePlanner(["one"]), agent, FakeMonitor())
+    return build_run(agent, plan=["one"])
 
 
 def test_a_tool_with_an_argument_that_nothing_gives_is_refused(subtests):

@@ -8,9 +8,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import ContractError, EvaluationContract, evaluate
-from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy
-from tests.fakes.monitor import FakeMonitor
-from tests.fakes.planner import FakePlanner
+from orchestrator import ConfigurationError, RetryPolicy
+from tests.fakes.runs import build
 
 REFUNDED = {"check": "probe", "tool": "get_order", "args": {"order": 884}, "expect": {"status": "refunded"}}
 REFUND = AIMessage("", tool_calls=[{"name": "refund", "args": {"order": 884}, "id": "1"}])
@@ -46,7 +45,7 @@ def run(shop, *replies, check=REFUNDED, **options):
     model = ScriptedChatModel(replies)
     options = {"contract": EvaluationContract(checks=[check]), **options}
     executor = ExecutionAgent(model, shop.tools())
-    orchestrator = LangGraphOrchestrator(FakePlanner(["refund it"]), executor, FakeMonitor(), **options)
+    orchestrator = build(executor, plan=["refund it"], **options)
     return orchestrator.run("Refund order 884"), model
 
 
@@ -143,7 +142,7 @@ def test_a_person_is_asked_after_the_probe_and_sees_what_it_answered():
     model = ScriptedChatModel([REFUND, "done"])
     executor = ExecutionAgent(model, Shop(dropped={1}).tools())
     options = {"retry_policy": policy, "checkpointer": InMemorySaver(), "contract": {"checks": [REFUNDED]}}
-    orchestrator = LangGraphOrchestrator(FakePlanner(["refund it"]), executor, FakeMonitor(), **options)
+    orchestrator = build(executor, plan=["refund it"], **options)
     state = orchestrator.run("Refund order 884", "thread")
 
     assert state["results"][-1]["probes"][0]["result"] == '{"id": 884, "status": "paid"}'

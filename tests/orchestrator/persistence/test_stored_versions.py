@@ -5,13 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator import LangGraphOrchestrator
 from orchestrator.persistence import open_store
 from orchestrator.state.graph_state import SCHEMA_VERSION
 from tests.data.stored.make import SIDE_BY_SIDE
 from tests.fakes.executor import FakeExecutor
-from tests.fakes.monitor import FakeMonitor
-from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import build as build_run
 from tests.fakes.supervision import SpeakingExecutor
 
 FOLDER = Path(__file__).parents[2] / "data" / "stored"
@@ -27,9 +25,7 @@ def store(tmp_path):
 
 
 def build(store, executor, plan=("never", "planned"), **options):
-    return LangGraphOrchestrator(
-        FakePlanner(list(plan)), executor, FakeMonitor(), checkpointer=store.saver, **options
-    )
+    return build_run(executor, plan=plan, checkpointer=store.saver, **options)
 
 
 def results(state):

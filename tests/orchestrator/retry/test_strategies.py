@@ -10,6 +10,7 @@ from evaluation import EvaluationContract, check
 from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import build as build_run
 
 CONTRACT = {"checks": [{"check": "word_count", "min": 3}, {"check": "excludes", "texts": ["red"]}]}
 WORDS, RED = "Use at least 3 words.", 'Do not use "red".'
@@ -96,9 +97,7 @@ def test_by_default_a_step_that_called_a_tool_sees_its_output_and_need_not_call_
     call = {"name": "send", "args": {"to": "Ann"}, "id": "1"}
     model = ScriptedChatModel([AIMessage("", tool_calls=[call]), "red", "blue", "a blue boat"])
     contract = EvaluationContract(checks=[{"check": "word_count", "min": 3}])
-    state = LangGraphOrchestrator(
-        FakePlanner(["send"]), ExecutionAgent(model, [send]), FakeMonitor(), contract=contract
-    ).run("send")
+    state = build_run(ExecutionAgent(model, [send]), plan=["send"], contract=contract).run("send")
 
     assert (state["status"], sent) == ("success", ["Ann"])
     assert [model.prompts[at][1].text for at in (2, 3)] == ["red", "blue"]

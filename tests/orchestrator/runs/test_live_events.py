@@ -11,8 +11,7 @@ from agents.testing import ScriptedChatModel
 from orchestrator import Budget, LangGraphOrchestrator
 from orchestrator.events import TextStreamed, ToolEnded, ToolStarted
 from tests.fakes.chat_server import answers, plan, serving
-from tests.fakes.monitor import FakeMonitor
-from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import build
 
 
 @pytest.fixture
@@ -51,9 +50,7 @@ def test_text_streams_only_if_it_is_asked_for(subtests):
         with subtests.test(tokens=tokens):
             heard = []
             executor = ExecutionAgent(UnaskedStream(["three words"]))
-            orchestrator = LangGraphOrchestrator(
-                FakePlanner(["one"]), executor, FakeMonitor(), hooks=[heard.append]
-            )
+            orchestrator = build(executor, plan=["one"], hooks=[heard.append])
             events = list(orchestrator.stream("x", tokens=tokens))
 
             for listed in (events, heard):
@@ -78,7 +75,7 @@ def test_tool_calls_are_events(subtests):
             ]
             step = "one" if needs is None else {"step": "one", "needs": needs}
             executor = ExecutionAgent(ScriptedChatModel(calls), [look_up])
-            events = list(LangGraphOrchestrator(FakePlanner([step]), executor, FakeMonitor()).stream("x"))
+            events = list(build(executor, plan=[step]).stream("x"))
             started = [event.call for event in events if isinstance(event, ToolStarted)]
             ended = [event.call for event in events if isinstance(event, ToolEnded)]
 

@@ -8,10 +8,9 @@ from pydantic import BaseModel
 from agents import ActingTool, ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, check
-from orchestrator import Budget, LangGraphOrchestrator, ResumeError, RetryPolicy
+from orchestrator import Budget, ResumeError, RetryPolicy
 from tests.fakes.acting import approve
-from tests.fakes.monitor import FakeMonitor
-from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import build as build_run
 
 CALL = AIMessage("", tool_calls=[{"name": "send", "args": {"to": "Ann"}, "id": "1"}])
 WORDS = EvaluationContract(checks=[{"check": "word_count", "max": 9}])
@@ -56,9 +55,7 @@ def build(saver, reply='{"text": "done"}', **options):
     model = ScriptedChatModel(lambda _: reply)
     executor = ExecutionAgent(model, tools=[send])
     options = {"acting_tools": approve("send"), **options}
-    return LangGraphOrchestrator(
-        FakePlanner(["Send the letter"]), executor, FakeMonitor(), checkpointer=saver, **options
-    )
+    return build_run(executor, plan=["Send the letter"], checkpointer=saver, **options)
 
 
 def begin(**options):

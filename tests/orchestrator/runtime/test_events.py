@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from agents import ExecutionAgent, load_model
-from orchestrator import Budget, LangGraphOrchestrator, RetryPolicy
+from orchestrator import Budget, RetryPolicy
 from orchestrator.events import RunInterrupted, RunStarted, StepJudged, StepRetried, StepStarted
 from tests.fakes.compressor import FakeCompressor
 from tests.fakes.executor import FakeExecutor, WaitingExecutor
@@ -117,7 +117,7 @@ REFUSED = {"error": "request (1301 tokens) exceeds the available context size (1
 
 def run(loopback, reply, step="word " * 1200):
     llm = load_model("ollama:m", base_url=loopback(answer=lambda body: reply).url, num_ctx=CONTEXT)
-    return LangGraphOrchestrator(FakePlanner([step]), ExecutionAgent(llm), FakeMonitor()).run("x")
+    return build_run(ExecutionAgent(llm), plan=[step]).run("x")
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,12 @@ from langgraph.types import interrupt
 from agents import ActingTool, ExecutionAgent, NoEffectError
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
-from orchestrator import LangGraphOrchestrator, SupervisionPolicy
+from orchestrator import SupervisionPolicy
 from orchestrator.persistence import open_store
 from tests.fakes.acting import APPROVE, DENY, Crash, Office, ask, build_acting, list_outcomes, list_texts
 from tests.fakes.monitor import FakeMonitor, accept, refuse
-from tests.fakes.planner import FakePlanner
 from tests.fakes.runs import BESIDE
+from tests.fakes.runs import build as build_run
 
 ACTED = {"answer": "correct", "text": "paid 1.0 to Ada, receipt 7", "answered_by": "Ada"}
 PAID = "paid 1.0 to Ada"
@@ -317,7 +317,7 @@ def test_a_tool_that_calls_an_agent_is_not_called_again_after_a_crash_if_nobody_
         ScriptedChatModel([ask(("delegate", "pay")), "done"]), [delegate, *office.tools()]
     )
     options = {"acting_tools": ["pay"], "checkpointer": InMemorySaver(), "supervision_policy": NOBODY}
-    orchestrator = LangGraphOrchestrator(FakePlanner(["Pay"]), executor, FakeMonitor(), **options)
+    orchestrator = build_run(executor, plan=["Pay"], **options)
     with pytest.raises(KeyboardInterrupt):
         orchestrator.run("x", "thread")
     state = orchestrator.resume("thread")

@@ -13,13 +13,13 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from orchestrator import LangGraphOrchestrator
 from orchestrator.persistence import open_store
 from orchestrator.state.plain_values import plain_json, plain_text
 from tests.fakes.compressor import FakeCompressor
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept
 from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import build
 from tests.fakes.runs import run as run_agents
 
 LONE = "a\ud800b\udfff"
@@ -89,8 +89,7 @@ def test_arguments_however_deep_are_stored_as_they_are_returned(levels, tmp_path
         return "out"
 
     with open_store(tmp_path / "runs") as store:
-        agents = FakePlanner(["one"]), FakeExecutor(execute), FakeMonitor()
-        state = LangGraphOrchestrator(*agents, checkpointer=store.saver).run("x", "thread")
+        state = build(FakeExecutor(execute), plan=["one"], checkpointer=store.saver).run("x", "thread")
         kept = store.history.show("thread").state
     [call] = state["results"][0]["tool_calls"]
 
