@@ -17,6 +17,7 @@ from langgraph.runtime import get_runtime
 from evaluation.contract.intake import select_fields
 from evaluation.contract.requirements import Contract
 from evaluation.findings import Finding
+from evaluation.importers.known_formats import Conversation
 from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, Plugins, check_judge
 from evaluation.report.report_model import EvaluationState, PreparedState
 from evaluation.runner import FIRST, NODES, Node
@@ -62,7 +63,9 @@ class DirectCall(RunnableLambda[Value, Result]):
 
 
 class _GraphState(PreparedState):
-    demands: Annotated[Contract, UntrackedValue]  # type: ignore[misc] # only LangGraph reads the annotation
+    # Only LangGraph reads the annotations.
+    demands: Annotated[Contract, UntrackedValue]  # type: ignore[misc]
+    conversation: Annotated[Conversation | None, UntrackedValue]  # type: ignore[misc]
 
 
 EvaluationGraph: TypeAlias = CompiledStateGraph[EvaluationState, Plugins | None, Any, EvaluationState]

@@ -83,9 +83,12 @@ run_pipeline: Final = blocking(_evaluate)
 arun_pipeline: Final = awaited(_evaluate)
 
 
+_UNSTORED: Final = PreparedState.__annotations__.keys() - EvaluationState.__annotations__.keys()
+
+
 def _store_state(state: PreparedState) -> EvaluationState:
     """Return the state without the parts that are not stored."""
-    return cast("EvaluationState", {name: value for name, value in state.items() if name != "demands"})
+    return cast("EvaluationState", {name: value for name, value in state.items() if name not in _UNSTORED})
 
 
 def _next_name(name: str, state: EvaluationState) -> str:

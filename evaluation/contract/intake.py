@@ -251,6 +251,8 @@ class AcceptedCase:
     """The final output, or the assistant's last message; empty if the run has not finished."""
     doubts: tuple[Finding, ...] = ()
     """The reasons why the record cannot be trusted."""
+    conversation: Conversation | None = None
+    """The messages of the run; None if it records none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,7 +381,8 @@ def _import_messages(
     stated = {**stated, "messages": [each.plain for each in conversation.messages]}
     case = case.model_copy(update={"agent_run": run.model_copy(update={"tool_calls": models})})
     output = run.final_output if run.final_output is not None else _find_output(conversation, run, ends)
-    return AcceptedCase(contract, case, {**plain, "agent_run": stated}, text, output, tuple(doubts))
+    plain = {**plain, "agent_run": stated}
+    return AcceptedCase(contract, case, plain, text, output, tuple(doubts), conversation)
 
 
 def _find_output(conversation: Conversation, run: AgentRun, ends: Sequence[Finding]) -> str:

@@ -277,7 +277,11 @@ _OUTCOMES: Final[Mapping[str, CallState]] = {
 
 
 def build_evidence(
-    run: JsonObject, actions: Sequence[Mapping[str, object]], output: str, rules: JsonObject = _NO_RULES
+    run: JsonObject,
+    actions: Sequence[Mapping[str, object]],
+    output: str,
+    rules: JsonObject = _NO_RULES,
+    conversation: Conversation | None = None,
 ) -> Evidence:
     """Build the evidence of a run.
 
@@ -286,12 +290,13 @@ def build_evidence(
         actions: Its calls, with parsed arguments, results and errors.
         output: Its answer.
         rules: The rules of a trajectory, which may name the acting tools.
+        conversation: Its messages. Default: those of ``run`` are read.
     """
     acting = [*as_list(run.get("acting_tools")), *as_list(rules.get("acting_tools"))]
     own = [each for each in actions if each["kind"] == "tool"]
     made = [each for each in [*as_list(run.get("earlier_calls")), *own] if isinstance(each, Mapping)]
     calls = tuple(build_call(place, each, acting) for place, each in enumerate(made))
-    conversation = read_conversation(as_list(run.get("messages")))
+    conversation = conversation or read_conversation(as_list(run.get("messages")))
     given = [str(text) for text in as_list(run.get("sources"))]
     given += [each.text for each in conversation.messages if each.role in {"system", "developer"}]
     # A list of messages without calls may come from a recorder that keeps none.

@@ -130,7 +130,7 @@ def _is_text_in(part: object, known: str) -> bool:
     return isinstance(part, dict) and part.keys() <= {"type", "text"} and str(part.get("text")) in known
 
 
-def list_calls(message: JsonObject) -> tuple[list[Call], ...]:
+def _list_calls(message: JsonObject, parts: Sequence[JsonObject]) -> tuple[list[Call], ...]:
     """Return the calls of a message in each notation: one call may stand in several.
 
     Raises:
@@ -143,8 +143,8 @@ def list_calls(message: JsonObject) -> tuple[list[Call], ...]:
         read_call(item) for item in read_objects(kwargs, "tool_outputs") if item.get("type") in _ITEM_CALLS
     ]
     own = [message] if message.get("type") in _ITEM_CALLS else []
-    parts = [call for part in (*own, *content_parts(message)) for call in _read_part_calls(part)]
-    return [*_read_field_calls(message), *invalid], parts, [*_read_field_calls(kwargs), *items]
+    in_parts = [call for part in (*own, *parts) for call in _read_part_calls(part)]
+    return [*_read_field_calls(message), *invalid], in_parts, [*_read_field_calls(kwargs), *items]
 
 
 def _read_field_calls(fields: JsonObject) -> Iterator[Call]:
@@ -202,10 +202,10 @@ def _read_own_answer(record: JsonObject, kind: str) -> Answer | None:
     )
 
 
-def list_answers(message: JsonObject) -> list[Answer]:
+def _list_answers(message: JsonObject, parts: Sequence[JsonObject]) -> list[Answer]:
     """Return the answers among the parts of a message; else the one that a message of role ``tool`` is."""
     own = [message] if message.get("type") in _ITEM_ANSWERS else []
-    answers = [each for part in (*own, *content_parts(message)) for each in _read_part_answers(part)]
+    answers = [each for part in (*own, *parts) for each in _read_part_answers(part)]
     if answers or message.get("role") != "tool":
         return answers
     name = read_text(message.get("name")) or read_text(message.get("tool_name"))
@@ -263,13 +263,14 @@ def read_message(message: object) -> Message:
     if opened is None:
         raise UnknownFormatError(f"is in no known format ({list_keys(message)})")
     role = str(opened["role"])
+    parts = content_parts(opened)
     _check_texts(opened)
     if role == "assistant":
-        _check_fields(opened)
-    calls = _merge_calls(list_calls(opened))
+        _check_fields(opened, parts)
+    calls = _merge_calls(_list_calls(opened, parts))
     if calls and role != "assistant":
         raise UnknownFormatError(f"has a tool call, although its role is {role!r}")
-    answers = tuple(list_answers(opened))
+    answers = tuple(_list_answers(opened, parts))
     # Anthropic and Gemini send the answers of tools in the name of the user.
     if answers and role == "user":
         role, opened = "tool", {**opened, "role": "tool"}
@@ -331,13 +332,12 @@ def _check_texts(message: JsonObject) -> None:
             raise UnknownFormatError(f"has a part {what}, but a {type(text).__name__}")
 
 
-def _check_fields(message: JsonObject) -> None:
+def _check_fields(message: JsonObject, parts: Sequence[JsonObject]) -> None:
     """Check that the importers read all calls that the agent wrote.
 
     Raises:
         UnknownFormatError: A field or a part may hold a call in another form.
     """
-    parts = content_parts(message)
     for part in parts:
         kind = part.get("type")
         names = [kind] if isinstance(kind, str) else [key for key, value in part.items() if value is not None]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from agents.credentials.detector import Category
 from evaluation.checks.check_model import CheckContext
@@ -22,6 +22,7 @@ from evaluation.report.redaction import build_excerpt
 from evaluation.report.report_model import (
     Action,
     EvaluationState,
+    PreparedState,
     describe_audit_finding,
     end_sentence,
     read_demands,
@@ -101,6 +102,7 @@ def _find_defects(state: EvaluationState, audit: AuditRules) -> Iterator[Finding
         state["actual_trajectory"],
         state["actual_output"],
         as_object(state["contract"].get("trajectory")),
+        cast("PreparedState", state).get("conversation"),
     )
     is_strict = audit.defects == "fail"
     for each in find_defects(evidence):

@@ -159,6 +159,7 @@ def _fill_state(case_read: AcceptedCase, contract: Contract) -> PreparedState:
         "contract": {name: value for name, value in stated.items() if value is not None},
         "may_be_sensitive": may_contain_sensitive(case_read.text),
         "demands": contract,
+        "conversation": case_read.conversation,
         # The fields of the other nodes, so that all are present in any final state.
         "response_metrics": {},
         "operational_metrics": {},

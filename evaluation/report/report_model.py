@@ -21,6 +21,7 @@ from evaluation.findings import (
     FindingKind,
     Group,
 )
+from evaluation.importers.known_formats import Conversation
 from evaluation.values import JsonObject, Severity, as_object
 
 
@@ -280,6 +281,8 @@ class PreparedState(EvaluationState, total=False):
 
     demands: Contract
     """The contract, validated once."""
+    conversation: Conversation | None
+    """The messages of the run, read once."""
 
 
 def read_demands(state: EvaluationState) -> Contract:
