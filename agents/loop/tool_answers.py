@@ -210,7 +210,13 @@ def write_calls(reply: AIMessage, names: Collection[str]) -> AIMessage:
         call if call["name"] in names else {**call, "name": _UNSENDABLE.sub("_", call["name"])[:64]}
         for call in (*reply.tool_calls, *broken)
     ]
-    return reply.model_copy(update={"tool_calls": calls, "invalid_tool_calls": []})
+    # Beside its calls, OpenAI's Responses API gives them as content, which LangChain would send back.
+    ids = {call["id"] for call in broken}
+    content = [part for part in reply.content if not (isinstance(part, dict) and part.get("call_id") in ids)]
+    update: dict[str, object] = {"tool_calls": calls, "invalid_tool_calls": []}
+    return reply.model_copy(
+        update=update if isinstance(reply.content, str) else {**update, "content": content}
+    )
 
 
 def build_answer(call: ToolCall, text: str, *, is_error: bool = True) -> ToolMessage:
@@ -265,6 +271,8 @@ def read_invalid_call(invalid: InvalidToolCall) -> tuple[ToolCall, str]:
         return call, "The arguments are not valid JSON: there are none. Write all, also those with a default."
     if given == written and invalid["error"]:
         return call, f"The call was not made: {invalid['error']}"
+    if not is_broken:
+        return call, f"The call was not made: it was under way at the limit of tokens: {written}"
     return call, f"The arguments are not valid JSON of an object that has each key once: {written}"
 
 

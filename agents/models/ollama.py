@@ -169,7 +169,7 @@ def installed_models(host: str | None = None, timeout: float = 2.0) -> list[str]
         address = url.copy_with(path=f"{url.path.rstrip('/')}/api/tags")
         reply = httpx2.get(address, headers=headers, timeout=timeout, follow_redirects=True)
         models: list[dict[str, str]] = reply.raise_for_status().json()["models"]
-        return [model["name"] for model in models]
+        return [model.get("model") or model["name"] for model in models]
     # Another kind of server may answer anything.
     except (httpx2.HTTPError, httpx2.InvalidURL, LookupError, TypeError, ValueError):
         return None

@@ -89,8 +89,12 @@ def _watch_client(client: Any, *, is_raw: bool = False) -> Any:  # noqa: ANN401
         return None
     watching = client.with_options()
     watching._make_sse_decoder = type("Events", (_Events, type(client._make_sse_decoder())), {})  # noqa: SLF001
-    if is_raw:
-        watching._process_response_data = lambda *, data, **_: data  # noqa: SLF001
+    read = watching._process_response_data  # noqa: SLF001
+
+    def complete(*, data: object, **options: object) -> object:
+        return data if is_raw else read(data=_complete_output(data), **options)
+
+    watching._process_response_data = complete  # noqa: SLF001
     return watching
 
 
@@ -144,7 +148,7 @@ class OpenAIReplies(Base):
     ) -> ChatGenerationChunk | None:
         with read_answers(chunk):
             converted = super()._convert_chunk_to_generation_chunk(
-                chunk, default_chunk_class, base_generation_info
+                _complete_chunk(chunk), default_chunk_class, base_generation_info
             )
             choices = chunk.get("choices") or (chunk.get("chunk") or {}).get("choices")
             if converted is not None and choices:
@@ -232,15 +236,46 @@ def _complete_choice(choice: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _complete_call(call: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a call with its arguments as text; LangChain would take null or a list for no arguments."""
     function = call.get("function")
-    if function is None:
-        return dict(call)
-    given = function.get("arguments")
-    text = given if isinstance(given, str) else "" if given is None else json.dumps(given)
+    return dict(call) if function is None else {**call, "function": _complete_function(function)}
+
+
+def _complete_function(function: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a call with its arguments as text; LangChain would take null or a list for no arguments."""
+    text = _write_arguments(function.get("arguments"))
     arguments = text if find_broken(text or "{}") is None else f"{BROKEN}{text}"
-    named = {"name": str(function.get("name") or ""), "arguments": arguments or "{}"}
-    return {**call, "function": {**function, **named}}
+    return {**function, "name": str(function.get("name") or ""), "arguments": arguments or "{}"}
+
+
+def _write_arguments(given: object) -> str:
+    return given if isinstance(given, str) else "" if given is None else json.dumps(given)
+
+
+def _complete_output(data: object) -> object:
+    """Returns an answer of the Responses API in which the calls have arguments that are read in one way."""
+    output = data.get("output") if isinstance(data, Mapping) else None
+    if not isinstance(data, Mapping) or not isinstance(output, list):
+        return data
+    is_call = [isinstance(item, Mapping) and item.get("type") == "function_call" for item in output]
+    items = [_complete_function(item) if each else item for item, each in zip(output, is_call, strict=True)]
+    return {**data, "output": items}
+
+
+def _complete_chunk(chunk: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a piece of a stream whose calls have an index, without which LangChain drops all of them."""
+    choices = [
+        {**choice, "delta": {**choice["delta"], "tool_calls": [_complete_part(each) for each in calls]}}
+        if isinstance(choice, Mapping) and (calls := (choice.get("delta") or {}).get("tool_calls"))
+        else choice
+        for choice in chunk.get("choices") or ()
+    ]
+    return {**chunk, "choices": choices} if choices else dict(chunk)
+
+
+def _complete_part(call: Mapping[str, Any]) -> dict[str, Any]:
+    function = call.get("function") or {}
+    written = {**function, "arguments": _write_arguments(function.get("arguments"))}
+    return {"index": None, **call, "function": written}
 
 
 def _read_texts(message: object) -> dict[str, str]:

@@ -21,6 +21,7 @@ from agents.parsing.loose_json import find_containers
 _CODES: Final = ("status_code", "status", "code", "http_code", "type")
 _WORDS: Final = (
     "message", "msg", "detail", "error", "reason", "description", "error_description", "title", "raw",
+    "failed_generation",
 )  # fmt: skip
 """Names of the texts that a server writes for a person to read."""
 _PERMANENT: Final = re.compile(
@@ -143,7 +144,8 @@ class ServerFault:
     def is_transient(self) -> bool:
         """Whether the same call may succeed if it is repeated."""
         if self.is_refused:
-            return self.status in _TRANSIENT
+            # Some servers refuse a request because of what the model wrote.
+            return self.status in _TRANSIENT or "failed_generation" in _read_fields(self.body)
         # Gateways send JSON without a reply for a passing error.
         is_object = isinstance(self.body, Mapping) and not self.body.get("choices")
         return is_object or isinstance(self.body, list) or any(map(_is_cut_off, iter_causes(self.error)))
@@ -294,11 +296,16 @@ def _read_response(response: object) -> object:
 
 
 def _read_codes(body: object) -> tuple[str, ...]:
-    if not isinstance(body, Mapping):
-        return ()
-    inner = body.get("error")
-    fields = inner if isinstance(inner, Mapping) else body
+    fields = _read_fields(body)
     return tuple(str(fields[name]) for name in _CODES if fields.get(name))
+
+
+def _read_fields(body: object) -> Mapping[str, object]:
+    """Returns the fields of an error, which may stand within the field ``error``."""
+    if not isinstance(body, Mapping):
+        return {}
+    inner = body.get("error")
+    return inner if isinstance(inner, Mapping) else body
 
 
 def _find_status(codes: tuple[str, ...]) -> int | None:

@@ -70,8 +70,9 @@ class AnthropicReplies(Base):
     """A method of ChatAnthropic that keeps the names of the calls whose arguments are no object."""
 
     def _format_output(self, data: Any, **options: Any) -> ChatResult:  # noqa: ANN401 - the library's
-        content = [_keep_call(block) for block in data.content]
-        return super()._format_output(data.model_copy(update={"content": content}), **options)
+        with read_answers(data.model_dump(warnings=False)):
+            content = [_keep_call(block) for block in data.content]
+            return super()._format_output(data.model_copy(update={"content": content}), **options)
 
 
 def _keep_call(block: Any) -> Any:  # noqa: ANN401 - the library's
@@ -242,6 +243,8 @@ class _Stream:
         joined = self._held[0] + self._held[1:]
         message = cast("AIMessageChunk", joined.message)
         calls = [self._check(call, may_be_empty=reason is None) for call in message.tool_call_chunks]
+        if reason is not None and is_token_limit(reason):
+            calls[-1] = {**calls[-1], "args": f"{BROKEN}{(calls[-1]['args'] or '').removeprefix(BROKEN)}"}
         if reason is not None and is_blocked(reason):
             message = _drop_calls(message)
         elif calls == message.tool_call_chunks:
@@ -296,8 +299,8 @@ def _check_call(call: ToolCall, reply: AIMessage, reason: str | None) -> ToolCal
     raw = [{**each["function"], **each} for each in reply.additional_kwargs.get("tool_calls") or ()]
     texts = {each.get("call_id", each.get("id")): each.get("arguments") for each in (*blocks, *raw)}
     text, args = texts.get(call["id"]), json.dumps(call["args"])
-    # Anthropic gives what there is of the last block, with its JSON completed.
-    is_last = call is reply.tool_calls[-1] and blocks and blocks[-1].get("type") == "tool_use"
+    # Servers give what there is of the last call, with its JSON completed.
+    is_last = call is reply.tool_calls[-1] and not reply.invalid_tool_calls
     if is_last and reason and is_token_limit(reason):
         error = "the call was under way at the limit of tokens"
         return invalid_tool_call(name=call["name"], args=args, id=call["id"], error=error)

@@ -20,6 +20,7 @@ from agents import (
     TransportRetry,
     load_model,
 )
+from agents.models.openai_replies import BROKEN
 from agents.models.whole_replies import check_replies
 from tests.fakes.protocol_server import (
     ModelReply,
@@ -120,11 +121,11 @@ def test_a_call_without_a_name_is_told_with_its_arguments(subtests, name):
                 assert "boots" in told
 
 
-BROKEN = [["boots"], "boots", 5, None, [], True]
+ODD = [["boots"], "boots", 5, None, [], True]
 
 
 def test_a_broken_call_of_ollama_keeps_its_name_and_its_arguments(subtests):
-    for arguments in BROKEN:
+    for arguments in ODD:
         replies = [ModelReply(calls=[("look", arguments)], reason="tool_calls"), ModelReply("done")]
         left = [encode(write_stream("ollama", each)) for each in replies]
         with subtests.test(arguments=arguments), serve_protocol(lambda _, left=left: left.pop(0)) as server:
@@ -137,7 +138,7 @@ def test_a_broken_call_of_ollama_keeps_its_name_and_its_arguments(subtests):
 @pytest.mark.parametrize("run", [run_bare, lambda model: ExecutionAgent(model, [look]).execute_step("s")])
 @pytest.mark.parametrize("write", [write_body, write_stream])
 def test_a_broken_call_of_anthropic_keeps_its_name_beside_a_whole_one(subtests, run, write):
-    for arguments in BROKEN:
+    for arguments in ODD:
         calls = [("look", arguments), ("look", {"query": "hats"})]
         replies = [ModelReply("I look.", calls, "tool_calls"), ModelReply("done")]
         left = [encode(write("anthropic", each)) for each in replies]
@@ -145,7 +146,7 @@ def test_a_broken_call_of_anthropic_keeps_its_name_beside_a_whole_one(subtests, 
             assert run(server.model("anthropic", streaming=write is write_stream)) == "done"
             called, told = (message["content"] for message in server.bodies[1]["messages"][-2:])
             assert [each.get("name") for each in called] == [None, "look", "look"]
-            assert all(isinstance(each["input"], dict) for each in called[1:])
+            assert all(isinstance(each["input"], dict) and BROKEN not in each["input"] for each in called[1:])
             assert [each["tool_use_id"] for each in told] == ["c0", "c1"]
             answers = json.dumps(told)
             assert ("not valid JSON" in answers, "found hats" in answers) == (True, True)
@@ -236,3 +237,100 @@ async def test_the_clients_of_a_user_are_asked_at_their_own_address(subtests):
                     checked = check_replies(model)
                     assert (checked.invoke("x").text, (await checked.ainvoke("x")).text) == ("done", "done")
                     assert [each.startswith(path) for each in server.paths[-2:]] == [True, True]
+
+
+CALL = {"type": "function", "function": {"name": "look", "arguments": '{"query": "boots"}'}}
+ODD_CALLS = {
+    "without an index": [[{**CALL, "id": "a"}], [{**CALL, "id": "b"}]],
+    "two without an index in a piece": [[{**CALL, "id": "a"}, {**CALL, "id": "b"}]],
+    "two with one index": [[{**CALL, "id": "a", "index": 0}], [{**CALL, "id": "b", "index": 0}]],
+    "arguments as an object": [[{
+        "id": each, "index": 0, "function": {"name": "look", "arguments": {"query": "boots"}}
+    }] for each in "ab"],
+}  # fmt: skip
+
+
+def test_streamed_calls_in_an_odd_form_are_made(subtests):
+    for label, pieces in ODD_CALLS.items():
+        deltas = [({"tool_calls": calls}, None) for calls in pieces] + [({}, "tool_calls")]
+        chunks = [{"choices": [{"index": 0, "delta": delta, "finish_reason": end}]} for delta, end in deltas]
+        events = [f"data: {json.dumps(chunk)}\n\n".encode() for chunk in chunks] + [b"data: [DONE]\n\n"]
+        left = [encode(events), encode(write_stream("openai", ModelReply("done")))]
+        with subtests.test(label), serve_protocol(lambda _, left=left: left.pop(0)) as server:
+            assert run_bare(server.model("openai", streaming=True)) == "done"
+            told = [each["content"] for each in server.bodies[1]["messages"] if each["role"] == "tool"]
+            assert told == ["found boots", "found boots"]
+
+
+def write_call_item(arguments: object, status: str = "completed", **more: object) -> dict[str, object]:
+    """Writes an answer of the Responses API with one call."""
+    call = {"type": "function_call", "id": "f", "call_id": "c", "name": "look", "arguments": arguments}
+    return {**RESPONSE, "status": status, "output": [{**call, "status": status}], **more}
+
+
+AT_LIMIT = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
+
+
+def test_a_broken_call_of_the_responses_api_keeps_its_name(subtests):
+    for arguments, more, told in [
+        ('["boots"]', {}, '["boots"]'),
+        ('"boots"', {}, "not valid JSON"),
+        (["boots"], {}, '["boots"]'),
+        ('{"query": "a", "query": "b"}', {}, "each key once"),
+        ('{"query": "bo', AT_LIMIT, "not valid JSON"),
+        ('{"query": "boots"}', AT_LIMIT, "limit of tokens"),
+    ]:
+        text = {"type": "output_text", "text": "done", "annotations": []}
+        message = {"type": "message", "id": "m", "role": "assistant", "content": [text]}
+        done = {**RESPONSE, "status": "completed", "output": [message]}
+        left = [encode(write_call_item(arguments, **more)), encode(done)]
+        with subtests.test(arguments=arguments), serve_protocol(lambda _, left=left: left.pop(0)) as server:
+            assert run_bare(server.model("openai", use_responses_api=True)) == "done"
+            called, answer = server.bodies[1]["input"][-2:]
+            assert (called["name"], answer["call_id"]) == ("look", "c")
+            assert isinstance(json.loads(called["arguments"]), dict)
+            assert told in answer["output"]
+
+
+@pytest.mark.parametrize("protocol", ["openai", "anthropic"])
+@pytest.mark.parametrize("write", [write_body, write_stream])
+def test_the_last_call_before_the_limit_of_tokens_is_not_made_though_a_server_completed_it(protocol, write):
+    calls = [("look", {"query": "boots"}), ("look", {"query": "hats"})]
+    left = [encode(write(protocol, each)) for each in (ModelReply("", calls, "length"), ModelReply("done"))]
+    with serve_protocol(lambda _: left.pop(0)) as server:
+        assert run_bare(server.model(protocol, streaming=write is write_stream)) == "done"
+    told = json.dumps(server.bodies[1]["messages"])
+    assert ("found boots" in told, "found hats" in told) == (True, False)
+    assert "under way at the limit of tokens" in told
+
+
+REFUSED = {
+    "code": "tool_use_failed",
+    "type": "invalid_request_error",
+    "message": "Failed to call a function.",
+}
+
+
+def test_a_refusal_of_what_the_model_wrote_is_asked_for_again_and_told_with_it():
+    refusal = encode({"error": {**REFUSED, "failed_generation": "<function=look>"}}, 400)
+    left = [refusal, encode(write_body("openai", ModelReply("done")))]
+    with serve_protocol(lambda _: left.pop(0) if len(left) > 1 else left[0]) as server:
+        agent = ExecutionAgent(server.model("openai"), [look], transport_retry=AT_ONCE)
+        assert agent.execute_step("s") == "done"
+        left[:] = [refusal]
+        with pytest.raises(ModelUnavailableError, match=r"Failed to call it.*<function=look>"):
+            agent.execute_step("s")
+        left[:] = [encode({"error": REFUSED}, 400)]
+        with pytest.raises(ModelRefusedError, match="calls: 1"):
+            agent.execute_step("s")
+
+
+def test_the_words_of_another_service_are_told(subtests):
+    for protocol, field in [("openai", "message"), ("anthropic", "message"), ("anthropic", "detail")]:
+        answer = encode({field: "Welcome to CouchDB"})
+        with (
+            subtests.test(protocol=protocol, field=field),
+            serve_protocol(lambda _, a=answer: a) as server,
+            pytest.raises(ModelUnavailableError, match=f"{server.url}.*Welcome to CouchDB"),
+        ):
+            BaseAgent(server.model(protocol), transport_retry=AT_ONCE).invoke("s")
