@@ -103,7 +103,9 @@ def decide_resumption(
         if answer is None:
             is_waiting = all(task.interrupts or task.result for task in snapshot.tasks)
             return Resumption(asked, "wait" if is_waiting else None, nested, questions)
-        command: Command[str] = Command(resume={interrupt.id: _check_answer(answer, question, now)})
+        command: Command[str] = Command(
+            resume={interrupt.id: _check_answer(answer, interrupt, question, now)}
+        )
         return Resumption(asked, command, nested, questions)
 
 
@@ -189,7 +191,7 @@ def question_of(interrupt: Interrupt, state: OrchestratorState) -> Question:
         return state["question"]
     if (asked := human.read_tool_question(value)) is not None:
         return asked
-    actions = human.read_actions(value)
+    review = human.read_review(value, interrupt.response_schema)
     index, step = current_step(state) if state["status"] == "executing" else (0, "")
     question = Question(
         id=interrupt.id,
@@ -197,33 +199,38 @@ def question_of(interrupt: Interrupt, state: OrchestratorState) -> Question:
         step_index=index,
         step=step,
         attempt=state["attempts"] + 1,
-        text=human.describe_interrupt(value, actions),
+        text=human.describe_interrupt(value, review.calls),
         output="",
         findings=[],
-        accepts=[],
+        accepts=review.list_words(),
         asked_at="",
         problem=None,
     )
-    return {**question, "tool_calls": actions} if actions else question
+    return {**question, "tool_calls": [*review.calls]} if review.calls else question
 
 
-def _check_answer(answer: object, question: Question, now: datetime) -> object:
-    """Returns the answer, for a tool call with its question. The question of an agent accepts anything."""
+def _check_answer(answer: object, interrupt: Interrupt, question: Question, now: datetime) -> object:
+    """Returns the answer, for a tool call with its question, and for an agent's question in its form."""
     if question["kind"] == "agent":
-        count = len(question.get("tool_calls", []))
-        decided = human.build_decisions(answer, count)
-        if count and not (isinstance(decided, Mapping) and "decisions" in decided):
-            raise ResumeError(
-                f"the answer is {format_repr(answer, 120)}; give {{'answer': 'approve'}}, 'deny' or "
-                "'correct' with a 'text', or LangChain's {'decisions': [...]}; the question is still open"
-            )
-        return decided
+        review = human.read_review(interrupt.value, interrupt.response_schema)
+        return answer if review.takes(answer) else _decide_review(answer, review, question, now)
     # An agent within a tool asks again after a resume, and perhaps about other arguments.
     named = human.add_question_id(answer, question) if question["kind"] == "tool" else answer
     problem = human.read_answer(named, question, now)
     if isinstance(problem, str):
         raise ResumeError(f"{problem}; the question is still open")
     return named
+
+
+def _decide_review(answer: object, review: human.Review, question: Question, now: datetime) -> object:
+    if question["accepts"]:
+        read = human.read_answer(answer, question, now)
+    else:
+        read = f"the answer is {format_repr(answer, 120)}; give {review.form}"
+    if isinstance(read, str):
+        others = f", or {review.form}" if question["accepts"] else ""
+        raise ResumeError(f"{read}{others}; the question is still open")
+    return review.decide(read["answer"], read["text"])
 
 
 def list_cancelled(resumed: Resumption, reason: str) -> list[tuple[str, OrchestratorState]]:

@@ -255,7 +255,7 @@ class RunService:
 
 
 def _read_given(given: GivenAnswer, question: Question) -> object:
-    if question["kind"] == "agent":
+    if question["kind"] == "agent" and not (given.answer and question["accepts"]):
         return given.text if given.value is None else given.value
     fields = given.model_dump(include={"question", "answer", "text", "answered_by"})
     answer = {name: value for name, value in fields.items() if value}

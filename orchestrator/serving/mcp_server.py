@@ -177,7 +177,7 @@ def _name_event(event: Event) -> str:
 
 
 def _build_answer(client: Client, question: Question, answer: str, text: str) -> object:
-    if question["kind"] == "agent":
+    if not question["accepts"]:
         return answer
     about = client.session.client_params
     person = shorten(about.clientInfo.name, 80) if about is not None else "a client"

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NotRequired, TypeAlias, cast
 
+import jsonschema_rs
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from agents.reply_types import HumanAnswer
+from agents.reply_types import AnswerWord, HumanAnswer
 from evaluation.sensitive.scanner import quote_text, shorten
 from orchestrator.runtime.call_recorder import plan_record
 from orchestrator.state.plain_values import format_repr
@@ -26,7 +28,20 @@ _AGAIN: Final = " again? The answer correct does not run it: its text is the res
 _OUTAGE: Final = "server_outage"
 _Field: TypeAlias = Literal["answer", "text", "answered_by", "question"]
 _QUESTION: Final = TypeAdapter(Question)
-_DECISIONS: Final = {"approve": "approve", "deny": "reject", "correct": "respond"}
+_DECISIONS: Final[Mapping[AnswerWord, str]] = {"approve": "approve", "correct": "respond", "deny": "reject"}
+_EDITED: Final = {
+    "type": "object",
+    "required": ["name", "args"],
+    "properties": {"name": {"type": "string"}, "args": {"type": "object"}},
+}
+_DECISION_FIELDS: Final[Mapping[str, Mapping[str, object]]] = {
+    "approve": {},
+    "edit": {"edited_action": _EDITED},
+    "reject": {"message": {"type": "string"}},
+    "respond": {"message": {"type": "string"}},
+}
+_OPTIONAL: Final = "reject"
+"""The decision whose message may be missing."""
 
 
 class _Action(TypedDict):
@@ -34,13 +49,25 @@ class _Action(TypedDict):
     args: dict[str, Any]
 
 
-class _Actions(TypedDict):
+class _Config(TypedDict):
+    action_name: str
+    allowed_decisions: list[str]
+
+
+class _Batch(TypedDict):
     """The part of LangChain's ``HITLRequest`` that is read."""
 
     action_requests: list[_Action]
+    review_configs: NotRequired[list[_Config]]
 
 
-_ACTIONS: Final = TypeAdapter(_Actions)
+class _Approval(_Action):
+    """The part of LangChain's ``ToolApprovalRequest`` that is read."""
+
+    type: Literal["tool_approval"]
+
+
+_REVIEWED: Final = TypeAdapter[_Batch | _Approval](_Batch | _Approval)
 # An unknown key could be a misspelled "text", whose correction would be lost.
 _ANSWER: Final = TypeAdapter(dict[_Field, str | None])
 
@@ -139,13 +166,81 @@ def read_outage(value: object) -> str | None:
     return message if isinstance(message, str) else None
 
 
-def read_actions(value: object) -> list[ToolCallRecord]:
-    """Reads the calls that LangChain's ``HumanInTheLoopMiddleware`` asks about; none of another interrupt."""
+@dataclass(frozen=True, slots=True)
+class Review:
+    """The question of an agent's interrupt, and the form of its answer.
+
+    Attributes:
+        calls: The calls that LangChain's ``HumanInTheLoopMiddleware`` asks about; none of another interrupt.
+        schema: The JSON Schema of the answer; None for any answer.
+        form: A clause about the form of the answer.
+        is_batch: Whether the answer is a list of decisions, one for each call.
+    """
+
+    calls: tuple[ToolCallRecord, ...] = ()
+    schema: Mapping[str, object] | None = None
+    form: str = ""
+    is_batch: bool = False
+
+    def takes(self, answer: object) -> bool:
+        """Returns whether an answer has the form that the interrupt expects."""
+        try:
+            return self.schema is None or jsonschema_rs.is_valid(dict(self.schema), answer)
+        except ValueError:  # the answer is no JSON
+            return False
+
+    def list_words(self) -> list[AnswerWord]:
+        """Lists the words that are answers; one text cannot be the result of several calls."""
+        words = [word for word in _DECISIONS if self.calls and self.takes(self.decide(word, "text"))]
+        return [word for word in words if word != "correct" or len(self.calls) == 1]
+
+    def decide(self, word: AnswerWord, text: str) -> object:
+        """Returns an answer in the form of LangChain's middleware."""
+        decision = {"type": _DECISIONS[word], **({"message": text} if text else {})}
+        return {"decisions": [decision] * len(self.calls)} if self.is_batch else decision
+
+
+def read_review(value: object, schema: object) -> Review:
+    """Reads the interrupt of an agent.
+
+    Args:
+        value: Its value.
+        schema: Its schema; None if it has none.
+    """
+    given = schema if isinstance(schema, Mapping) else None
+    form = f"a value that fits the schema {format_repr(given, 300)}"
     try:
-        asked = _ACTIONS.validate_python(value)
+        asked = _REVIEWED.validate_python(value)
     except ValidationError:
-        return []
-    return [plan_record(each["name"], each["args"]) for each in asked["action_requests"]]
+        return Review((), given, form)
+    if "action_requests" in asked:
+        return _read_batch(cast("_Batch", asked))
+    return Review((plan_record(asked["name"], asked["args"]),), given, form)
+
+
+def _read_batch(asked: _Batch) -> Review:
+    actions, configs = asked["action_requests"], asked.get("review_configs", [])
+    by_name = {each["action_name"]: each["allowed_decisions"] for each in configs}
+    allowed = [by_name.get(each["name"], [*_DECISION_FIELDS]) for each in actions]
+    decisions = {
+        "type": "array",
+        "minItems": len(actions),
+        "maxItems": len(actions),
+        "prefixItems": [{"anyOf": [*map(_describe_decision, each)]} for each in allowed],
+    }
+    schema = {"type": "object", "required": ["decisions"], "properties": {"decisions": decisions}}
+    taken = "; ".join(
+        f"{each['name']}: {', '.join(kinds)}" for each, kinds in zip(actions, allowed, strict=True)
+    )
+    form = f'LangChain\'s {{"decisions": [...]}} with a decision for each call ({taken})'
+    calls = tuple(plan_record(each["name"], each["args"]) for each in actions)
+    return Review(calls, schema, form, is_batch=True)
+
+
+def _describe_decision(kind: str) -> dict[str, object]:
+    fields = _DECISION_FIELDS.get(kind, {})
+    required = ["type", *(fields if kind != _OPTIONAL else ())]
+    return {"type": "object", "required": required, "properties": {**fields, "type": {"const": kind}}}
 
 
 def describe_interrupt(value: object, actions: Sequence[ToolCallRecord]) -> str:
@@ -153,16 +248,6 @@ def describe_interrupt(value: object, actions: Sequence[ToolCallRecord]) -> str:
     if actions:
         return f"May these tools run: {', '.join(each['name'] for each in actions)}?"
     return value if isinstance(value, str) else format_repr(value, 2000)
-
-
-def build_decisions(answer: object, count: int) -> object:
-    """Returns an answer about ``count`` calls in the form of LangChain's middleware; any other as it is."""
-    fields = _read_fields(answer) if count else {}
-    word = _DECISIONS.get(fields.get("answer", ""))
-    if word is None:
-        return answer
-    decision = {"type": word, **({"message": fields["text"]} if fields.get("text") else {})}
-    return {"decisions": [decision] * count}
 
 
 def describe_problems(triggers: Sequence[str], findings: Sequence[str]) -> list[str]:
