@@ -24,8 +24,9 @@ from agents.loop.effects import (
     ReplyMark,
     Withheld,
     build_effect,
+    read_reply_mark,
 )
-from agents.loop.tool_answers import ToolRun, name_error, read_answer
+from agents.loop.tool_answers import ToolRun, name_error, read_answer, read_decision
 from agents.loop.tool_arguments import ToolArguments, hash_call
 from agents.parsing.outcomes import may_have_acted
 from agents.reply_types import HumanAnswer
@@ -192,7 +193,9 @@ def tell_effect(acting: ActingTools, intent: Effect, run: ToolRun | None, output
     text, is_error = (None, False) if told is None else (str(told.text), told.status == "error")
     outcome = tool.tell_outcome(effect["name"], text, is_error=is_error)
     shown = text if answer is None else str(answer.text)
-    if run is None and outcome != "refused":  # a person or a middleware answered in place of the tool
+    if run is None and (decision := read_decision(answer)) == "reject":
+        return {**effect, "answer": shown, "outcome": "denied", "gate": "denied"}
+    if run is None and (decision or outcome != "refused"):  # a person or a middleware answered for the tool
         return {**effect, "answer": shown, "outcome": "stated", "gate": "stated"}
     return {**effect, "answer": shown, "outcome": outcome}
 
@@ -220,9 +223,11 @@ def list_answered(
 ) -> Iterator[tuple[ToolCall, Decision]]:
     """Yields the calls that another middleware answered: a person rejected one, or stated its answer."""
     answers = {each.tool_call_id: each for each in messages if isinstance(each, ToolMessage)}
+    mark = read_reply_mark(reply)
+    known = {*effects, *(mark.get("outputs", ()) if mark else ())}
     for call in reply.tool_calls:
         answer = answers.get(str(call["id"]))
-        if answer is not None and call["id"] not in effects:
+        if answer is not None and call["id"] not in known:
             yield call, Withheld(str(answer.text), "denied" if answer.status == "error" else "stated")
 
 

@@ -256,6 +256,7 @@ class ReplyMark(TypedDict):
     ``unmade`` names a call that the reply has in another place than its calls. ``received`` has the hash of
     a call with the arguments that its tool receives, by its hash as the model wrote it, if the two differ:
     who decides about the call does not know the tools. ``annotations`` has those of the tools by name.
+    ``outputs`` has the ids of calls that are the structured output of the agent, and call no tool.
     """
 
     model: str
@@ -264,6 +265,7 @@ class ReplyMark(TypedDict):
     unmade: NotRequired[str]
     received: NotRequired[Mapping[str, str]]
     annotations: NotRequired[Mapping[str, Mapping[str, bool]]]
+    outputs: NotRequired[Sequence[str]]
 
 
 def mark_reply(

@@ -265,6 +265,8 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
             mark["received"] = received
         taken = _read_state(request.state).get("effects") or {}
         # A reply with a structured output has an answer behind it, whose id is that of the call.
+        if outputs := [each.tool_call_id for each in response.result if isinstance(each, ToolMessage)]:
+            mark["outputs"] = outputs
         marked = [
             mark_reply(withhold_broken(each, request.tools), request.messages, mark, taken)
             if each is last and isinstance(each, AIMessage)

@@ -53,6 +53,13 @@ def read_answer(output: object) -> ToolMessage | None:
     return write_answer(answers[-1]) if answers else None
 
 
+def read_decision(answer: ToolMessage | None) -> str | None:
+    """Returns the decision of LangChain's ``HumanInTheLoopMiddleware`` that gave an answer; else None."""
+    fields = {} if answer is None else answer.additional_kwargs
+    is_decision = fields.get("lc_source") == "hitl_interrupt_decision"
+    return str(fields.get("lc_data", {}).get("decision")) if is_decision else None
+
+
 @dataclass(frozen=True, slots=True)
 class ToolRun:
     """One run of a tool for a call: a person or a middleware may change the call, or make it again.

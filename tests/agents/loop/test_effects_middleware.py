@@ -6,12 +6,19 @@ import sys
 
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware
+from langchain.agents.middleware import (
+    AgentMiddleware,
+    HumanInTheLoopMiddleware,
+    ToolCallLimitMiddleware,
+    ToolRetryMiddleware,
+)
+from langchain.agents.structured_output import ToolStrategy
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import StructuredTool, ToolException
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
+from pydantic import BaseModel
 
 from agents import ActingTool, EffectsMiddleware
 from agents.errors import LateDurabilityError, ModelSetupError, NoEffectError
@@ -137,7 +144,13 @@ import asyncio, os, signal, sys
 from contextlib import asynccontextmanager
 from pathlib import Path
 from langchain.agents import create_agent
-from langchain.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware
+from langchain.agents.middleware import (
+    AgentMiddleware,
+    HumanInTheLoopMiddleware,
+    ToolCallLimitMiddleware,
+    ToolRetryMiddleware,
+)
+from langchain.agents.structured_output import ToolStrategy
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -375,6 +388,8 @@ def test_each_decision_of_langchains_own_approval_is_an_outcome(invoke, subtests
     for decision, done, outcome, said in [
         ({"type": "approve"}, [7], "acted", "refunded order 7"),
         ({"type": "reject", "message": "no"}, [], "denied", "User rejected"),
+        ({"type": "reject", "message": "the server had a timeout"}, [], "denied", "timeout"),
+        ({"type": "respond", "message": "Could not refund: card expired"}, [], "stated", "card expired"),
         ({"type": "respond", "message": "refunded by hand"}, [], "stated", "refunded by hand"),
         ({"type": "edit", "edited_action": edited}, [8], "acted", "refunded order 8"),
     ]:
@@ -385,11 +400,55 @@ def test_each_decision_of_langchains_own_approval_is_an_outcome(invoke, subtests
 
                 [effect] = state["effects"].values()
                 assert (effect["outcome"], effect["args"], shop.refunds) == (
-                    "refused" if (outcome, mode) == ("denied", "per_call") else outcome,
+                    outcome,
                     {"order": done[0] if done else 7},
                     done,
                 )
                 assert said in effect["answer"]
+
+
+class OrderUpdate(BaseModel):
+    """The answer."""
+
+    order: int
+
+
+def test_a_call_that_is_the_output_of_the_agent_is_no_effect_and_one_over_a_limit_is_denied(invoke, subtests):
+    output = {"name": "OrderUpdate", "args": {"order": 7}, "id": "o"}
+    calls = [{"name": "refund", "args": {"order": order}, "id": f"c{order}"} for order in (7, 8)]
+    wrong = {**output, "args": {"order": "seven"}, "id": "w"}
+    for replies, outcomes in [
+        ([[output]], {}),
+        ([[wrong], [output]], {}),
+        ([[calls[0]], [output]], {"c7": "acted"}),
+        ([[calls[0]], [calls[1]], [output]], {"c7": "acted", "c8": "denied"}),
+        ([calls, [output]], {"c7": "acted", "c8": "denied"}),
+    ]:
+        with subtests.test(replies=replies):
+            shop = Shop()
+            agent = create_agent(
+                ScriptedChatModel([AIMessage("", tool_calls=each) for each in replies]),
+                shop.tools(),
+                middleware=[EffectsMiddleware(), ToolCallLimitMiddleware(tool_name="refund", run_limit=1)],
+                response_format=ToolStrategy(OrderUpdate),
+            )
+            state = invoke(agent, TASK)
+
+            effects = state.get("effects", {})
+            assert {name: each["outcome"] for name, each in effects.items()} == outcomes
+            assert (state["structured_response"].order, shop.refunds) == (7, [7] if outcomes else [])
+
+
+def test_a_call_that_raised_an_error_is_read_back(invoke, subtests):
+    for status, outcome in [("refunded", "acted"), ("paid back", "unknown")]:
+        with subtests.test(status=status):
+            shop = Shop(TimeoutError("late"))
+            tool = ActingTool(succeeded={"/status": status}, read_back="get_order")
+            middleware = [EffectsMiddleware({"refund": tool}), ToolRetryMiddleware(max_retries=0)]
+            agent = create_agent(ScriptedChatModel(reply), shop.tools(), middleware=middleware)
+            effect = invoke(agent, TASK)["effects"]["c7"]
+
+            assert (effect["outcome"], effect["read_back"]["name"]) == (outcome, "get_order")
 
 
 def decide_by_langchain(invoke, shop, decision, mode):
