@@ -56,7 +56,7 @@ from benchmarks.measuring import (
 )
 from benchmarks.tau_bench import find_runs
 from evaluation import EvaluationState, evaluate, evaluate_many
-from evaluation.contract.run import MatchMode
+from evaluation.contract.contract import MatchMode
 from evaluation.measures.trajectory_matching import match_trajectory
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import Plugins

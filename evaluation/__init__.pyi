@@ -6,8 +6,8 @@ from .checks.check_model import CheckOutcome as CheckOutcome
 from .checks.contract_checks import check as check
 from .contract.contract import EvaluationCase as EvaluationCase
 from .contract.contract import EvaluationContract as EvaluationContract
-from .contract.contract import Rubric as Rubric
 from .contract.intake import run_from_messages as run_from_messages
+from .contract.rubric import Rubric as Rubric
 from .contract.run import AgentRun as AgentRun
 from .contract.run import ToolCall as ToolCall
 from .contract.run import run_from_state as run_from_state

@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias, TypedDict, runtime_checkable
 
 from agents.credentials.detector import Recognizer
 from evaluation.checks.contract_checks import CheckCaller, FunctionCheck, call_check, require_checks
-from evaluation.contract.contract import Rubric
+from evaluation.contract.rubric import Rubric
 from evaluation.errors import ContractError
 from evaluation.report.report_model import Action
 from evaluation.validation import InputModel

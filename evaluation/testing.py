@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
-from evaluation.contract.contract import Rubric
+from evaluation.contract.rubric import Rubric
 from evaluation.errors import JudgeError, JudgeFailureKind
 from evaluation.plugins import JudgeRequest
 from evaluation.sensitive.scanner import shorten

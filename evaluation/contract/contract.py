@@ -1,105 +1,109 @@
-"""The input models: the contract of a run with its rules and rubric, and a case, a run with its contract."""
+"""The input models: the contract of a run with its rules, and a case, a run with its contract."""
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import Annotated, Final, Literal, Self, TypeAlias, TypeVar
+from typing import Annotated, Final, Literal, Self, TypeAlias, TypeVar, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from evaluation.checks.check_model import Text
 from evaluation.checks.contract_checks import ContractChecks
-from evaluation.contract.run import MATCH_MODES, AgentRun, NamedAction, RunMetadata, TrajectoryRules
+from evaluation.contract.rubric import JudgePolicy, Rubric
+from evaluation.contract.run import ActionKind, AgentRun, RunMetadata
 from evaluation.errors import ContractError
-from evaluation.patterns import AnySchema, PatternText, SchemaObject
+from evaluation.patterns import AnySchema, PatternText
 from evaluation.validation import InputModel, wrap_name
 from evaluation.values import WHOLE, Quantity, Severity, format_numbers
 
 ModelT = TypeVar("ModelT", bound=InputModel)
-_PASS_SHARE: Final = 0.75
-"""Default of the pass score: this share of the scale."""
 
 
-class Criterion(InputModel):
-    """One question of a rubric."""
-
-    name: str
-    description: str = ""
-    weight: Annotated[float, Field(gt=0)] = 1.0
-    anchors: dict[str, str] = Field(default_factory=dict)
-    """The meaning of scores, with the score as a text: {"1": "vague", "5": "precise"}."""
+MatchMode = Literal["exact", "in_order", "any_order", "precision_recall", "single_tool", "subset", "superset"]
+MATCH_MODES: Final[tuple[MatchMode, ...]] = get_args(MatchMode)
 
 
-class Scale(InputModel):
-    """The range of scores of a judge."""
+class ArgumentRule(InputModel):
+    """How the arguments of an observed call are compared with the expected ones.
 
-    min: float = 1.0
-    max: float = 5.0
+    With ``superset``, the observed arguments contain at least the expected ones, at every level of nesting.
+    """
+
+    match: Literal["exact", "ignore", "named", "superset"] = "exact"
+    names: list[str] | None = None
+    """For ``named``: the arguments to compare."""
 
     @model_validator(mode="after")
-    def _require_range(self) -> Self:
-        if self.min >= self.max:
-            low, high = format_numbers(self.min, self.max)
-            raise ValueError(f"a scale needs min < max, not {low} and {high}")
+    def _require_names(self) -> Self:
+        if self.match == "named" and not self.names:
+            raise ValueError("match 'named' needs 'names', the arguments to compare")
         return self
 
 
-def _wrap_numbers(value: object) -> object:
-    """Read an ascending list of numbers as the range from its first to its last one."""
-    if not isinstance(value, list):
-        return value
-    numbers = [each for each in value if isinstance(each, int | float) and not isinstance(each, bool)]
-    if len(numbers) < max(len(value), 2) or any(low >= high for low, high in pairwise(numbers)):
-        raise ValueError("a scale that is a list needs at least two ascending numbers, such as [1, 5]")
-    return {"min": numbers[0], "max": numbers[-1]}
+class ExpectedAction(InputModel):
+    """An expected action; if ``args`` is absent, any arguments match."""
 
-
-_NamedCriterion: TypeAlias = Annotated[
-    Criterion, BeforeValidator(wrap_name, json_schema_input_type=str | Criterion)
-]
-_ScaleOrList: TypeAlias = Annotated[
-    Scale, BeforeValidator(_wrap_numbers, json_schema_input_type=Scale | list[float])
-]
-
-
-class Rubric(InputModel):
-    """How a judge scores: criteria, scale, pass score, and the schema of its answer."""
-
-    name: str = "rubric"
-    instructions: str = ""
-    criteria: Annotated[list[_NamedCriterion], Field(min_length=1)]
-    """Names or objects."""
-    scale: _ScaleOrList = Field(default_factory=Scale)
-    pass_score: float | None = None
-    """The lowest overall score that passes. Default: three quarters of the scale."""
-    json_schema: SchemaObject | None = None
-    """A JSON Schema for the answer, besides the fields that every answer has."""
+    name: Annotated[str, Field(pattern=r"\S")] | None = None
+    args: dict[str, object] | None = None
+    arguments: ArgumentRule | None = None
+    """Overrides the rule of the tool and the rule for all tools."""
+    agent: str | None = None
+    """The expected agent; absent: any agent."""
+    target: str | None = None
+    kind: ActionKind | None = None
+    any_of: list[NamedAction] = Field(default_factory=list)
+    """Alternatives in place of all other fields; one of them is enough."""
 
     @model_validator(mode="after")
-    def _require_consistency(self) -> Self:
-        names = [criterion.name for criterion in self.criteria]
-        if len(set(names)) < len(names):
-            raise ValueError("each criterion needs a name of its own")
-        if self.pass_score is not None and not self.scale.min <= self.pass_score <= self.scale.max:
-            score, low, high = format_numbers(self.pass_score, self.scale.min, self.scale.max)
-            raise ValueError(f"pass_score {score} is not within {low} to {high}")
+    def _require_name(self) -> Self:
+        if (self.name is not None) is bool(self.any_of):
+            raise ValueError("an expected action needs either 'name' or 'any_of'")
+        fields = (self.args, self.arguments, self.agent, self.target, self.kind)
+        if self.any_of and any(field is not None for field in fields):
+            raise ValueError("state the other fields in each action of 'any_of'")
+        if self.arguments is not None and self.args is None and self.arguments.match != "ignore":
+            raise ValueError(f"{self.name} has a rule for arguments, but no 'args' to compare; add them")
         return self
 
     @property
-    def lowest_passing(self) -> float:
-        """The lowest overall score that passes."""
-        if self.pass_score is not None:
-            return self.pass_score
-        # A scale may begin above 0: on 1 to 5 it is 4.
-        return self.scale.min + _PASS_SHARE * (self.scale.max - self.scale.min)
+    def patterns(self) -> tuple[ExpectedAction, ...]:
+        """The action itself, or its alternatives."""
+        return tuple(each for action in self.any_of for each in action.patterns) if self.any_of else (self,)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the action, or of its alternatives."""
+        return tuple(dict.fromkeys(str(pattern.name) for pattern in self.patterns))
 
 
-class JudgePolicy(InputModel):
-    """When a judge is asked, and the consequence if it gives no usable answer."""
+NamedAction: TypeAlias = Annotated[
+    ExpectedAction, BeforeValidator(wrap_name, json_schema_input_type=str | ExpectedAction)
+]
+"""An expected action, for which its name alone may be given."""
 
-    when: Literal["always", "if_checks_pass"] = "always"
-    """Whether the criteria and the rubric are scored also if a deterministic check fails the run anyway."""
-    on_failure: Literal["needs_review", "failed"] = "needs_review"
+
+class TrajectoryRules(InputModel):
+    """How actions are compared."""
+
+    arguments: ArgumentRule = Field(default_factory=ArgumentRule)
+    """The rule for every tool that ``tools`` does not name."""
+    tools: dict[str, ArgumentRule] = Field(default_factory=dict)
+    ignored_tools: list[str] = Field(default_factory=list)
+    """Calls that are left out of the comparison."""
+    acting_tools: list[str] | None = None
+    """The tools that change something; all others only read. If given, no other call of them than the
+    expected ones may occur, what had no effect is left out, and calls that only read are not compared, unless
+    the contract expects nothing else."""
+    forbidden_tools: list[Text] = Field(default_factory=list)
+    final_tools: list[str] = Field(default_factory=list)
+    """Tools that may end a run without a reply of the assistant, for instance a hand-over to a person."""
+
+    def find_rule(self, action: ExpectedAction) -> ArgumentRule:
+        """Return the rule for the arguments: the action's own, else the tool's, else the common one."""
+        return action.arguments or self.tools.get(str(action.name), self.arguments)
+
+    def may_act(self, name: str, kind: str | None) -> bool:
+        """Return whether an action may change something, by the contract's word; a hand-off may."""
+        return name in (self.acting_tools or ()) or kind not in {None, "tool"}
 
 
 class Threshold(InputModel):

@@ -1,10 +1,10 @@
-"""The input models of a recorded run, and of the actions that are expected of it."""
+"""The input models of a recorded run, and the run that a state of the orchestrator makes."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Final, Literal, Self, TypeAlias, cast, get_args
+from typing import Annotated, Final, Literal, Self, TypeAlias, cast
 
 from pydantic import (
     AliasChoices,
@@ -18,7 +18,7 @@ from pydantic import (
 from pydantic.config import JsonDict
 from typing_extensions import TypedDict
 
-from evaluation.checks.check_model import NOT_RUN_WORDS, NotRun, Text
+from evaluation.checks.check_model import NOT_RUN_WORDS, NotRun
 from evaluation.errors import ContractError
 from evaluation.importers.imported_message import dump_messages
 from evaluation.validation import InputModel, describe_errors, wrap_name
@@ -141,94 +141,6 @@ class AgentRun(Measured):
 
 
 MEASURES: Final = frozenset(Measured.model_fields)
-
-
-MatchMode = Literal["exact", "in_order", "any_order", "precision_recall", "single_tool", "subset", "superset"]
-MATCH_MODES: Final[tuple[MatchMode, ...]] = get_args(MatchMode)
-
-
-class ArgumentRule(InputModel):
-    """How the arguments of an observed call are compared with the expected ones.
-
-    With ``superset``, the observed arguments contain at least the expected ones, at every level of nesting.
-    """
-
-    match: Literal["exact", "ignore", "named", "superset"] = "exact"
-    names: list[str] | None = None
-    """For ``named``: the arguments to compare."""
-
-    @model_validator(mode="after")
-    def _require_names(self) -> Self:
-        if self.match == "named" and not self.names:
-            raise ValueError("match 'named' needs 'names', the arguments to compare")
-        return self
-
-
-class ExpectedAction(InputModel):
-    """An expected action; if ``args`` is absent, any arguments match."""
-
-    name: Annotated[str, Field(pattern=r"\S")] | None = None
-    args: dict[str, object] | None = None
-    arguments: ArgumentRule | None = None
-    """Overrides the rule of the tool and the rule for all tools."""
-    agent: str | None = None
-    """The expected agent; absent: any agent."""
-    target: str | None = None
-    kind: ActionKind | None = None
-    any_of: list[NamedAction] = Field(default_factory=list)
-    """Alternatives in place of all other fields; one of them is enough."""
-
-    @model_validator(mode="after")
-    def _require_name(self) -> Self:
-        if (self.name is not None) is bool(self.any_of):
-            raise ValueError("an expected action needs either 'name' or 'any_of'")
-        fields = (self.args, self.arguments, self.agent, self.target, self.kind)
-        if self.any_of and any(field is not None for field in fields):
-            raise ValueError("state the other fields in each action of 'any_of'")
-        if self.arguments is not None and self.args is None and self.arguments.match != "ignore":
-            raise ValueError(f"{self.name} has a rule for arguments, but no 'args' to compare; add them")
-        return self
-
-    @property
-    def patterns(self) -> tuple[ExpectedAction, ...]:
-        """The action itself, or its alternatives."""
-        return tuple(each for action in self.any_of for each in action.patterns) if self.any_of else (self,)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the action, or of its alternatives."""
-        return tuple(dict.fromkeys(str(pattern.name) for pattern in self.patterns))
-
-
-NamedAction: TypeAlias = Annotated[
-    ExpectedAction, BeforeValidator(wrap_name, json_schema_input_type=str | ExpectedAction)
-]
-"""An expected action, for which its name alone may be given."""
-
-
-class TrajectoryRules(InputModel):
-    """How actions are compared."""
-
-    arguments: ArgumentRule = Field(default_factory=ArgumentRule)
-    """The rule for every tool that ``tools`` does not name."""
-    tools: dict[str, ArgumentRule] = Field(default_factory=dict)
-    ignored_tools: list[str] = Field(default_factory=list)
-    """Calls that are left out of the comparison."""
-    acting_tools: list[str] | None = None
-    """The tools that change something; all others only read. If given, no other call of them than the
-    expected ones may occur, what had no effect is left out, and calls that only read are not compared, unless
-    the contract expects nothing else."""
-    forbidden_tools: list[Text] = Field(default_factory=list)
-    final_tools: list[str] = Field(default_factory=list)
-    """Tools that may end a run without a reply of the assistant, for instance a hand-over to a person."""
-
-    def find_rule(self, action: ExpectedAction) -> ArgumentRule:
-        """Return the rule for the arguments: the action's own, else the tool's, else the common one."""
-        return action.arguments or self.tools.get(str(action.name), self.arguments)
-
-    def may_act(self, name: str, kind: str | None) -> bool:
-        """Return whether an action may change something, by the contract's word; a hand-off may."""
-        return name in (self.acting_tools or ()) or kind not in {None, "tool"}
 
 
 _ACCEPTED: Final = "give the state of a run, or the output of `orchestrator show THREAD --json`"

@@ -18,7 +18,7 @@ from agents.parsing.loose_json import is_one_object, load_json, unwrap_fence
 from agents.parsing.thoughts import remove_marked_thoughts
 from agents.parsing.verdicts import find_denial
 from agents.sync import run_in_thread, run_sync
-from evaluation.contract.contract import Criterion, Rubric, Scale
+from evaluation.contract.rubric import Criterion, Rubric, Scale
 from evaluation.errors import JudgeError, JudgeFailureKind
 from evaluation.findings import Finding
 from evaluation.importers.imported_message import content_texts

@@ -24,7 +24,7 @@ from agents.parsing.loose_json import find_document, is_quoted
 from agents.prompts import fence_text, find_boundary
 from agents.reply_types import UNREADABLE_PREFIX
 from agents.sync import Conversation, arun_conversation, run_conversation
-from evaluation.contract.contract import Criterion, Rubric
+from evaluation.contract.rubric import Criterion, Rubric
 from evaluation.errors import ContractError, JudgeError
 from evaluation.judges.figures import JudgeTrust, LabelledOutput, Verdict, compute_trust, load_labelled_set
 from evaluation.judges.judge_call import (

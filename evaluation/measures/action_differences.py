@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple
 from rapidfuzz.distance import OSA
 
 from evaluation.checks.check_model import NOT_RUN_WORDS
-from evaluation.contract.run import ArgumentRule, ExpectedAction, TrajectoryRules
+from evaluation.contract.contract import ArgumentRule, ExpectedAction, TrajectoryRules
 from evaluation.findings import join_names
 from evaluation.report.redaction import build_excerpt
 from evaluation.report.report_model import Action

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, Self
 from rapidfuzz.distance import LCSseq
 
 from evaluation.checks.kinds.tools import describe_unknown
-from evaluation.contract.run import MATCH_MODES, ExpectedAction, TrajectoryRules
+from evaluation.contract.contract import MATCH_MODES, ExpectedAction, TrajectoryRules
 from evaluation.findings import join_names
 from evaluation.measures.action_differences import (
     Difference,

@@ -8,7 +8,7 @@ from typing import Final, Literal
 from agents.parsing.outcomes import read_outcome
 from agents.parsing.tool_names import guess_kind
 from evaluation.checks.contract_checks import NamedCheck
-from evaluation.contract.contract import EvaluationCase, EvaluationContract, Threshold
+from evaluation.contract.contract import EvaluationCase, EvaluationContract, Threshold, TrajectoryRules
 from evaluation.contract.intake import (
     AcceptedCase,
     RefusedCase,
@@ -17,7 +17,7 @@ from evaluation.contract.intake import (
     refuse_case,
 )
 from evaluation.contract.requirements import Contract
-from evaluation.contract.run import AgentRun, CallOutcome, ToolCall, TrajectoryRules
+from evaluation.contract.run import AgentRun, CallOutcome, ToolCall
 from evaluation.findings import Finding
 from evaluation.measures.metric_table import find_threshold_problems, metric_direction
 from evaluation.plugins import Plugins

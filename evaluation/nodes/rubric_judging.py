@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, cast
 
 from agents.sync import Call, Conversation
-from evaluation.contract.contract import Rubric
+from evaluation.contract.rubric import Rubric
 from evaluation.errors import JudgeError
 from evaluation.findings import Finding, compare_with_bound, describe_comparison
 from evaluation.judges.judge_call import (

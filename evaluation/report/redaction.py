@@ -14,7 +14,7 @@ from typing import Final, Self, TypeAlias, TypeVar, cast, get_args
 
 from agents.credentials.detector import Recognizer
 from evaluation.checks.contract_checks import CHECKS
-from evaluation.contract.run import MATCH_MODES
+from evaluation.contract.contract import MATCH_MODES
 from evaluation.findings import OUTCOME_STATUSES, STRICTNESS, CheckKind, CheckSource, Covers, FindingKind
 from evaluation.report.report_model import (
     Alert,

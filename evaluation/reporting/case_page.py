@@ -16,7 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from evaluation.cases.case_result import CaseResult
-from evaluation.contract.run import ExpectedAction, TrajectoryRules
+from evaluation.contract.contract import ExpectedAction, TrajectoryRules
 from evaluation.measures.action_differences import pair_closest
 from evaluation.measures.trajectory_matching import MODES_WITHOUT_EXTRAS, StepPairs, select_compared
 from evaluation.nodes.prepare_evaluation import prepare_evaluation

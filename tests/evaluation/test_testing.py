@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.contract.contract import Criterion, Rubric, Scale
+from evaluation.contract.rubric import Criterion, Rubric, Scale
 from evaluation.errors import JudgeError
 from evaluation.judges.judge_call import read_judge_result
 from evaluation.plugins import AsyncJudge, Judge, JudgeRequest

@@ -18,8 +18,8 @@ from evaluation import (
     run_from_messages,
 )
 from evaluation.checks.kinds.wording import WordCount
-from evaluation.contract.contract import ContentRule, Criterion, Threshold
-from evaluation.contract.run import ExpectedAction, TrajectoryRules
+from evaluation.contract.contract import ContentRule, ExpectedAction, Threshold, TrajectoryRules
+from evaluation.contract.rubric import Criterion
 from orchestrator import Attempt, LangGraphOrchestrator, OrchestratorState, Question, RetryPolicy, TuneSpec
 from orchestrator.events import Event, RunFinished, StepJudged
 from orchestrator.retry import FeedbackRule, ResampleRule

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation import evaluate
-from evaluation.contract.contract import EvaluationCase, EvaluationContract, Rubric, Scale, Threshold
+from evaluation.contract.contract import ArgumentRule, EvaluationCase, EvaluationContract, Threshold
 from evaluation.contract.intake import AcceptedCase, RefusedCase, read_case
-from evaluation.contract.run import AgentRun, ArgumentRule
+from evaluation.contract.rubric import Rubric, Scale
+from evaluation.contract.run import AgentRun
 from evaluation.errors import ContractError
 from evaluation.testing import ScriptedJudge
 from evaluation.validation import MAX_DEPTH, MAX_PROBLEMS

@@ -1,6 +1,6 @@
 """Requests, states and answers that the judges' tests have in common."""
 
-from evaluation.contract.contract import Criterion, Rubric
+from evaluation.contract.rubric import Criterion, Rubric
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import JudgeRequest, Plugins
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.sync import arun_conversation, run_conversation
-from evaluation.contract.contract import Criterion, Rubric, Scale
+from evaluation.contract.rubric import Criterion, Rubric, Scale
 from evaluation.errors import JudgeError
 from evaluation.judges.judge_call import LEGAL_SURVEY, build_request
 from evaluation.judges.model_judge import answer_schema, judge_prompt

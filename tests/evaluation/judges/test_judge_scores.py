@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from evaluation.contract.contract import Criterion, Rubric, Scale
+from evaluation.contract.rubric import Criterion, Rubric, Scale
 from evaluation.errors import JudgeError
 from evaluation.judges.judge_call import MAX_ANSWER, JudgeScore, add_cost, read_judge_result, read_object
 from evaluation.plugins import Price

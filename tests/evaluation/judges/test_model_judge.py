@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage
 
 from agents import ModelRefusedError, ModelUnavailableError, TransportRetry, load_model
 from agents.testing import ScriptedChatModel
-from evaluation.contract.contract import Criterion, Rubric
+from evaluation.contract.rubric import Criterion, Rubric
 from evaluation.errors import ContractError, JudgeError
 from evaluation.judges.judge_call import JudgeScore, read_judge_result
 from evaluation.judges.model_judge import RubricJudge

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.contract.run import ExpectedAction, TrajectoryRules
+from evaluation.contract.contract import ExpectedAction, TrajectoryRules
 from evaluation.nodes.evaluate_trajectory import find_stuck_actions, score_collaboration
 from tests.evaluation.actions import observed
 

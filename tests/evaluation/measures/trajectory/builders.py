@@ -1,6 +1,6 @@
 """Short names for actions, steps and matches."""
 
-from evaluation.contract.run import ExpectedAction, TrajectoryRules
+from evaluation.contract.contract import ExpectedAction, TrajectoryRules
 from evaluation.measures.trajectory_matching import match_trajectory
 from tests.evaluation.actions import observed
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.contract.run import ArgumentRule
+from evaluation.contract.contract import ArgumentRule
 from evaluation.measures.action_differences import compare_arguments
 from tests.evaluation.measures.trajectory.builders import match, seen, step
 

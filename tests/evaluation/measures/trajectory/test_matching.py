@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation import evaluate, run_from_messages
-from evaluation.contract.run import MATCH_MODES
+from evaluation.contract.contract import MATCH_MODES
 from evaluation.measures.trajectory_matching import assign_actions
 from tests.evaluation.measures.trajectory.builders import either, match, seen, step
 from tests.evaluation.measures.trajectory.truth_table import KITS, read_peers, read_rows, read_verdict

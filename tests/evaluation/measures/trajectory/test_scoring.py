@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.contract.run import TrajectoryRules
+from evaluation.contract.contract import TrajectoryRules
 from evaluation.nodes.evaluate_trajectory import score_trajectory
 from evaluation.report.redaction import build_excerpt
 from tests.evaluation.measures.trajectory.builders import seen, step

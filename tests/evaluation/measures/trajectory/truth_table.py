@@ -4,8 +4,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluation.contract.contract import EvaluationContract
-from evaluation.contract.run import TrajectoryRules
+from evaluation.contract.contract import EvaluationContract, TrajectoryRules
 from evaluation.measures.trajectory_matching import match_trajectory
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import Plugins
