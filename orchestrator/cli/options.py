@@ -48,6 +48,18 @@ def read_task(text: str) -> str:
         raise typer.BadParameter(str(error)) from None
 
 
+def read_policy_file(path: str) -> str:
+    """Reads the text of a file with a retry policy.
+
+    Raises:
+        typer.BadParameter: It cannot be read, or is no text.
+    """
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise typer.BadParameter(f"{path!r} cannot be read ({error}); give a YAML file") from None
+
+
 T = TypeVar("T")
 Argument: Final = partial(typer.Argument, show_default=False)
 Name = Annotated[T, typer.Option(metavar="NAME")]

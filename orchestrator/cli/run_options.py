@@ -9,11 +9,24 @@ from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from shlex import quote
-from typing import Annotated, Any, ClassVar, Final
+from types import NoneType, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Final,
+    Literal,
+    TypeAlias,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import typer
 from langchain_core.tools import BaseTool
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from agents.loop.acting_tools import ActingTool, ActingTools, describe_tool
 from agents.loop.tool_arguments import build_tools
@@ -32,7 +45,7 @@ from orchestrator.runtime.budget import Budget
 from orchestrator.service.executions import NewRun
 from orchestrator.settings import RunSettings, check_thread_id, read_sentences
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import Grounding, PlanningMode, Question, Requirement, SupervisionMode
+from orchestrator.state.records import Question, SupervisionMode
 from orchestrator.study.targets import import_name
 
 _ROLES: Final = ("planner", "executor", "monitor", "supervisor")
@@ -46,23 +59,11 @@ _BUDGET: Final = {
 _ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 
 
-def read_policy_file(path: str) -> str:
-    """Reads the text of a file with a retry policy.
-
-    Raises:
-        typer.BadParameter: It cannot be read, or is no text.
-    """
-    try:
-        return Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        raise typer.BadParameter(f"{path!r} cannot be read ({error}); give a YAML file") from None
-
-
-class RunOptions(BaseModel):
+class _OwnOptions(BaseModel):
     """How a run is executed; stored with the run. Its fields are options of the commands.
 
-    Times are in seconds. ``retry_policy`` is the text of the file. A field without a sentence is an option of
-    ``RunSettings``, which has its sentence and its default.
+    Times are in seconds. ``retry_policy`` is the text of the file. ``RunOptions`` has the options of
+    ``RunSettings`` besides, with their sentences.
     """
 
     SENTENCES: ClassVar = read_sentences(RunSettings)
@@ -76,8 +77,6 @@ class RunOptions(BaseModel):
     tools: options.Code[list[str]] = []
     """Give the executor this tool, or this list of tools (repeatable). It imports MODULE from the current
     folder or an installed package: this runs its code."""
-    planning: PlanningMode | None = None
-    grounding: Grounding | None = None
     supervise: SupervisionMode = "none"
     """Who reviews a step: a model, or you."""
     acting_tools: options.Name[list[str]] = []
@@ -85,20 +84,16 @@ class RunOptions(BaseModel):
     each call; all:approve before all that may change something (repeatable)."""
     max_retries: options.Number[int | None] = None
     """Maximum number of retries of a step. Default: 2."""
-    retry_policy: Annotated[str | None, typer.Option(metavar="FILE", parser=read_policy_file)] = None
+    retry_policy: Annotated[str | None, typer.Option(metavar="FILE", parser=options.read_policy_file)] = None
     """Retry as this YAML file says."""
-    call_timeout: options.Time = None
-    step_timeout: options.Time = None
     max_seconds: options.Time = None
     """Maximum time of the whole run: 90s, 5m, 12h."""
     max_tokens: options.Count[int | None] = None
     """Maximum number of tokens of the whole run."""
     max_calls: options.Count[int | None] = None
     """Maximum number of model calls of the whole run."""
-    synthesis: bool | None = None
     checks: bool = True
     """Derive checks, or leave all to the judge."""
-    require: Requirement | None = None
 
     @property
     def asks_person(self) -> bool:
@@ -133,6 +128,30 @@ class RunOptions(BaseModel):
         given = self.model_dump(exclude_unset=True)
         models = [*RunOptions.model_validate(stored).model, *self.model]
         return RunOptions.model_validate({**stored, **given, "model": models})
+
+
+def _list_shared() -> dict[str, Any]:
+    """Returns a field for each option of ``RunSettings`` that can be typed; None stands for its default."""
+    hints = get_type_hints(RunSettings, include_extras=True)
+    typed = {name: _choose_type(get_args(hint)[0]) for name, hint in hints.items()}
+    return {name: (kind, None) for name, kind in typed.items() if kind is not None}
+
+
+def _choose_type(kind: Any) -> Any:  # noqa: ANN401 - any type
+    """Returns the type of an option of the command line; None if no text can state such a value."""
+    parts = {*(get_args(kind) if get_origin(kind) in (Union, UnionType) else [kind])} - {NoneType}
+    if parts == {int, float}:
+        return options.Time
+    if parts == {int}:
+        return Annotated[int | None, typer.Option(metavar="N", min=1)]
+    is_stated = parts == {bool} or all(get_origin(part) is Literal for part in parts)
+    return kind | None if is_stated else None
+
+
+if TYPE_CHECKING:
+    RunOptions: TypeAlias = _OwnOptions
+else:
+    RunOptions = create_model("RunOptions", __base__=_OwnOptions, **_list_shared())
 
 
 def _split_role(text: str) -> tuple[str, str]:
