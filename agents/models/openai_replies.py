@@ -147,8 +147,9 @@ class OpenAIReplies(Base):
         self, chunk: dict[str, Any], default_chunk_class: type, base_generation_info: dict[str, Any] | None
     ) -> ChatGenerationChunk | None:
         with read_answers(chunk):
+            deltas = [_complete_delta(choice) for choice in chunk.get("choices") or ()]
             converted = super()._convert_chunk_to_generation_chunk(
-                _complete_chunk(chunk), default_chunk_class, base_generation_info
+                {**chunk, "choices": deltas}, default_chunk_class, base_generation_info
             )
             choices = chunk.get("choices") or (chunk.get("chunk") or {}).get("choices")
             if converted is not None and choices:
@@ -253,29 +254,23 @@ def _write_arguments(given: object) -> str:
 
 def _complete_output(data: object) -> object:
     """Returns an answer of the Responses API in which the calls have arguments that are read in one way."""
-    output = data.get("output") if isinstance(data, Mapping) else None
-    if not isinstance(data, Mapping) or not isinstance(output, list):
+    if not isinstance(data, Mapping) or not isinstance(data.get("output"), list):
         return data
-    is_call = [isinstance(item, Mapping) and item.get("type") == "function_call" for item in output]
-    items = [_complete_function(item) if each else item for item, each in zip(output, is_call, strict=True)]
+    items = [
+        each if each.get("type") != "function_call" else _complete_function(each) for each in data["output"]
+    ]
     return {**data, "output": items}
 
 
-def _complete_chunk(chunk: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a piece of a stream whose calls have an index, without which LangChain drops all of them."""
-    choices = [
-        {**choice, "delta": {**choice["delta"], "tool_calls": [_complete_part(each) for each in calls]}}
-        if isinstance(choice, Mapping) and (calls := (choice.get("delta") or {}).get("tool_calls"))
-        else choice
-        for choice in chunk.get("choices") or ()
+def _complete_delta(choice: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns a choice of a stream whose calls have an index; LangChain would drop all if one has none."""
+    delta = choice.get("delta") or {}
+    parts = [(call, call.get("function") or {}) for call in delta.get("tool_calls") or ()]
+    calls = [
+        {"index": None, **call, "function": {**part, "arguments": _write_arguments(part.get("arguments"))}}
+        for call, part in parts
     ]
-    return {**chunk, "choices": choices} if choices else dict(chunk)
-
-
-def _complete_part(call: Mapping[str, Any]) -> dict[str, Any]:
-    function = call.get("function") or {}
-    written = {**function, "arguments": _write_arguments(function.get("arguments"))}
-    return {"index": None, **call, "function": written}
+    return {**choice, "delta": {**delta, "tool_calls": calls}} if calls else choice
 
 
 def _read_texts(message: object) -> dict[str, str]:

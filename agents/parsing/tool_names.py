@@ -94,7 +94,6 @@ def surely_reads(name: str) -> bool:
 
 
 @lru_cache(1024)
-@lru_cache(1024)
 def guess_kind(name: str) -> ToolKind:
     """Guesses from its name whether a tool acts, only reads, or may do either."""
     words = split_name(name)

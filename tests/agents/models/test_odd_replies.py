@@ -307,7 +307,7 @@ def test_the_last_call_before_the_limit_of_tokens_is_not_made_though_a_server_co
 REFUSED = {
     "code": "tool_use_failed",
     "type": "invalid_request_error",
-    "message": "Failed to call a function.",
+    "message": "Failed to call it.",
 }
 
 
