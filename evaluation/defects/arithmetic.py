@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from decimal import Decimal
+from functools import lru_cache
 from itertools import product
 from typing import Final
 
@@ -23,9 +24,12 @@ _SIZES_IN_OTHERS: Final = (
 """Sizes of units in others, and the base of a share."""
 _CONSTANTS: Final = tuple(map(Decimal, _SIZES_IN_OTHERS))
 _FAHRENHEIT: Final = Decimal("1.8")
+_CACHED: Final = 256
+"""The texts of one run, which each of its turns may take numbers from."""
 _TOLERANCE: Final = Decimal("0.006")
 
 
+@lru_cache(_CACHED)
 def read_numbers(text: str) -> frozenset[Decimal]:
     """Return the numbers of a text, also with a decimal comma."""
     points = (

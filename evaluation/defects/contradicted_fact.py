@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import Final
+from functools import cache, cached_property
+from itertools import chain
+from typing import Final, Self
 
 from agents.parsing.tool_names import split_name
 from evaluation.defects.arithmetic import combine, follows, is_converted, is_equal, is_sum, read_numbers
@@ -53,7 +55,7 @@ _EXAMPLE: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Field:
     name: tuple[str, ...]
     number: Decimal
@@ -63,36 +65,58 @@ class _Field:
     around: frozenset[str]
     """The words of its name, and of the names of the objects that it is in."""
 
+    @cached_property
+    def size(self) -> Decimal:
+        """Its number without a sign."""
+        return abs(self.number)
+
 
 def find_contradicted_facts(evidence: Evidence) -> Iterator[DefectFinding]:
     """Yield the facts of turns that a result gives otherwise."""
+    read: Callable[[EvidenceCall], list[_Field]] = cache(_list_fields)
     for turn in evidence.said:
         calls = [
             call for call in evidence.known_at(turn) if call.result is not None and call.state != "missed"
         ]
-        if calls:
-            done = [call.args_text for call in calls if call.acts]
-            yield from _compare_turn(turn, [*_list_fields(calls)], evidence.sources_at(turn), done)
+        if not calls:
+            continue
+        sources, sentences = evidence.sources_at(turn), map(_drop_marker, split_stated(turn.text))
+        stated = [(sentence, _read_vital(sentence)) for sentence in sentences]
+        has_facts = any(facts for _, facts in stated)
+        known = _Known.of(calls, sources, read) if has_facts else _Known((), "", frozenset())
+        for sentence, facts in stated:
+            yield from _compare_facts(turn, sentence, facts, known)
+            yield from _find_other_names(turn, sentence, sources)
 
 
-def _list_fields(calls: Sequence[EvidenceCall]) -> Iterator[_Field]:
-    for call in calls:
-        is_prose = call.value is None and len(call.answer) <= _SHORT
-        for fact in read_facts(call.answer).facts if is_prose else ():
-            for value in _values(fact):
-                yield _Field((), value, fact.value.unit, fact.shown, call, frozenset())
-        # A tool that answers with a number alone says by its name what it is.
-        leaves = [(path or (call.name,), leaf) for path, leaf in list_paths(call.value)]
-        stated = {
-            CURRENCIES.get(str(leaf).lower()) for path, leaf in leaves if "currency" in path[-1].lower()
-        }
-        currency = stated.pop() if len(stated) == 1 else None
-        for path, leaf in leaves:
-            if (number := _read_number(leaf)) is not None:
-                words = tuple(split_name(path[-1]))
-                around = frozenset(word for name in path for word in split_name(name))
-                shown = str(leaf) if path == (call.name,) else f"{path[-1]}: {leaf}"
-                yield _Field(words, number, _read_unit(words, currency), shown, call, around)
+def _read_vital(sentence: str) -> list[Fact]:
+    return [fact for fact in read_facts(sentence).facts if fact.kind == "number" and fact.is_vital]
+
+
+def _list_fields(call: EvidenceCall) -> list[_Field]:
+    is_prose = call.value is None and len(call.answer) <= _SHORT
+    facts = read_facts(call.answer).facts if is_prose else []
+    return [
+        *(
+            _Field((), value, fact.value.unit, fact.shown, call, frozenset())
+            for fact in facts
+            for value in _values(fact)
+        ),
+        *_list_numbers(call),
+    ]
+
+
+def _list_numbers(call: EvidenceCall) -> Iterator[_Field]:
+    # A tool that answers with a number alone says by its name what it is.
+    leaves = [(path or (call.name,), leaf) for path, leaf in list_paths(call.value)]
+    stated = {CURRENCIES.get(str(leaf).lower()) for path, leaf in leaves if "currency" in path[-1].lower()}
+    currency = stated.pop() if len(stated) == 1 else None
+    for path, leaf in leaves:
+        if (number := _read_number(leaf)) is not None:
+            words = tuple(split_name(path[-1]))
+            around = frozenset(word for name in path for word in split_name(name))
+            shown = str(leaf) if path == (call.name,) else f"{path[-1]}: {leaf}"
+            yield _Field(words, number, _read_unit(words, currency), shown, call, around)
 
 
 def _read_unit(words: Sequence[str], currency: str | None) -> str | None:
@@ -115,25 +139,44 @@ def _read_number(leaf: object) -> Decimal | None:
 _LONGEST_NUMBER: Final = 40
 
 
-def _compare_turn(
-    turn: EvidenceTurn, fields: Sequence[_Field], sources: Sequence[str], done: Sequence[str]
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The fields of the answers before a turn, and the texts and numbers of all its sources."""
+
+    fields: Sequence[_Field]
+    text: str
+    numbers: frozenset[Decimal]
+
+    @classmethod
+    def of(
+        cls,
+        calls: Sequence[EvidenceCall],
+        sources: Sequence[str],
+        read: Callable[[EvidenceCall], Sequence[_Field]],
+    ) -> Self:
+        texts = [*sources, *(call.args_text for call in calls if call.acts)]
+        text = "\n".join(texts)
+        numbers = map(read_numbers, texts if len(text) <= _LONGEST else ())
+        return cls([*chain(*map(read, calls))], text, frozenset[Decimal]().union(*numbers))
+
+
+def _compare_facts(
+    turn: EvidenceTurn, sentence: str, facts: Sequence[Fact], known: _Known
 ) -> Iterator[DefectFinding]:
-    text = "\n".join([*sources, *done])
-    known = read_numbers(text) if len(text) <= _LONGEST else frozenset[Decimal]()
-    for sentence in map(_drop_marker, split_stated(turn.text)):
-        numbers = [fact for fact in read_facts(sentence).facts if fact.kind == "number" and fact.is_vital]
-        for fact in numbers:
-            field = _find_other_unit(fact, fields, sentence, text) or _find_other_sign(fact, fields, sentence)
-            if field:
-                seen = f"{field.call.name} gave {field.shown}"
-                yield DefectFinding(_RULE, "defect", sentence, seen, turn.place, field.call.place)
-            elif other := _find_near_miss(fact, known, read_numbers(sentence)):
-                seen = f"the sources have {other:f}, and no {fact.shown}"
-                yield DefectFinding(_RULE, "defect", sentence, seen, turn.place)
-            elif len(known) <= _FEW and (field := _find_other_field(fact, fields, known, turn, sentence)):
-                seen = f"{field.call.name} gave {field.shown}, from which {fact.shown} does not follow"
-                yield DefectFinding(_RULE, "defect", sentence, seen, turn.place, field.call.place)
-        yield from _find_other_names(turn, sentence, sources)
+    fields, numbers = known.fields, known.numbers
+    for fact in facts:
+        field = _find_other_unit(fact, fields, sentence, known.text) or _find_other_sign(
+            fact, fields, sentence
+        )
+        if field:
+            seen = f"{field.call.name} gave {field.shown}"
+            yield DefectFinding(_RULE, "defect", sentence, seen, turn.place, field.call.place)
+        elif other := _find_near_miss(fact, numbers, read_numbers(sentence)):
+            seen = f"the sources have {other:f}, and no {fact.shown}"
+            yield DefectFinding(_RULE, "defect", sentence, seen, turn.place)
+        elif len(numbers) <= _FEW and (field := _find_other_field(fact, fields, numbers, turn, sentence)):
+            seen = f"{field.call.name} gave {field.shown}, from which {fact.shown} does not follow"
+            yield DefectFinding(_RULE, "defect", sentence, seen, turn.place, field.call.place)
 
 
 def _drop_marker(sentence: str) -> str:
@@ -144,12 +187,15 @@ def _values(fact: Fact) -> list[Decimal]:
     return [value for value in fact.value.readings if isinstance(value, Decimal)]
 
 
+def _find_alike(fact: Fact, fields: Sequence[_Field]) -> list[_Field]:
+    sizes = {*map(abs, _values(fact))}
+    return [field for field in fields if field.size in sizes]
+
+
 def _find_other_unit(fact: Fact, fields: Sequence[_Field], sentence: str, text: str) -> _Field | None:
     """Find the field of the same number in another currency, size or scale; None if any field agrees."""
     unit = fact.value.unit
-    alike = [field for field in fields if abs(field.number) in map(abs, _values(fact))]
-    if unit in (None, "%") or not alike:
-        return None
+    alike = [] if unit in (None, "%") else _find_alike(fact, fields)
     if any(agree_units(field.unit, unit) for field in alike):
         return None
     return next((field for field in alike if _contradicts(field, fact, sentence, text)), None)
@@ -178,7 +224,7 @@ def _names_field(field: _Field, sentence: str) -> bool:
 
 
 def _find_other_sign(fact: Fact, fields: Sequence[_Field], sentence: str) -> _Field | None:
-    alike = [field for field in fields if abs(field.number) in map(abs, _values(fact))]
+    alike = _find_alike(fact, fields)
     is_lost = bool(alike) and all(field.number < 0 and _names_field(field, sentence) for field in alike)
     return alike[0] if is_lost and min(_values(fact)) > 0 and not _NEGATIVE.search(sentence) else None
 

@@ -149,7 +149,7 @@ class EvidenceCall:
         """Its answer without the fields that have no value: an empty list of sent invites says nothing."""
         if not isinstance(self.value, Mapping | list):
             return self.answer
-        return " ".join(f"{name} {leaf}" for name, leaf in list_leaves(self.value) if leaf)
+        return " ".join(f"{name} {leaf}" for name, leaf in self.answered if leaf)
 
     @cached_property
     def beginnings(self) -> frozenset[str]:
@@ -160,6 +160,16 @@ class EvidenceCall:
     def stated_beginnings(self) -> frozenset[str]:
         """The beginnings of the words of what it states."""
         return list_beginnings(self.stated)
+
+    @cached_property
+    def leaves(self) -> Sequence[tuple[str, object]]:
+        """The plain values of its arguments, each with the name of its field."""
+        return [*list_leaves(self.args)]
+
+    @cached_property
+    def answered(self) -> Sequence[tuple[str, object]]:
+        """The plain values of its answer, each with the name of its field."""
+        return [*list_leaves(self.value)]
 
     @property
     def says_only_ok(self) -> bool:
@@ -180,12 +190,12 @@ class EvidenceCall:
     @cached_property
     def is_program(self) -> bool:
         """Whether its answer tells how a program ended."""
-        return any(name in _EXITS for name, _ in list_leaves(self.value)) or bool(_read_command(self.args))
+        return any(name in _EXITS for name, _ in self.answered) or bool(_read_command(self.args))
 
     @cached_property
     def has_failed(self) -> bool:
         """Whether a program ended with an error, or tests failed."""
-        codes = [leaf for name, leaf in list_leaves(self.value) if name in _EXITS]
+        codes = [leaf for name, leaf in self.answered if name in _EXITS]
         return any(code not in {0, "0", None} for code in codes) or bool(_FAILED.search(self.answer))
 
 
@@ -235,7 +245,8 @@ class Evidence:
         """Return the texts that a turn may take facts from."""
         calls = self.known_at(turn)
         asked = [call.args_text for call in calls if call.args and not (call.acts or ends_run(call.name))]
-        return [*self.given, self.asked_before(turn), *asked, *(call.answer for call in calls if call.answer)]
+        said = (each.text for each in self.turns if each.role == "user" and each.place < turn.place)
+        return [*self.given, *said, *asked, *(call.answer for call in calls if call.answer)]
 
 
 def build_call(

@@ -14,7 +14,6 @@ from evaluation.defects.evidence import (
     EvidenceCall,
     EvidenceTurn,
     Program,
-    list_leaves,
     names_any,
     names_value,
 )
@@ -98,7 +97,7 @@ def _find_failed_actions(turn: EvidenceTurn, calls: Sequence[EvidenceCall]) -> I
 def _is_about(claim: Claim, call: EvidenceCall) -> bool:
     if claim.families & call.families:
         return True
-    named = {*call.words, *(str(leaf).lower() for _, leaf in list_leaves(call.args))}
+    named = {*call.words, *(str(leaf).lower() for _, leaf in call.leaves)}
     is_near = any(len(word) >= _SHORTEST and word in claim.sentence.lower() for word in named)
     return is_near and bool(claim.families & list_supported(call.families))
 

@@ -13,7 +13,6 @@ from evaluation.defects.evidence import (
     Evidence,
     EvidenceCall,
     EvidenceTurn,
-    list_leaves,
     names_value,
 )
 from evaluation.defects.failed_calls import admits_failure
@@ -55,9 +54,9 @@ def find_missing_effects(evidence: Evidence) -> Iterator[DefectFinding]:
 
 
 def _reads_result(read: EvidenceCall, call: EvidenceCall) -> bool:
-    asked = {str(leaf) for _, leaf in list_leaves(read.args)} - {"", "None"}
+    asked = {str(leaf) for _, leaf in read.leaves} - {"", "None"}
     if asked:
-        known = {str(leaf) for source in (call.args, call.value) for _, leaf in list_leaves(source)}
+        known = {str(leaf) for _, leaf in (*call.leaves, *call.answered)}
         return any(len(value) >= _SHORTEST_ID and not value.isalpha() for value in asked & known)
     return bool({*read.words} & {*call.words} - _NAMES)
 
@@ -87,11 +86,11 @@ def _find_unchanged(
     answer: EvidenceTurn, call: EvidenceCall, reads: Sequence[EvidenceCall]
 ) -> Iterator[DefectFinding]:
     """Yield the reads in which a thing that was deleted is still listed, or one that was closed is open."""
-    targets = {str(leaf) for _, leaf in list_leaves(call.args)} if "delete" in call.families else set()
+    targets = {str(leaf) for _, leaf in call.leaves} if "delete" in call.families else set()
     open_states = {state for name in call.families for state in _UNCHANGED.get(name, ())}
     claimed = {name for claim in find_claims(answer.text) for name in claim.families}
     for read in reads[-1:] if claimed & call.families else ():
-        leaves = [(name, str(leaf)) for name, leaf in list_leaves(read.value)]
+        leaves = [(name, str(leaf)) for name, leaf in read.answered]
         listed = [leaf for _, leaf in leaves if isinstance(read.value, list) and not leaf.isdigit()]
         shown = [leaf for leaf in listed if leaf in targets]
         shown += [leaf for name, leaf in leaves if name in _STATES and leaf.lower() in open_states]
@@ -123,5 +122,5 @@ def _differs(value: object, shown: object) -> bool:
 
 
 def _find_open_status(call: EvidenceCall) -> str | None:
-    states = (str(leaf) for name, leaf in list_leaves(call.value) if name in _STATES)
+    states = (str(leaf) for name, leaf in call.answered if name in _STATES)
     return next((state for state in states if state.lower() in _OPEN), None)

@@ -15,7 +15,6 @@ from evaluation.defects.evidence import (
     Evidence,
     EvidenceCall,
     EvidenceTurn,
-    list_leaves,
     names_any,
 )
 from evaluation.texts.fact_reading import Clock, Fact, TypedValue, find_times, read_facts, read_typed
@@ -53,7 +52,7 @@ def _find_invented(evidence: Evidence, call: EvidenceCall) -> Iterator[DefectFin
     passed = " ".join(each.args_text for each in evidence.calls if each.acts)
     known = {value for source in sources for value in read_typed(source)}
     known |= {_name_number(number) for number in _NUMBER.findall(task) if number not in passed}
-    for key, leaf in list_leaves(call.args):
+    for key, leaf in call.leaves:
         target = str(leaf).strip().lower()
         for value in () if any(word in key.lower() for word in _OWN_KEYS) else _read_target(key, leaf):
             # A value within prose is what the call writes, and no target of it.
@@ -116,12 +115,7 @@ def _find_replaced(  # noqa: PLR0917
     said: frozenset[TypedValue],
 ) -> Iterator[DefectFinding]:
     # Parts are read one by one: the end of one text and the beginning of the next are no value.
-    passed = {
-        (value, call)
-        for call in calls
-        for _, leaf in list_leaves(call.args)
-        for value in _read_values(str(leaf))
-    }
+    passed = {(value, call) for call in calls for _, leaf in call.leaves for value in _read_values(str(leaf))}
     done = {value for value, _ in passed} | {value for call in calls for value in _read_values(call.answer)}
     done |= {value for value in said if value.family == "name" and _is_done(value.value, calls)}
     # The same moment may have another date in another time zone, but hardly the same time.
@@ -155,7 +149,7 @@ def _find_other_amount(
     if not asked:
         return
     done = read_numbers("\n".join(f"{call.args_text} {call.answer}" for call in calls))
-    leaves = [leaf for call in calls for leaf in list_leaves(call.args) if _is_amount(leaf[1])]
+    leaves = [leaf for call in calls for leaf in call.leaves if _is_amount(leaf[1])]
     totals = {
         sum((Decimal(str(leaf)) for key, leaf in leaves if key == name), Decimal()) for name, _ in leaves
     }
@@ -166,7 +160,7 @@ def _find_other_amount(
             continue
         for call in calls:
             known = asked | read_numbers("\n".join(_read_sources(evidence, call.place)))
-            for key, leaf in list_leaves(call.args):
+            for key, leaf in call.leaves:
                 if _is_amount(leaf) and Decimal(str(leaf)) not in known and _is_meant(key, fact, claim):
                     yield _build_finding(turn, call, claim.sentence, f"{key}: {leaf}", fact.shown)
 
