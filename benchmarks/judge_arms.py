@@ -14,7 +14,7 @@ from langchain_core.messages import HumanMessage, SystemMessage
 from agents import MonitoringAgent
 from agents.prompts import MONITORING, fence_text, find_boundary
 from evaluation.judges.figures import LabelledOutput, Verdict
-from evaluation.judges.model_judge import judge_output
+from evaluation.judges.measuring import judge_output
 
 YES_NO = "Does the output meet the objective? Answer with one word: yes or no."
 

@@ -6,7 +6,6 @@ from .checks.check_model import CheckOutcome as CheckOutcome
 from .checks.contract_checks import check as check
 from .contract.contract import EvaluationCase as EvaluationCase
 from .contract.contract import EvaluationContract as EvaluationContract
-from .contract.intake import run_from_messages as run_from_messages
 from .contract.rubric import Rubric as Rubric
 from .contract.run import AgentRun as AgentRun
 from .contract.run import ToolCall as ToolCall
@@ -16,12 +15,13 @@ from .errors import EvaluationError as EvaluationError
 from .errors import JudgeError as JudgeError
 from .errors import MissingExtraError as MissingExtraError
 from .graph import build_evaluation_graph as build_evaluation_graph
+from .importers.conversation import run_from_messages as run_from_messages
 from .judges.figures import JudgeTrust as JudgeTrust
 from .judges.figures import LabelledOutput as LabelledOutput
 from .judges.figures import find_trust as find_trust
 from .judges.figures import save_trust as save_trust
+from .judges.measuring import measure_judge as measure_judge
 from .judges.model_judge import RubricJudge as RubricJudge
-from .judges.model_judge import measure_judge as measure_judge
 from .plugins import Judge as Judge
 from .plugins import JudgeRequest as JudgeRequest
 from .plugins import Price as Price

@@ -17,7 +17,7 @@ from langgraph.runtime import get_runtime
 from evaluation.contract.intake import select_fields
 from evaluation.contract.requirements import Contract
 from evaluation.findings import Finding
-from evaluation.importers.known_formats import Conversation
+from evaluation.importers.conversation import Conversation
 from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, Plugins, check_judge
 from evaluation.report.report_model import EvaluationState, PreparedState
 from evaluation.runner import FIRST, NODES, Node

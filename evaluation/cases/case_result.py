@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from evaluation.cases.case_files import format_values, read_values, validate_values
 from evaluation.errors import ContractError
-from evaluation.findings import EvaluationStatus
+from evaluation.findings import STRICTNESS, EvaluationStatus, join_names
 from evaluation.report.redaction import Redactor
 from evaluation.sensitive.scanner import shorten
 from evaluation.statistics import TrialRate, pass_hat_k, proportion
@@ -98,7 +98,6 @@ def describe_run(case: JsonObject) -> dict[str, Any]:
 Trials: TypeAlias = Mapping[str, Sequence[bool]]
 """Whether each run of a case passed, by the name of the case."""
 _MOST_K: Final = 8
-_MOST_NAMES: Final = 5
 
 
 def group_trials(results: Iterable[CaseResult]) -> dict[str, Trials]:
@@ -137,7 +136,8 @@ def describe_pass_rates(results: Sequence[CaseResult]) -> Iterator[str]:
         label = f"{arm}: " if arm else ""
         yield from (f"{label}{_format_rate(k, rate)}" for k, rate in enumerate(list_pass_rates(trials), 1))
         if flaky := find_flaky(trials):
-            yield f"{label}{len(flaky)} of {len(trials)} cases are flaky: {_list_names(flaky)}"
+            named = join_names(f"{name} ({count})" for name, count in flaky.items())
+            yield f"{label}{len(flaky)} of {len(trials)} cases are flaky: {named}"
 
 
 def _format_rate(k: int, rate: TrialRate) -> str:
@@ -146,12 +146,6 @@ def _format_rate(k: int, rate: TrialRate) -> str:
     return f"pass^{k} {rate.value:.4f} ({low:.4f} to {high:.4f}), {cases}"
 
 
-def _list_names(flaky: Mapping[str, str]) -> str:
-    shown = [f"{name} ({count})" for name, count in flaky.items()][:_MOST_NAMES]
-    return ", ".join(shown) + (f" and {len(flaky) - _MOST_NAMES} more" if len(flaky) > _MOST_NAMES else "")
-
-
-_STATUSES: Final = ("passed", "warning", "needs_review", "failed", "invalid")
 _BASES: Final = {"approved": 0, "checked": 0, "judged": 1, "unverified": 2}
 
 
@@ -186,7 +180,7 @@ def build_baseline(results: Iterable[CaseResult]) -> Baseline:
 
 
 def _summarise(results: list[CaseResult]) -> BaselineCase:
-    worst = max(results, key=lambda each: (_STATUSES.index(each.status), _BASES[each.basis]))
+    worst = max(results, key=lambda each: (STRICTNESS.index(each.status), _BASES[each.basis]))
     return BaselineCase(
         status=worst.status,
         basis=worst.basis,
@@ -254,7 +248,7 @@ def check_same_cases(before: Baseline, names: Iterable[str]) -> None:
 def _compare(was: BaselineCase, now: BaselineCase) -> int:
     """Return -1 if a case is worse than it was, 1 if it is better, else 0."""
     if was.runs == now.runs == 1:
-        ranks = [(_STATUSES.index(each.status), _BASES[each.basis]) for each in (was, now)]
+        ranks = [(STRICTNESS.index(each.status), _BASES[each.basis]) for each in (was, now)]
         return (ranks[0] > ranks[1]) - (ranks[0] < ranks[1])
     share, interval = now.passed / now.runs, proportion(was.passed, was.runs).interval
     return 0 if interval is None else (share > interval.high) - (share < interval.low)

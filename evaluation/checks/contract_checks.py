@@ -220,8 +220,8 @@ Check: TypeAlias = Annotated[
     | wording.Contains
     | wording.Excludes
     | wording.OneOf
-    | wording.StartsWith
-    | wording.EndsWith
+    | style.StartsWith
+    | style.EndsWith
     | style.LetterCase
     | style.Language
     | style.Punctuation

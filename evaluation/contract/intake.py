@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict, deque
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -17,19 +17,19 @@ from evaluation.contract.requirements import FIELD_PATHS, Contract
 from evaluation.contract.run import MEASURES, AgentRun, ToolCall
 from evaluation.errors import ContractError
 from evaluation.findings import TRUNCATED, Finding
-from evaluation.importers.imported_message import (
-    content_texts,
-    dump_message,
-    format_text,
-    is_visible,
-)
-from evaluation.importers.known_formats import (
+from evaluation.importers.conversation import (
     Conversation,
     RecordedCall,
+    convert_calls,
     ends_run,
     ends_with_question,
     read_conversation,
     read_last_answer,
+)
+from evaluation.importers.imported_message import (
+    content_texts,
+    dump_message,
+    is_visible,
 )
 from evaluation.sensitive.scanner import shorten
 from evaluation.validation import (
@@ -59,73 +59,6 @@ def list_given_texts(run: JsonObject) -> list[str]:
     asked = [each for each in messages if each.get("role") in _GIVING_ROLES]
     texts = [text for message in asked for text in content_texts(message.get("content"))]
     return [*map(str, as_list(run.get("sources"))), *texts]
-
-
-def run_from_messages(
-    messages: Iterable[object], *, failed: Callable[[str], bool] | None = None
-) -> JsonObject:
-    """Convert a conversation to an ``agent_run``.
-
-    Each answer belongs to the nearest call before it that has no answer: the one with its id if ids are
-    recorded, else the first of the message.
-
-    Args:
-        messages: Messages of OpenAI (chat, or items of the Responses API), Anthropic, Gemini or LangChain, as
-            plain objects, as the objects of these libraries, or as LangChain's dumps of them.
-        failed: Returns whether the answer of a tool is an error. An answer that its format marks as an error
-            is one in any case.
-
-    Returns:
-        An ``agent_run`` with the first text of the user as input, the tool calls with their answers, and the
-        conversation.
-
-    Raises:
-        ContractError: A message is in no known format.
-    """
-    log = [dump_message(message) for message in messages]
-    return build_run(log, read_conversation(log), failed)
-
-
-def build_run(
-    log: Sequence[object], conversation: Conversation, failed: Callable[[str], bool] | None = None
-) -> JsonObject:
-    """Build the ``agent_run`` of messages that were read; see ``run_from_messages``."""
-    return {
-        "input": next((each.text for each in conversation.messages if each.role == "user"), ""),
-        "messages": log,
-        "tool_calls": convert_calls(conversation, failed),
-    }
-
-
-def convert_calls(
-    conversation: Conversation, failed: Callable[[str], bool] | None = None
-) -> list[JsonObject]:
-    """Write the calls of a conversation as the ``tool_calls`` of a run; parallel ones name their message."""
-    calls_of = Counter(recorded.message for recorded in conversation.calls)
-    calls = [
-        (recorded.message, {**_convert_call(recorded, failed), **_name_agent(conversation, recorded)})
-        for recorded in conversation.calls
-    ]
-    return [{**call, "message": message} if calls_of[message] > 1 else call for message, call in calls]
-
-
-def _name_agent(conversation: Conversation, recorded: RecordedCall) -> JsonObject:
-    """Return the agent that frameworks write as the name of a message."""
-    message = conversation.messages[recorded.message].plain
-    name = message.get("name")
-    # An item of the Responses API has no content, and names its tool.
-    return {"agent": name} if isinstance(name, str) and name and message.get("content") is not None else {}
-
-
-def _convert_call(recorded: RecordedCall, failed: Callable[[str], bool] | None) -> JsonObject:
-    call, answer = recorded.call, recorded.answer
-    return {
-        "name": call.name,
-        "args": call.args,
-        "result": answer and answer.value,
-        "error": answer is not None
-        and (answer.is_error or (failed is not None and failed(format_text(answer.value)))),
-    }
 
 
 def name_tool(name: str) -> str:

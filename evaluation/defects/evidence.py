@@ -13,7 +13,7 @@ from typing import Final, Literal
 from agents.parsing.outcomes import read_outcome, states_error
 from agents.parsing.tool_names import guess_kind, split_name
 from evaluation.defects.claims import list_beginnings, list_families
-from evaluation.importers.known_formats import Conversation, ends_run, read_conversation
+from evaluation.importers.conversation import Conversation, ends_run, read_conversation
 from evaluation.sensitive.scanner import quote_text
 from evaluation.texts.json_texts import parse_json
 from evaluation.texts.normal import read_source, read_visible

@@ -11,14 +11,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from agents.parsing.tool_names import split_name
-from evaluation.errors import ContractError
 from evaluation.importers.imported_message import (
     ROLES,
     Answer,
@@ -29,7 +26,6 @@ from evaluation.importers.imported_message import (
     content_parts,
     content_texts,
     is_marked_error,
-    is_visible,
     list_keys,
     parse_arguments,
     part_text,
@@ -360,177 +356,3 @@ def _names_call(value: object) -> bool:
         words = {word.lower() for key in value for word in _WORD.findall(key)}
         return not _CALLING.isdisjoint(words) or any(map(_names_call, value.values()))
     return isinstance(value, list) and any(map(_names_call, value))
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedCall:
-    """A call, its message's position and its answer; None if no message answers it."""
-
-    message: int
-    call: Call
-    answer: Answer | None
-
-
-@dataclass(frozen=True, slots=True)
-class Conversation:
-    """The messages of a run."""
-
-    messages: tuple[Message, ...]
-    calls: tuple[RecordedCall, ...]
-    orphans: tuple[int, ...]
-    """The positions of messages with an answer to a call that no message before them makes."""
-
-    @property
-    def is_recorded(self) -> bool:
-        """Whether it holds anything of the agent."""
-        return any(each.role in _AGENT_ROLES for each in self.messages)
-
-    @property
-    def _last(self) -> Message | None:
-        """The last message of the agent or of its tools."""
-        return next((each for each in reversed(self.messages) if each.role in _AGENT_ROLES), None)
-
-    @property
-    def cut_off(self) -> str | None:
-        """The reason why the provider cut the last reply off; None if it did not."""
-        last = self._last
-        return last.cut_off if last is not None and last.role == "assistant" else None
-
-    @property
-    def ends_with_call(self) -> bool:
-        """Whether the agent ended with a call or the answer to one; an empty reply is an end."""
-        last = self._last
-        return last is not None and (last.role == "tool" or bool(last.calls))
-
-    @property
-    def has_reply(self) -> bool:
-        """Whether the agent ended with a reply, and not with a call or the answer to one."""
-        last = self._last
-        if last is None or last.role == "tool":
-            return False
-        # A provider's server answers its own tools within the message.
-        own = [each for each in self.calls if self.messages[each.message] is last]
-        return last.ends_with_reply and all(each.answer is not None for each in own)
-
-    @property
-    def last_calls(self) -> list[RecordedCall]:
-        """The calls of the last message that holds any."""
-        return [each for each in self.calls if each.message == self.calls[-1].message]
-
-
-_AGENT_ROLES = frozenset({"assistant", "tool"})
-
-
-def read_conversation(messages: Iterable[object]) -> Conversation:
-    """Read the messages of a run, in any mixture of known formats.
-
-    Raises:
-        ContractError: A message is in no known format; the error names it and the accepted formats.
-    """
-    read = tuple(_read_at(index, message) for index, message in enumerate(messages))
-    turns = _number_turns(read)
-    made = [(turns[index], call) for index, message in enumerate(read) for call in message.calls]
-    answers, orphans = _pair_answers(read, made)
-    calls = tuple(
-        RecordedCall(message, call, answers.get(position, call.answer))
-        for position, (message, call) in enumerate(made)
-    )
-    return Conversation(read, calls, orphans)
-
-
-def _number_turns(messages: Sequence[Message]) -> list[int]:
-    """Return for each message the first one of its turn: items of the Responses API hold one call each."""
-    turns: list[int] = []
-    for index, message in enumerate(messages):
-        follows = index > 0 and message.is_call_item and messages[index - 1].is_call_item
-        turns.append(turns[-1] if follows else index)
-    return turns
-
-
-def _read_at(index: int, message: object) -> Message:
-    try:
-        return read_message(message)
-    except UnknownFormatError as error:
-        raise ContractError(f"messages[{index}] {error}; give messages of {ACCEPTED}") from None
-
-
-def _pair_answers(
-    messages: Sequence[Message], made: Sequence[tuple[int, Call]]
-) -> tuple[dict[int, Answer], tuple[int, ...]]:
-    """Pair each answer with the nearest call before it that has no answer.
-
-    Args:
-        messages: The messages.
-        made: The calls, each with the position of its message.
-
-    Returns:
-        The answers by the position of the call, and the positions of the messages whose answer has no call.
-    """
-    answers: dict[int, Answer] = {}
-    orphans: list[int] = []
-    waiting: list[int] = []
-    open_calls = deque(place for place, (_, call) in enumerate(made) if call.answer is None)
-    answered = {call.id for _, call in made if call.answer is not None} - {None}
-    for index, message in enumerate(messages):
-        while open_calls and made[open_calls[0]][0] == index:
-            waiting.append(open_calls.popleft())
-        for answer in message.answers:
-            position = _find_call(answer, waiting, made)
-            if position is not None:
-                waiting.remove(position)
-                answers[position] = answer
-            elif answer.id not in answered:
-                orphans.append(index)
-    return answers, tuple(orphans)
-
-
-def _find_call(answer: Answer, waiting: Sequence[int], made: Sequence[tuple[int, Call]]) -> int | None:
-    """Find the call that an answer belongs to: by its id, or among the calls whose id leaves it open."""
-    same_id = [each for each in waiting if answer.id and made[each][1].id == answer.id]
-    fitting = same_id or [
-        each
-        for each in waiting
-        if answer.name in {None, made[each][1].name} and not (answer.id and made[each][1].id)
-    ]
-    # Parallel calls of one message are answered from the first on.
-    return next((each for each in fitting if made[each][0] == made[fitting[-1]][0]), None)
-
-
-_FINISH: Final = frozenset({"finish", "final", "submit", "terminate", "exit", "done", "completion"})
-_TASK_ENDS: Final = ({"task", "complete"}, {"give", "answer"}, {"end", "task"}, {"end", "conversation"})
-_HAND: Final = frozenset({"transfer", "handoff", "handover", "escalate", "hand"})
-_TO_PEOPLE: Final = frozenset(
-    {"human", "humans", "agent", "agents", "person", "operator", "support", "representative"}
-)
-_ANSWERS: Final = (
-    "final_answer", "answer", "output", "result", "response", "message", "text", "content", "submission",
-    "thought",
-)  # fmt: skip
-"""The arguments of a finish call that may be the answer, the likeliest first."""
-
-
-def ends_run(name: str) -> bool:
-    """Return whether a call of this name ends a run without a reply."""
-    words = {*split_name(name)}
-    is_finish = bool(words & _FINISH) or any(each <= words for each in _TASK_ENDS)
-    return is_finish or bool(words & _HAND and words & _TO_PEOPLE)
-
-
-def ends_with_question(conversation: Conversation) -> bool:
-    """Return whether the last message is a question of the user, which nobody has answered yet."""
-    last = conversation.messages[-1] if conversation.messages else None
-    return last is not None and last.role == "user" and last.text.rstrip().endswith(("?", "？"))
-
-
-def read_last_answer(conversation: Conversation) -> str:
-    """Return the answer of a conversation: of its finish call, else the last text of the assistant."""
-    calls = [] if conversation.has_reply else conversation.last_calls if conversation.calls else []
-    stated = [text for call in calls if ends_run(call.call.name) and (text := _read_argument(call))]
-    texts = (each.text for each in reversed(conversation.messages) if each.role == "assistant")
-    return next(iter(stated), None) or next(filter(is_visible, texts), "")
-
-
-def _read_argument(recorded: RecordedCall) -> str:
-    args = parse_arguments(recorded.call.args)
-    values = [args.get(name) for name in _ANSWERS] if isinstance(args, dict) else []
-    return next((value for value in values if isinstance(value, str) and is_visible(value)), "")

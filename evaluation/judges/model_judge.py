@@ -1,13 +1,13 @@
-"""RubricJudge asks a chat model to score a run by a rubric; ``measure_judge`` measures any judge."""
+"""RubricJudge asks a chat model to score a run by a rubric."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
 from statistics import fmean
-from typing import Final, cast
+from typing import Final
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
@@ -18,25 +18,20 @@ from agents.models.identity import identify_judge, name_called, read_secrets
 from agents.models.model_call import call_model, reply_text
 from agents.models.server_answers import iter_causes, read_fault
 from agents.models.server_errors import TransportRetry
-from agents.monitoring import MonitoringAgent
 from agents.parsing.end_reasons import find_message_cut_off, is_blocked, is_token_limit
 from agents.parsing.loose_json import find_document, is_quoted
 from agents.prompts import fence_text, find_boundary
-from agents.reply_types import UNREADABLE_PREFIX
 from agents.sync import Conversation, arun_conversation, run_conversation
 from evaluation.contract.rubric import Criterion, Rubric
 from evaluation.errors import ContractError, JudgeError
-from evaluation.judges.figures import JudgeTrust, LabelledOutput, Verdict, compute_trust, load_labelled_set
 from evaluation.judges.judge_call import (
     FIELDS,
-    SUBJECTIVE,
-    ask_judge,
     is_number,
     read_judge_result,
     read_object,
     sum_usage,
 )
-from evaluation.plugins import AnyJudge, JudgeFunction, JudgeRequest, Turn, check_judge
+from evaluation.plugins import JudgeRequest, Turn
 from evaluation.report.report_model import Action
 from evaluation.values import JsonObject, as_object, format_numbers
 
@@ -367,63 +362,3 @@ def _shorten_value(value: object) -> object:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)
     left_out = len(text) - _MAX_PART
     return f"{text[:_MAX_PART]} [{left_out} more characters]" if left_out > 0 else value
-
-
-MeasuredJudge = MonitoringAgent | AnyJudge | JudgeFunction
-RUBRIC: Final = Rubric.model_validate(
-    {"name": "correctness", "criteria": [{"name": "correctness", "description": SUBJECTIVE["correctness"]}]}
-)
-"""The rubric of a judge that scores: the one of a contract without criteria of its own."""
-
-
-def measure_judge(
-    judge: MeasuredJudge,
-    *,
-    name: str | None = None,
-    outputs: Iterable[LabelledOutput] | None = None,
-    rubric: Rubric = RUBRIC,
-) -> JudgeTrust:
-    """Asks a judge about each output of a labelled set, one after the other: of the bundled set, about 130.
-
-    Args:
-        judge: A monitor, or any judge. A monitor is asked as a run asks it; any other judge scores the
-            rubric, and accepts with its pass score.
-        name: The name under which ``find_trust`` finds the figures. Default: the judge's ``identity``.
-        outputs: The outputs to ask about, for instance your own with people's labels. Default: the whole
-            bundled set.
-        rubric: The rubric of a judge that is no monitor. Default: the criterion "correctness".
-
-    Raises:
-        ContractError: The judge has no identity and no name is given, or it is no judge.
-        ModelUnavailableError: The server of a monitor's model does not answer.
-        ModelRefusedError: The server of a monitor's model refused the request.
-    """
-    known = name or getattr(judge, "identity", None)
-    if not isinstance(known, str):
-        raise ContractError("the judge has no identity; give name=, with the model and its version")
-    asked = load_labelled_set() if outputs is None else outputs
-    return compute_trust(known, ((output.kind, judge_output(judge, output, rubric)) for output in asked))
-
-
-def judge_output(judge: MeasuredJudge, output: LabelledOutput, rubric: Rubric = RUBRIC) -> Verdict:
-    """Asks a judge about one output; raises as ``measure_judge`` does."""
-    if isinstance(judge, MonitoringAgent):
-        return _ask_monitor(judge, output)
-    request = JudgeRequest(rubric, output.task, output.output)
-    asked = cast("AnyJudge", check_judge(judge))
-    try:
-        score = read_judge_result(ask_judge(asked, request), rubric).score
-    except Exception:  # noqa: BLE001 - a judge is the user's code and may raise anything
-        return "needs_review"
-    return "accepted" if score >= rubric.lowest_passing else "refused"
-
-
-def _ask_monitor(monitor: MonitoringAgent, output: LabelledOutput) -> Verdict:
-    try:
-        with judge_errors(monitor.llm):
-            verdict = monitor.evaluate(output.task, output.output)
-    except JudgeError:  # the provider's filter blocked this output; other errors concern every output
-        return "needs_review"
-    if verdict["success"]:
-        return "accepted"
-    return "needs_review" if verdict["feedback"].startswith(UNREADABLE_PREFIX) else "refused"

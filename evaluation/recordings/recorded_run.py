@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from evaluation.contract.intake import build_run
+from evaluation.importers.conversation import Conversation, build_run, read_conversation
 from evaluation.importers.imported_message import Message, dump_message
-from evaluation.importers.known_formats import Conversation, list_unread, read_conversation
+from evaluation.importers.known_formats import list_unread
 from evaluation.sensitive.scanner import shorten
 from evaluation.values import JsonObject, as_object
 

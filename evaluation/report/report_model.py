@@ -21,7 +21,7 @@ from evaluation.findings import (
     FindingKind,
     Group,
 )
-from evaluation.importers.known_formats import Conversation
+from evaluation.importers.conversation import Conversation
 from evaluation.values import JsonObject, Severity, as_object
 
 

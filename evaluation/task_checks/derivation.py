@@ -15,22 +15,16 @@ from evaluation.errors import ContractError
 from evaluation.task_checks.demands import (
     NUMBER,
     OUTPUT,
-    QUOTED,
-    Fields,
     Finding,
-    Reading,
-    Rows,
     Sentence,
     abstain,
-    any_of,
     find_forms,
     is_demand,
     read_number,
-    read_rows,
-    read_task,
     settle,
     split_sentences,
 )
+from evaluation.task_checks.task_reading import QUOTED, Fields, Reading, Rows, any_of, read_rows, read_task
 
 _NEGATED: Final = r"(?:not|n't) (?:to )?(?:be |use |have |contain |write |go |appear )?"
 _AT_LEAST: Final = (
@@ -95,8 +89,8 @@ _ROUNDED: Final = 20
 """Numbers of words from which a bare one allows a tenth more or less."""
 
 
-def find_amounts(text: str) -> Iterator[Finding]:
-    """Finds the numbers of things in a sentence."""
+def find_amounts(text: str, at: int) -> Iterator[Finding]:
+    """Finds the numbers of things in a sentence; ``at`` is its place in the folded text."""
     matches = list(_COUNT.finditer(text))
     kinds = [_find_fields(match["unit"], _UNITS)["check"] for match in matches]
     for match in matches:
@@ -113,16 +107,17 @@ def find_amounts(text: str) -> Iterator[Finding]:
             "exactly" in (bounds or {}) and kinds.count(unit["check"] if unit else "") > 1
         )
         check = {**unit, **bounds} if unit and bounds and not is_unsure else None
-        yield Finding(start, noun.end() if noun else end, check)
+        yield Finding(at + start, at + (noun.end() if noun else end), check)
 
 
-def find_bans(text: str) -> Iterator[Finding]:
-    """Finds things that the output may not have."""
+def find_bans(text: str, at: int) -> Iterator[Finding]:
+    """Finds things that the output may not have; ``at`` is the place of the sentence."""
     for match in _BAN.finditer(text):
         group = "things" if match["things"] else "passive"
         for thing in re.finditer(rf"(?:{_THING})(?!\w)", match[group]):
             start = match.start() if thing.start() == 0 else match.start(group) + thing.start()
-            yield Finding(start, match.start(group) + thing.end(), _find_fields(thing.group(), _THINGS))
+            end = match.start(group) + thing.end()
+            yield Finding(at + start, at + end, _find_fields(thing.group(), _THINGS))
 
 
 def read_times(text: str, place: int) -> tuple[Fields | None, int]:
@@ -338,7 +333,7 @@ def _read_sentence(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
     """Yields the demands of a sentence; demands of a text below the request are never checked."""
     text, start = sentence.text, sentence.start
     is_asked = reading.text.rstrip().endswith("?") and not text.endswith("?")
-    findings = [*_shift(find_amounts(text), start), *_shift(find_bans(text), start)]
+    findings = [*find_amounts(text, start), *find_bans(text, start)]
     findings += [*find_literals(text, start, reading), *find_forms(text, start, reading)]
     if not sentence.is_given:
         findings += [Finding(start + match.start(), start + match.end()) for match in _OPEN.finditer(text)]
@@ -346,11 +341,6 @@ def _read_sentence(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
         if is_demand(text, finding.start - start, is_asked=is_asked):
             is_checked = not sentence.is_given
             yield abstain(finding, sentence, reading.text) if is_checked else replace(finding, check=None)
-
-
-def _shift(findings: Iterator[Finding], start: int) -> Iterator[Finding]:
-    for finding in findings:
-        yield Finding(finding.start + start, finding.end + start, finding.check)
 
 
 def _collect(findings: Sequence[Finding], reading: Reading) -> DerivedChecks:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from functools import lru_cache
@@ -243,8 +242,7 @@ class Fact(NamedTuple):
     """The words before and after a number; none in a long text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(NamedTuple):
     """The facts of a text in order, and its negations."""
 
     facts: list[Fact]
@@ -373,8 +371,7 @@ _CODE_ID: Final = re.compile(r"(?<![\w/.@-])(#?[A-Z]{1,4})(\d{3,})\b(?![-/@])")
 _CACHED: Final = 512
 
 
-@dataclass(frozen=True, slots=True)
-class TypedValue:
+class TypedValue(NamedTuple):
     """A value of a family: the kind, and for identifiers their prefix."""
 
     family: str

@@ -1,4 +1,4 @@
-"""Checks of the writing and the form: letter case, language, layout, Markdown, JSON, tables."""
+"""Checks of the writing and the form: letter case, language, both ends, Markdown, JSON, tables."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ from pydantic import Field, model_validator
 from evaluation.checks.check_model import join_quoted
 from evaluation.patterns import AnySchema, find_schema_problem, matches_schema
 from evaluation.texts.json_texts import parse_json, read_json_values
+from evaluation.texts.normal import fold_letters
 from evaluation.values import Count
 
 _NAMED: Final = 2
@@ -331,3 +332,58 @@ def _read_table(lines: list[str], start: int) -> list[list[str]] | None:
 
 def _split_cells(line: str) -> list[str]:
     return [cell.strip() for cell in _CELL_END.split(line.strip().removeprefix("|").removesuffix("|"))]
+
+
+_MARKS: Final = " \n\"'“”„«»*_`"
+_CONTINUES: Final = regex.compile(r"[\p{L}\p{M}\p{N}]")
+_SEEN: Final = 30
+
+
+class _EdgeCheck(BaseCheck):
+    """The words at one end of the text."""
+
+    kind: ClassVar[CheckKind] = "content"
+    verb: ClassVar[str]
+    step: ClassVar[int]
+    """1 to read forwards, -1 to read backwards."""
+
+    text: Text
+
+    def _observe(self, context: CheckContext) -> CheckOutcome:
+        text, wanted = (_normalize(each)[:: self.step].lstrip(_MARKS) for each in (context.text, self.text))
+        is_cut = _is_letter(wanted[-1:]) and _CONTINUES.match(text, len(wanted)) is not None
+        shown = context.text[:_SEEN] if self.step > 0 else context.text[-_SEEN:]
+        return CheckOutcome(
+            text.startswith(wanted) and not is_cut, f"it {self.verb}s with {quote_text(shown)}"
+        )
+
+    def _describe(self) -> str:
+        return f"{self.verb} the text with {quote_text(self.text)}"
+
+
+class StartsWith(_EdgeCheck):
+    """The text starts with a word or phrase."""
+
+    check: Literal["starts_with"] = "starts_with"
+    verb: ClassVar[str] = "start"
+    step: ClassVar[int] = 1
+
+
+class EndsWith(_EdgeCheck):
+    """The text ends with exactly these words; quotation marks may follow."""
+
+    check: Literal["ends_with"] = "ends_with"
+    verb: ClassVar[str] = "end"
+    step: ClassVar[int] = -1
+
+    def _describe(self) -> str:
+        return f"{super()._describe()} and nothing after it"
+
+
+def _is_letter(character: str) -> bool:
+    """Return whether words are written apart there; in Chinese, say, they are not."""
+    return character.isascii() and character.isalnum()
+
+
+def _normalize(text: str) -> str:
+    return fold_letters(" ".join(text.split()))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Annotated, ClassVar, Final, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
-import regex
 from pydantic import Field, model_validator
 
 from evaluation.checks import segmentation
@@ -376,58 +375,3 @@ class StatesNumber(BaseCheck):
 
 def _strip(text: str) -> str:
     return " ".join(text.split()).strip(" .!\"'“”*")
-
-
-_MARKS: Final = " \n\"'“”„«»*_`"
-_CONTINUES: Final = regex.compile(r"[\p{L}\p{M}\p{N}]")
-_SEEN: Final = 30
-
-
-class _EdgeCheck(BaseCheck):
-    """The words at one end of the text."""
-
-    kind: ClassVar[CheckKind] = "content"
-    verb: ClassVar[str]
-    step: ClassVar[int]
-    """1 to read forwards, -1 to read backwards."""
-
-    text: Text
-
-    def _observe(self, context: CheckContext) -> CheckOutcome:
-        text, wanted = (_normalize(each)[:: self.step].lstrip(_MARKS) for each in (context.text, self.text))
-        is_cut = _is_letter(wanted[-1:]) and _CONTINUES.match(text, len(wanted)) is not None
-        shown = context.text[:_SEEN] if self.step > 0 else context.text[-_SEEN:]
-        return CheckOutcome(
-            text.startswith(wanted) and not is_cut, f"it {self.verb}s with {quote_text(shown)}"
-        )
-
-    def _describe(self) -> str:
-        return f"{self.verb} the text with {quote_text(self.text)}"
-
-
-class StartsWith(_EdgeCheck):
-    """The text starts with a word or phrase."""
-
-    check: Literal["starts_with"] = "starts_with"
-    verb: ClassVar[str] = "start"
-    step: ClassVar[int] = 1
-
-
-class EndsWith(_EdgeCheck):
-    """The text ends with exactly these words; quotation marks may follow."""
-
-    check: Literal["ends_with"] = "ends_with"
-    verb: ClassVar[str] = "end"
-    step: ClassVar[int] = -1
-
-    def _describe(self) -> str:
-        return f"{super()._describe()} and nothing after it"
-
-
-def _is_letter(character: str) -> bool:
-    """Return whether words are written apart there; in Chinese, say, they are not."""
-    return character.isascii() and character.isalnum()
-
-
-def _normalize(text: str) -> str:
-    return fold_letters(" ".join(text.split()))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
 
+from evaluation.importers.conversation import read_conversation
 from evaluation.importers.imported_message import (
     UnknownFormatError,
     content_texts,
@@ -21,7 +22,6 @@ from evaluation.importers.imported_message import (
     read_object,
     read_objects,
 )
-from evaluation.importers.known_formats import read_conversation
 from evaluation.recordings.recorded_run import RecordedRun, RunFormat, read_message_run, read_tokens
 from evaluation.values import JsonObject, as_object
 

@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation import ContractError
-from evaluation.contract.intake import run_from_messages
+from evaluation.importers.conversation import run_from_messages
 
 CALL = {"id": "1", "function": {"name": "lookup", "arguments": '{"order": 7}'}}
 LOG = [

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 from evaluation import evaluate
-from evaluation.importers.known_formats import read_conversation
+from evaluation.importers.conversation import read_conversation
 from evaluation.recordings.run_files import read_runs
 
 PEERS = Path(__file__).parents[2] / "data" / "peers"

@@ -8,7 +8,7 @@ from agents.testing import ScriptedChatModel
 from evaluation import LabelledOutput, Rubric, RubricJudge, measure_judge
 from evaluation.errors import ContractError
 from evaluation.judges.figures import load_labelled_set
-from evaluation.judges.model_judge import judge_output
+from evaluation.judges.measuring import judge_output
 
 OUTPUTS = load_labelled_set()
 RIGHT = next(output for output in OUTPUTS if output.kind == "right")
