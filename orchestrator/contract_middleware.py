@@ -27,6 +27,7 @@ from agents.loop.effects_middleware import EffectsState
 from agents.loop.langgraph_internals import has_saver
 from agents.loop.single_agent import ask_decision, build_single_gate
 from agents.loop.tool_answers import build_answer
+from agents.parsing.end_reasons import find_message_cut_off
 from evaluation import EvaluationContract, EvaluationReport, aevaluate, evaluate
 from evaluation.contract.requirements import Contract
 from evaluation.contract.run import convert_calls
@@ -317,7 +318,7 @@ def _list_calls(state: ContractState) -> list[ToolCallRecord]:
 def _build_run(state: ContractState) -> dict[str, object]:
     """Builds the ``agent_run``: all calls, and the last answer without the ones that were refused."""
     request, output, replies = _read_request(state), _read_output(state), _list_replies(state)
-    reason = replies[-1].response_metadata.get("finish_reason") if replies else None
+    reason = find_message_cut_off(replies[-1]) if replies else None
     end = {"role": "assistant", "content": output, **({"finish_reason": reason} if reason else {})}
     probes = [effect["read_back"] for effect in state.get("effects", {}).values() if "read_back" in effect]
     usages: list[Mapping[str, Any]] = [each.usage_metadata for each in replies if each.usage_metadata]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -109,6 +108,9 @@ def read_provider(model: object) -> str:
     return type(unbind_model(model)).__module__.partition(".")[0].removeprefix("langchain_")
 
 
+_COUNTS: Final = {
+    "input_tokens": "prompt_tokens", "output_tokens": "completion_tokens", "total_tokens": "total_tokens",
+}  # fmt: skip
 _SENT_FIELDS: Final = ("content", "additional_kwargs", "tool_calls", "invalid_tool_calls")
 
 Model = Runnable[LanguageModelInput, BaseMessage]
@@ -195,21 +197,24 @@ def _invoke(model: Model, messages: Sequence[BaseMessage]) -> Conversation[BaseM
     try:
         reply: BaseMessage = yield Call(partial(model.invoke, messages), partial(model.ainvoke, messages))
     except Exception as error:
-        if (cut_off := _read_cut_off(error)) is None:
+        if (cut_off := read_cut_off(error)) is None:
             raise
         return cut_off
     return reply
 
 
-def _read_cut_off(error: Exception) -> AIMessage | None:
-    """Returns the reply in the error of LangChain's OpenAI model for a structured reply without an end."""
-    openai = sys.modules.get("openai")
-    if openai and isinstance(error, openai.LengthFinishReasonError):
-        text = error.completion.choices[0].message.content or ""
-        return AIMessage(text, response_metadata={"finish_reason": "length"})
-    if openai and isinstance(error, openai.ContentFilterFinishReasonError):
-        return AIMessage("", response_metadata={"finish_reason": "content_filter"})
-    return None
+def read_cut_off(error: BaseException) -> AIMessage | None:
+    """Returns the reply in an error of OpenAI's client, for one without its end; None for another error."""
+    is_filtered = type(error).__name__ == "ContentFilterFinishReasonError"
+    completion = getattr(error, "completion", None)
+    if completion is None:
+        return AIMessage("", response_metadata={"finish_reason": "content_filter"}) if is_filtered else None
+    choice = next(iter(getattr(completion, "choices", None) or ()), None)
+    text = getattr(getattr(choice, "message", None), "content", None) or ""
+    usage = getattr(completion, "usage", None)
+    counts = {ours: getattr(usage, theirs, None) for ours, theirs in _COUNTS.items()}
+    tokens = None if None in counts.values() else counts
+    return AIMessage(text, usage_metadata=tokens, response_metadata={"finish_reason": "length"})
 
 
 def bind_schema(model: Model, schema: JsonSchema | None) -> Model | None:

@@ -14,6 +14,7 @@ from langchain_core.outputs import ChatGeneration, LLMResult
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from typing_extensions import TypedDict
 
+from agents.models.model_call import read_cut_off
 from agents.models.server_errors import ADVICE
 from agents.parsing.end_reasons import find_cut_off
 from agents.parsing.thoughts import remove_thoughts
@@ -289,14 +290,10 @@ def fail_call(call: ModelCall, error: BaseException) -> ModelCall:
 
     OpenAI's client raises a reply that reached the token limit; its tokens are paid for.
     """
-    completion = getattr(error, "completion", None)
-    usage = getattr(completion, "usage", None)
-    counts = [getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens", "total_tokens")]
-    choice = next(iter(getattr(completion, "choices", None) or ()), None)
-    text = getattr(getattr(choice, "message", None), "content", None) or ""
-    reports = [{"finish_reason": getattr(choice, "finish_reason", "")}]
-    tokens = _check_counts(counts)
-    return {**call, "tokens": tokens, "failed": tokens is None, "text": text, "reports": reports}
+    if (reply := read_cut_off(error)) is None:
+        return {**call, "tokens": None, "failed": True, "text": "", "reports": []}
+    ended = end_call(call, LLMResult(generations=[[ChatGeneration(message=reply)]]))
+    return {**ended, "failed": ended["tokens"] is None}
 
 
 def _check_counts(counts: Sequence[object]) -> UsageMetadata | None:

@@ -62,6 +62,15 @@ def test_an_answer_that_meets_the_contract_is_accepted(invoke):
     assert [each["output"] for each in verdict["attempts"]] == ["It is 12.50."]
 
 
+def test_an_answer_that_was_cut_off_is_known_in_the_words_of_any_provider(subtests):
+    cut_off = [{"finish_reason": "length"}, {"stop_reason": "max_tokens"}, {"done_reason": "length"}]
+    for report in [{"stop_reason": "end_turn"}, *cut_off]:
+        with subtests.test(report=report):
+            model = ScriptedChatModel(lambda _, r=report: AIMessage("It is 12.50.", response_metadata=r))
+            agent = create_agent(model, [], middleware=[ContractMiddleware(TOTAL)])
+            assert agent.invoke(TASK)["verdict"]["accepted"] is (report not in cut_off)
+
+
 def test_a_refused_answer_goes_back_with_feedback_that_hides_the_expected_answer(invoke):
     state = invoke(build(["It is 13.", call("get_order"), "It is 12.50."]), TASK)
 

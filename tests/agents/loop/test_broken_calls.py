@@ -300,6 +300,24 @@ def test_an_answer_that_resembles_content_is_sent_as_json(subtests):
             assert json.loads(tell(value).content) == value
 
 
+class Frame:
+    """A table that has a text for a reader, and no JSON."""
+
+    def __str__(self) -> str:
+        return "   a\n0  1"
+
+
+def test_a_resource_of_mcp_and_a_table_are_told_as_text(subtests):
+    page = {"type": "resource", "resource": {"uri": "file:///a.txt", "mimeType": "text/plain", "text": "A"}}
+    link = {"type": "resource_link", "uri": "file:///b.pdf", "name": "b"}
+    for value in [[page], [link, {"type": "text", "text": "a"}], page]:
+        with subtests.test(value=value):
+            assert json.loads(tell(value).content) == value
+    for value, told in [(Frame(), "   a\n0  1"), (b"\x89PNG", "PNG")]:
+        with subtests.test(value=value):
+            assert told in tell(value).content
+
+
 def test_an_image_is_a_placeholder_and_the_content_of_a_server_stays_content():
     for parts in [[IMAGE], [{"type": "text", "text": "a screenshot"}, IMAGE]]:
         shown = json.loads(tell(parts).content)[-1]["base64"]
