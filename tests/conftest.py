@@ -6,11 +6,13 @@ import itertools
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 
 import httpx
@@ -28,6 +30,9 @@ OLLAMA_MODEL = "embedded/smol"
 _START_S = 60.0
 _DATABASES = itertools.count()
 _REAL_MODEL_FIXTURES = {"endpoint", "embedded_llm", "ollama_url", "ollama_llm"}
+
+# Each of hundreds of clients would read the certificates anew, which takes longer than most tests.
+ssl.create_default_context = cache(ssl.create_default_context)
 
 # A busy machine breaks a deadline, and the database of examples would make two runs differ.
 settings.register_profile("default", deadline=None, database=None, derandomize=True, max_examples=30)

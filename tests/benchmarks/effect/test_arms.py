@@ -18,10 +18,6 @@ from tests.benchmarks.effect.scripted import PROMPTS, SETTINGS, file_in, is_righ
 
 YES = '{"success": true, "feedback": "good"}'
 NO = '{"success": false, "feedback": "not good"}'
-FULFILLED = '{"fulfilled": true, "feedback": ""}'
-REFUSED = '{"fulfilled": false, "feedback": "not good"}'
-VALID = '{"valid": true, "feedback": null}'
-INVALID = '{"valid": false, "feedback": "not good"}'
 
 
 def answer(arm, *replies, retries=2):
@@ -43,17 +39,8 @@ def test_an_arm_claims_and_asks_as_often_as_its_retries_allow(subtests):
         ("reflection", ["a", "APPROVE"], "a", True),
         ("reflection", ["a", "Too short.", "b", "APPROVE."], "b", True),
         ("reflection", ["a", "Bad.", "b", "Bad.", "c", "Bad."], "c", False),
-        ("pydantic-ai", ["a", FULFILLED], "a", True),
-        ("pydantic-ai", ["a", REFUSED, "b", FULFILLED], "b", True),
-        ("pydantic-ai", ["a", REFUSED, "b", REFUSED, "c", REFUSED], "c", False),
-        ("crewai", ["a", VALID], "a", True),
-        ("crewai", ["a", INVALID, "b", VALID], "b", True),
-        ("crewai", ["a", INVALID, "b", INVALID, "c", INVALID], "c", False),
     ]:
         with subtests.test(arm=arm, replies=replies):
-            if ARMS[arm].module:
-                pytest.importorskip(ARMS[arm].module)
-
             assert answer(arm, *replies) == (output, claimed, len(replies))
 
 
@@ -83,30 +70,6 @@ def test_a_claim_rests_on_the_checks_of_the_task_and_without_any_on_nothing(subt
 
             assert (given.output, given.claimed, given.basis) == (output, claimed, basis)
             assert len(llm.prompts) == len(replies)
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_another_framework_retries_against_the_checks_of_the_task(subtests):
-    for arm in ["pydantic-ai-checks", "crewai-checks", "instructor-checks"]:
-        for replies, output, claimed in [
-            (["a deep red"], "a deep red", True),
-            (["red", "a deep red"], "a deep red", True),
-            (["red", "blue", "green"], "green", False),
-        ]:
-            with subtests.test(arm=arm, replies=replies):
-                pytest.importorskip(ARMS[arm].module)
-                texts = (
-                    [json.dumps({"answer": text}) for text in replies]
-                    if arm.startswith("instructor")
-                    else replies
-                )
-                prompt, llm = Prompt(1, "Name a colour in exactly 3 words.", ()), model(*texts)
-
-                given = ARMS[arm].answer(Trial(prompt, llm, 2, partial(is_right, prompt)))
-
-                assert (given.output, given.claimed, given.checks) == (output, claimed, 1)
-                assert "exactly 3 words" in str(llm.prompts[-1])
 
 
 class Talkative:

@@ -193,28 +193,10 @@ def test_show_has_each_output_and_its_checks(cli, chat):
     assert "  check passed: use exactly 3 words (" in shown
 
 
-COUNTS = {
-    "prompt_eval_count": 900,
-    "eval_count": 100,
-    "eval_duration": 2_000_000_000,
-    "load_duration": 1_500_000_000,
-}
-
-
-def answer(body: dict[str, object]) -> bytes:
-    is_judged = "format" in body
-    verdict = json.dumps({"feedback": "it is good", "success": True})
-    return ollama_reply(verdict if is_judged else "A brick is a doorstop.", **COUNTS)
-
-
-@pytest.fixture
-def ollama(loopback, monkeypatch):
-    server = loopback(answer=answer)
-    monkeypatch.setenv("OLLAMA_HOST", server.url)
-    return server
-
-
-def test_each_role_has_settings_of_its_own(cli, ollama):
+def test_each_role_has_settings_of_its_own(cli, loopback, monkeypatch):
+    judged = json.dumps({"feedback": "it is good", "success": True})
+    ollama = loopback(answer=lambda body: ollama_reply(judged if "format" in body else "It is a doorstop."))
+    monkeypatch.setenv("OLLAMA_HOST", ollama.url)
     models = (
         "--model",
         "ollama:m,reasoning=false,num_ctx=4096",
