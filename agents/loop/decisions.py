@@ -24,7 +24,7 @@ from agents.loop.effects import (
     ReplyMark,
     Withheld,
     build_effect,
-    read_reply_mark,
+    list_outputs,
 )
 from agents.loop.tool_answers import ToolRun, name_error, read_answer, read_decision
 from agents.loop.tool_arguments import ToolArguments, hash_call
@@ -223,8 +223,7 @@ def list_answered(
 ) -> Iterator[tuple[ToolCall, Decision]]:
     """Yields the calls that another middleware answered: a person rejected one, or stated its answer."""
     answers = {each.tool_call_id: each for each in messages if isinstance(each, ToolMessage)}
-    mark = read_reply_mark(reply)
-    known = {*effects, *(mark.get("outputs", ()) if mark else ())}
+    known = {*effects, *list_outputs(reply)}
     for call in reply.tool_calls:
         answer = answers.get(str(call["id"]))
         if answer is not None and call["id"] not in known:

@@ -256,7 +256,7 @@ class ReplyMark(TypedDict):
     ``unmade`` names a call that the reply has in another place than its calls. ``received`` has the hash of
     a call with the arguments that its tool receives, by its hash as the model wrote it, if the two differ:
     who decides about the call does not know the tools. ``annotations`` has those of the tools by name.
-    ``outputs`` has the ids of calls that are the structured output of the agent, and call no tool.
+    ``outputs``: ``list_outputs``.
     """
 
     model: str
@@ -307,6 +307,12 @@ def read_reply_mark(reply: AIMessage | None) -> ReplyMark | None:
     """Returns the mark of a reply; None for none, and for a message that is a part of the request."""
     mark = None if reply is None else reply.response_metadata.get(_REPLY_MARK)
     return cast("ReplyMark", mark) if isinstance(mark, Mapping) else None
+
+
+def list_outputs(reply: AIMessage) -> Sequence[str]:
+    """Lists the ids of the calls in a reply that are the structured output of the agent, and call no tool."""
+    mark = read_reply_mark(reply)
+    return () if mark is None else mark.get("outputs", ())
 
 
 def find_last_reply(messages: Sequence[BaseMessage]) -> tuple[AIMessage | None, set[str]]:

@@ -20,7 +20,7 @@ from langgraph.types import StreamWriter
 
 from agents.credentials.masking import mask_keys
 from agents.errors import CallHaltedError
-from agents.loop.effects import LOST_START, NOT_ENDED, Effect, list_earlier_replies
+from agents.loop.effects import LOST_START, NOT_ENDED, Effect, list_earlier_replies, list_outputs
 from agents.loop.read_back import PREFIX as READ_BACK
 from agents.loop.tool_answers import read_answer, read_invalid_call
 from agents.models.ollama import NUM_CTX
@@ -314,6 +314,7 @@ def _list_calls(messages: Sequence[BaseMessage]) -> list[ToolCall]:
         call
         for reply in replies
         for call in (*reply.tool_calls, *(read_invalid_call(each)[0] for each in reply.invalid_tool_calls))
+        if call["id"] not in list_outputs(reply)
     ]
 
 

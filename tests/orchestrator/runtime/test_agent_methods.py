@@ -6,9 +6,11 @@ from types import SimpleNamespace
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain.agents.structured_output import ToolStrategy
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
+from pydantic import BaseModel
 from typing_extensions import TypedDict
 
 from agents import EffectsMiddleware, ExecutionAgent, MonitoringAgent, PlanningAgent
@@ -192,6 +194,22 @@ def test_a_graph_carries_out_a_step_and_its_calls_are_recorded():
     [call] = state["results"][0]["tool_calls"]
     assert (state["output"], done, call["result"]) == ("Done: settled with Ada", ["Ada"], "settled with Ada")
     assert state["results"][0]["usage"]["total_tokens"] == 10
+
+
+def test_the_structured_output_of_a_graph_is_no_call_of_a_tool(subtests):
+    class UpdateOrder(BaseModel):
+        to: str
+
+    output = {"name": "UpdateOrder", "args": {"to": "Ada"}, "id": "2"}
+    for options in [{}, STATED]:
+        with subtests.test(options=options):
+            model = ScriptedChatModel([reply([HumanMessage("x")]), AIMessage("", tool_calls=[output])])
+            form = ToolStrategy(UpdateOrder)
+            graph = create_agent(model, [settle], middleware=[EffectsMiddleware()], response_format=form)
+            state = build_run(graph, plan=["one"], checkpointer=InMemorySaver(), **options).run("x", "t")
+
+            assert [call["name"] for call in state["results"][0]["tool_calls"]] == ["settle"]
+            assert [each["name"] for each in state["effects"]] == (["settle"] if options else [])
 
 
 def test_a_graph_whose_tool_may_act_needs_the_middleware(subtests):
