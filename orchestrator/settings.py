@@ -16,8 +16,8 @@ from typing_extensions import TypedDict
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.runtime import budget
+from orchestrator.runtime.bounded_call import RunContext
 from orchestrator.runtime.budget import Budget, Flag, PositiveCount, SettingsModel
-from orchestrator.runtime.call import RunContext
 from orchestrator.state.plain_values import format_repr, format_text
 from orchestrator.state.records import Grounding, PlanningMode, Requirement, SupervisionMode
 

@@ -49,7 +49,7 @@ from orchestrator.judging.evaluator import EvaluationOptions, Evaluator
 from orchestrator.judging.executor_tools import ExecutorTools, check_approvals
 from orchestrator.judging.judging_calls import Judges
 from orchestrator.runtime import agent_methods
-from orchestrator.runtime.call import Node, Reporter, RunContext
+from orchestrator.runtime.bounded_call import Node, Reporter, RunContext
 from orchestrator.settings import MODES, Modes, Settings
 from orchestrator.state.graph_state import (
     BRANCH,

@@ -37,7 +37,7 @@ from orchestrator.retry.verdict_updates import (
     stop_if_over_budget,
 )
 from orchestrator.runtime.agent_methods import AnyGraph
-from orchestrator.runtime.call import AgentMethod, Node, Raised, Returned, RunContext, call_agent
+from orchestrator.runtime.bounded_call import AgentMethod, Node, Raised, Returned, RunContext, call_agent
 from orchestrator.runtime.call_recorder import CallObserver
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import (

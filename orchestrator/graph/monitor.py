@@ -33,7 +33,7 @@ from orchestrator.retry.verdict_updates import (
     next_state,
     stop_if_over_budget,
 )
-from orchestrator.runtime.call import Node, Raised, RunContext, Spent
+from orchestrator.runtime.bounded_call import Node, Raised, RunContext, Spent
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import (
     Failure,

@@ -28,7 +28,7 @@ from orchestrator.planning.parallel import (
 )
 from orchestrator.planning.plan import PlannedSteps, check_complete, read_steps
 from orchestrator.retry.verdict_updates import build_failure, count_calls, stop_if_over_budget
-from orchestrator.runtime.call import AgentMethod, Node, Raised, Returned, RunContext, call_agent
+from orchestrator.runtime.bounded_call import AgentMethod, Node, Raised, Returned, RunContext, call_agent
 from orchestrator.runtime.call_recorder import CallObserver
 from orchestrator.settings import Modes, Settings, check_task
 from orchestrator.state.graph_state import (

@@ -16,7 +16,7 @@ from evaluation.graph import DirectCall
 from orchestrator.graph.run_nodes import StepGraph, accept_output, stop_with_siblings
 from orchestrator.judging.contract_choice import Contracts
 from orchestrator.planning.parallel import build_branches, name_way_on
-from orchestrator.runtime.call import Node, RunContext
+from orchestrator.runtime.bounded_call import Node, RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import (
     ANSWER_MONITOR,

@@ -21,7 +21,7 @@ from agents.reply_types import HumanAnswer
 from evaluation.sensitive.scanner import shorten
 from orchestrator.judging.contract_choice import CallRules
 from orchestrator.judging.executor_tools import ExecutorTools
-from orchestrator.runtime.call import RunContext
+from orchestrator.runtime.bounded_call import RunContext
 from orchestrator.runtime.call_recorder import plan_record, read_recorder
 from orchestrator.state.graph_state import OrchestratorState, current_step
 from orchestrator.state.plain_values import plain_json

@@ -32,7 +32,7 @@ from orchestrator.retry.verdict_updates import (
     retry,
     stop_if_over_budget,
 )
-from orchestrator.runtime.call import AgentMethod, Node, Raised, Returned, RunContext, call_agent
+from orchestrator.runtime.bounded_call import AgentMethod, Node, Raised, Returned, RunContext, call_agent
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import (
     FailureKind,

@@ -31,7 +31,7 @@ from orchestrator.judging.contract_choice import Demand
 from orchestrator.judging.evidence import ACCEPTING
 from orchestrator.judging.judging_calls import Judges, Judging, list_read_backs
 from orchestrator.planning.plan import describe_task
-from orchestrator.runtime.call import RunContext
+from orchestrator.runtime.bounded_call import RunContext
 from orchestrator.state.graph_state import OrchestratorState, current_records, list_corrections, merge_records
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Attempt, CallOrigin, Grounding, Json, Report

@@ -23,7 +23,7 @@ from orchestrator.judging.feedback import (
 )
 from orchestrator.judging.judging_calls import Judging
 from orchestrator.retry.policy import FeedbackRule, RetryDecision, RetryPolicy, best_attempt, decide
-from orchestrator.runtime.call import RunContext, Spent
+from orchestrator.runtime.bounded_call import RunContext, Spent
 from orchestrator.state.graph_state import (
     Failure,
     FailureKind,

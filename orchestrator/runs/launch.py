@@ -7,11 +7,11 @@ import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from typing import Literal, TypeAlias, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateSnapshot
 
 from agents.loop.effects import LASTING
@@ -21,23 +21,42 @@ from orchestrator.errors import ConfigurationError, ResumeError
 from orchestrator.events import Event, RunResumed, RunStarted
 from orchestrator.judging.contract_options import find_case_problem, with_contract
 from orchestrator.judging.executor_tools import ExecutorTools, find_unasked
-from orchestrator.runs.reader import Graph, complete_snapshot, copy_before
+from orchestrator.runs.reader import complete_snapshot
 from orchestrator.runs.resume import (
+    PLANNER,
     SAFEGUARDS,
     Resumption,
     decide_resumption,
     list_changed,
     state_from_values,
 )
-from orchestrator.runs.run_saver import convert_read_errors
-from orchestrator.runtime.call import Reporter
+from orchestrator.runs.run_saver import (
+    checkpoint_config,
+    convert_read_errors,
+    describe_unknown_thread,
+    schema_problem,
+)
+from orchestrator.runtime.bounded_call import Reporter, RunContext
 from orchestrator.settings import Settings, check_config, check_task, check_thread_id
-from orchestrator.state.graph_state import ENDED, STARTED, SYNTHESIS, OrchestratorState, RunInput, blank_state
+from orchestrator.state.graph_state import (
+    ENDED,
+    MONITOR,
+    NOTHING_UNDERWAY,
+    STARTED,
+    SYNTHESIS,
+    OrchestratorState,
+    RunInput,
+    blank_state,
+    is_answer_due,
+)
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Json
 
 GraphInput: TypeAlias = RunInput | Command[str] | Literal["wait"] | None
 """The input of a new run; an answer; nothing to do before there is an answer; or None to go on."""
+
+
+Graph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, RunInput, OrchestratorState]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,12 +200,41 @@ class Launcher:
         )
 
         async def prepare() -> Start:
-            new = self.build_config(resume.thread_id, datetime.now(UTC).isoformat())
-            change = partial(with_contract, case=self.case)
-            await copy_before(self.graph, thread_id, step, new, self.settings.max_retries, change)
+            await self._copy_before(thread_id, step, resume.thread_id)
             return await resume.prepare()
 
         return dataclasses.replace(resume, prepare=prepare)
+
+    async def _copy_before(self, thread_id: str, step: int, new_thread_id: str) -> None:
+        """Copies the state before a step to a new thread, from which the graph continues with that step.
+
+        Args:
+            thread_id: The run to copy; it is not changed.
+            step: The index of the step; of a group of parallel steps, the first one. ``len(plan)`` is the
+                answer.
+            new_thread_id: The new thread.
+
+        Raises:
+            ResumeError: There is no such run, it never reached that step, or the new thread is in use.
+        """
+        new = self.build_config(new_thread_id, datetime.now(UTC).isoformat())
+        if (await self.graph.aget_state(new)).config["configurable"].get("checkpoint_id"):
+            raise ResumeError(
+                f"thread {format_repr(new_thread_id, 80)} is in use; give another name for the new run"
+            )
+        latest = await self.graph.aget_state(checkpoint_config(thread_id))
+        if not latest.config["configurable"].get("checkpoint_id"):
+            raise ResumeError(describe_unknown_thread(thread_id))
+        if problem := schema_problem(thread_id, latest.metadata):
+            raise ResumeError(problem)
+        with convert_read_errors(thread_id):
+            state = await _read_before(self.graph, latest, thread_id, step)
+        warnings = [*state["warnings"], *_warn_of_effects(latest.values.get("effects", []), step)]
+        own = {"max_retries": self.settings.max_retries, "underway": NOTHING_UNDERWAY, "warnings": warnings}
+        forked = cast("OrchestratorState", {**with_contract(state, self.case), **own})
+        # After the last step, the route of the planner would look for a further one.
+        before = MONITOR if is_answer_due(state) else PLANNER
+        await self.graph.aupdate_state(new, cast("dict[str, object]", forked), as_node=before)
 
     def launch_once(self, task: str, thread_id: str) -> Launch:
         """Checks the arguments of a run that starts if its thread has none, and else is resumed.
@@ -297,3 +345,42 @@ def _refuse_lost_effects(thread_id: str, effects: object) -> None:
             f"thread {format_repr(thread_id, 80)} has a run whose tool {made[0].get('name')!r} acted, and a "
             "new run would replace its record and may act again; give another thread_id, or replace=True"
         )
+
+
+def _warn_of_effects(effects: object, step: int) -> list[str]:
+    """Returns a warning for each call of the copied run that the new run may make again."""
+    listed = [as_object(each) for each in effects] if isinstance(effects, list) else []
+    return [
+        f"the run that was copied called {each.get('name')} in step {index + 1} ({each.get('outcome')}); "
+        "this run may call it again"
+        for each in listed
+        if each.get("outcome") in LASTING
+        and isinstance(index := each.get("step_index"), int)
+        and index >= step
+    ]
+
+
+async def _read_before(graph: Graph, latest: StateSnapshot, thread_id: str, step: int) -> OrchestratorState:
+    """Reads the latest state that has no record of the step.
+
+    For one of several parallel steps, this is the state before all of them.
+    """
+    expected: RunnableConfig | None = latest.config
+    is_reached = False
+    async for snapshot in graph.aget_state_history(checkpoint_config(thread_id)):
+        if expected is None or (snapshot.metadata or {}).get("source") == "input":
+            break
+        # Checkpoints that are no ancestors: a user may have continued the graph from an earlier one.
+        if snapshot.config["configurable"]["checkpoint_id"] != expected["configurable"]["checkpoint_id"]:
+            continue
+        expected, state = snapshot.parent_config, state_from_values(snapshot.values, 0)
+        has_record = any(record["step_index"] == step for record in state["results"])
+        is_reached = is_reached or has_record or state["current_step_index"] == step
+        if state["status"] == "executing" and state["current_step_index"] <= step and not has_record:
+            if is_reached:
+                return state
+            break
+    raise ResumeError(
+        f"thread {format_repr(thread_id, 80)} never reached step {step + 1} (index {step} in Python); "
+        "`orchestrator show` and history.show() list its steps"
+    )

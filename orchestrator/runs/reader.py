@@ -1,11 +1,8 @@
-"""Reads stored runs: their snapshots, with the states of parallel steps, and their summaries.
-
-A fork copies the state of a run from before a step to a new thread.
-"""
+"""Reads stored runs: their snapshots, with the states of parallel steps, and their summaries."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -19,21 +16,14 @@ from langgraph.types import Interrupt, PregelTask, StateSnapshot
 from pydantic import AwareDatetime
 
 from agents.loop.call_marks import is_under_way
-from agents.loop.effects import LASTING
 from agents.loop.langgraph_internals import INTERRUPT_CHANNEL
-from evaluation.values import as_object
-from orchestrator.errors import ResumeError
 from orchestrator.planning.parallel import find_rejudging
 from orchestrator.runs import resume
-from orchestrator.runs.resume import PLANNER, state_from_values
 from orchestrator.runs.run_saver import (
     checkpoint_config,
-    convert_read_errors,
-    describe_unknown_thread,
     parse_time,
     schema_problem,
 )
-from orchestrator.runtime.call import RunContext
 from orchestrator.state.graph_state import (
     ANSWER_MONITOR,
     BRANCH,
@@ -42,20 +32,16 @@ from orchestrator.state.graph_state import (
     EXECUTOR,
     JOIN,
     MONITOR,
-    NOTHING_UNDERWAY,
     SCHEMA,
     STARTED,
     STATUSES,
     SYNTHESIS,
     OrchestratorState,
-    RunInput,
     StateUpdate,
     StoredStatus,
     current_records,
-    is_answer_due,
     merge_records,
 )
-from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Basis, Question, Usage
 from orchestrator.supervision.human import read_outage
 
@@ -281,84 +267,3 @@ def _list_waiting(task: PregelTask, agent: CheckpointTuple | None) -> Iterator[s
 
 def _keep_open(task: PregelTask, waiting: Collection[str]) -> PregelTask:
     return task._replace(interrupts=tuple(each for each in task.interrupts if each.id in waiting))
-
-
-Graph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, RunInput, OrchestratorState]
-
-
-async def copy_before(  # noqa: PLR0917
-    graph: Graph,
-    thread_id: str,
-    step: int,
-    new: RunnableConfig,
-    max_retries: int,
-    change: Callable[[OrchestratorState], OrchestratorState],
-) -> None:
-    """Copies the state before a step to a new thread, from which the graph continues with that step.
-
-    Args:
-        graph: A graph whose saver stores both threads.
-        thread_id: The run to copy; it is not changed.
-        step: The index of the step; of a group of parallel steps, the first one. ``len(plan)`` is the answer.
-        new: The config of the new thread.
-        max_retries: For the new run.
-        change: Returns the state of the new run from the copied state.
-
-    Raises:
-        ResumeError: There is no such run, it never reached that step, or the new thread is in use.
-    """
-    if (await graph.aget_state(new)).config["configurable"].get("checkpoint_id"):
-        name = new["configurable"]["thread_id"]
-        raise ResumeError(f"thread {format_repr(name, 80)} is in use; give another name for the new run")
-    latest = await graph.aget_state(checkpoint_config(thread_id))
-    if not latest.config["configurable"].get("checkpoint_id"):
-        raise ResumeError(describe_unknown_thread(thread_id))
-    if problem := schema_problem(thread_id, latest.metadata):
-        raise ResumeError(problem)
-    with convert_read_errors(thread_id):
-        state = await _read_before(graph, latest, thread_id, step)
-    warnings = [*state["warnings"], *_warn_of_effects(latest.values.get("effects", []), step)]
-    own = {"max_retries": max_retries, "underway": NOTHING_UNDERWAY, "warnings": warnings}
-    forked = cast("OrchestratorState", {**change(state), **own})
-    # After the last step, the route of the planner would look for a further one.
-    before = MONITOR if is_answer_due(state) else PLANNER
-    await graph.aupdate_state(new, cast("dict[str, object]", forked), as_node=before)
-
-
-def _warn_of_effects(effects: object, step: int) -> list[str]:
-    """Returns a warning for each call of the copied run that the new run may make again."""
-    listed = [as_object(each) for each in effects] if isinstance(effects, list) else []
-    return [
-        f"the run that was copied called {each.get('name')} in step {index + 1} ({each.get('outcome')}); "
-        "this run may call it again"
-        for each in listed
-        if each.get("outcome") in LASTING
-        and isinstance(index := each.get("step_index"), int)
-        and index >= step
-    ]
-
-
-async def _read_before(graph: Graph, latest: StateSnapshot, thread_id: str, step: int) -> OrchestratorState:
-    """Reads the latest state that has no record of the step.
-
-    For one of several parallel steps, this is the state before all of them.
-    """
-    expected: RunnableConfig | None = latest.config
-    is_reached = False
-    async for snapshot in graph.aget_state_history(checkpoint_config(thread_id)):
-        if expected is None or (snapshot.metadata or {}).get("source") == "input":
-            break
-        # Checkpoints that are no ancestors: a user may have continued the graph from an earlier one.
-        if snapshot.config["configurable"]["checkpoint_id"] != expected["configurable"]["checkpoint_id"]:
-            continue
-        expected, state = snapshot.parent_config, state_from_values(snapshot.values, 0)
-        has_record = any(record["step_index"] == step for record in state["results"])
-        is_reached = is_reached or has_record or state["current_step_index"] == step
-        if state["status"] == "executing" and state["current_step_index"] <= step and not has_record:
-            if is_reached:
-                return state
-            break
-    raise ResumeError(
-        f"thread {format_repr(thread_id, 80)} never reached step {step + 1} (index {step} in Python); "
-        "`orchestrator show` and history.show() list its steps"
-    )

@@ -35,7 +35,7 @@ from orchestrator.runs.history import History
 from orchestrator.runs.launch import GraphInput, Launch, Launcher, Start
 from orchestrator.runs.resume import PLANNER, find_open_question, join_cancelled, list_cancelled
 from orchestrator.runs.run_saver import RunSaver
-from orchestrator.runtime.call import RunContext
+from orchestrator.runtime.bounded_call import RunContext
 from orchestrator.state.graph_state import (
     BRANCH,
     GROWING,

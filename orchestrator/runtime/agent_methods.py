@@ -27,7 +27,7 @@ from agents.loop.reply_problems import find_unmade_call
 from agents.loop.tool_arguments import list_parameters
 from agents.models.spec import load_model
 from orchestrator.errors import ConfigurationError
-from orchestrator.runtime.call import OPTIONAL, AgentMethod, BoundMethod
+from orchestrator.runtime.bounded_call import OPTIONAL, AgentMethod, BoundMethod
 from orchestrator.state.plain_values import format_repr
 
 

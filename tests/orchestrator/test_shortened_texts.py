@@ -15,7 +15,7 @@ from orchestrator.events import check_hooks
 from orchestrator.judging.contract_options import find_type_problem
 from orchestrator.planning.plan import read_steps
 from orchestrator.runs.run_saver import broken_run
-from orchestrator.runtime.call import Raised, Spent
+from orchestrator.runtime.bounded_call import Raised, Spent
 from orchestrator.state.plain_values import format_one_line, format_repr
 from orchestrator.state.records import NO_USAGE
 from orchestrator.supervision.phases import list_facts, reconcile
