@@ -14,7 +14,7 @@ from agents.parsing.tool_names import split_name
 from evaluation.defects.arithmetic import combine, follows, is_converted, is_equal, is_sum, read_numbers
 from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, list_paths
 from evaluation.texts.fact_reading import Fact, read_facts, read_typed
-from evaluation.texts.normal import split_stated
+from evaluation.texts.normal import has_digit, split_stated
 from evaluation.texts.numbers import (
     CURRENCIES,
     agree_units,
@@ -22,6 +22,7 @@ from evaluation.texts.numbers import (
     is_money,
     read_field_unit,
     scale_unit,
+    spell_in_digits,
 )
 from evaluation.values import as_list
 
@@ -90,6 +91,8 @@ def find_contradicted_facts(evidence: Evidence) -> Iterator[DefectFinding]:
 
 
 def _read_vital(sentence: str) -> list[Fact]:
+    if sentence.isascii() and not (has_digit(sentence) or has_digit(spell_in_digits(sentence)[0])):
+        return []
     return [fact for fact in read_facts(sentence).facts if fact.kind == "number" and fact.is_vital]
 
 

@@ -49,25 +49,30 @@ def find_other_values(evidence: Evidence) -> Iterator[DefectFinding]:
 def _find_invented(evidence: Evidence, call: EvidenceCall) -> Iterator[DefectFinding]:
     sources, task = _read_sources(evidence, call.place), _quote_task(evidence)
     text = "\n".join(sources).lower()
+    targets = [value for key, leaf in call.leaves for value in _read_target(key, leaf)]
+    invented = [value for value in targets if value.value.lower() not in text]
+    if not invented:
+        return
     passed = " ".join(each.args_text for each in evidence.calls if each.acts)
     known = {value for source in sources for value in read_typed(source)}
     known |= {_name_number(number) for number in _NUMBER.findall(task) if number not in passed}
-    for key, leaf in call.leaves:
-        target = str(leaf).strip().lower()
-        for value in () if any(word in key.lower() for word in _OWN_KEYS) else _read_target(key, leaf):
-            # A value within prose is what the call writes, and no target of it.
-            others = sorted(other.value for other in known if _is_alike(other, value))
-            if value.value.lower() == target and others and target not in text:
-                seen = f"{call.name} was called with {value.value}, which no source has; known is {others[0]}"
-                yield DefectFinding(_RULE, "defect", task, seen, None, call.place)
+    for value in invented:
+        if others := sorted(other.value for other in known if _is_alike(other, value)):
+            seen = f"{call.name} was called with {value.value}, which no source has; known is {others[0]}"
+            yield DefectFinding(_RULE, "defect", task, seen, None, call.place)
 
 
 def _read_target(key: str, leaf: object) -> Iterator[TypedValue]:
-    number = str(leaf).strip().lstrip("#")
+    target = str(leaf).strip()
+    number = target.lstrip("#")
+    if names_any(key, _OWN_KEYS):
+        return
     if _ID_KEY.search(key) and number.isdigit():
-        yield _name_number(number)
+        yield from (_name_number(number),) if number == target else ()
     elif isinstance(leaf, str):
-        yield from (value for value in read_typed(leaf) if value.family.startswith(_SOURCED))
+        # A value within prose is what the call writes, and no target of it.
+        typed = (value for value in read_typed(leaf) if value.value.lower() == target.lower())
+        yield from (value for value in typed if value.family.startswith(_SOURCED))
 
 
 def _name_number(number: str) -> TypedValue:

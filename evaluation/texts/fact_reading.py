@@ -385,8 +385,13 @@ def read_typed(text: str) -> frozenset[TypedValue]:
 
 
 def _list_values(text: str) -> Iterator[TypedValue]:
-    yield from (TypedValue("address", match[0].lower().rstrip(".")) for match in _EMAIL.finditer(text))
-    yield from (TypedValue("path", match[0]) for match in _PATH.finditer(text) if "://" not in match[0])
+    # These tests are far cheaper than the searches.
+    emails = _EMAIL.finditer(text) if "@" in text else ()
+    yield from (TypedValue("address", match[0].lower().rstrip(".")) for match in emails)
+    paths = _PATH.finditer(text) if "/" in text else ()
+    yield from (TypedValue("path", match[0]) for match in paths if "://" not in match[0])
+    if not has_digit(text):
+        return
     for pattern in (_NAMED_ID, _CODE_ID):
         yield from (
             TypedValue(f"identifier {match[1].lower()}", match[0]) for match in pattern.finditer(text)
