@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from functools import cache
@@ -66,7 +66,6 @@ def describe_errors(
     data: object,
     known_names: Sequence[str],
     root: str = "case",
-    locate: Callable[[Path], str] = lambda _: "",
 ) -> list[str]:
     """Describe each wrong field of ``data`` in one sentence that begins with its path.
 
@@ -76,7 +75,6 @@ def describe_errors(
         known_names: Names or paths of fields, one of which is proposed for an unknown field that resembles
             it.
         root: Name of ``data`` itself.
-        locate: Returns for a path the place in a file that stands before the sentence.
 
     Returns:
         At most ``MAX_PROBLEMS`` sentences, and the number of the others in a further one.
@@ -94,10 +92,7 @@ def describe_errors(
         if path not in outer or any(len(detail["loc"]) <= len(path) for detail in details)
     ]
     return limit_problems(
-        [
-            f"{locate(path)}{format_path(path, root)}: {_describe(path, by_path[path], known_names)}"
-            for path in wrong
-        ]
+        [f"{format_path(path, root)}: {_describe(path, by_path[path], known_names)}" for path in wrong]
     )
 
 

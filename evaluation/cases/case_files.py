@@ -70,37 +70,6 @@ def parse_yaml(text: str) -> object:
     return value
 
 
-def find_line(root: yaml.Node | None, path: Sequence[str | int]) -> int:
-    """Return the line, from 1, of the field or item at a path, or of the nearest value around it.
-
-    Args:
-        root: What ``compose_yaml`` returned; None for the first line.
-        path: The names of fields, and the positions in lists.
-    """
-    line = 0 if root is None else root.start_mark.line
-    for part in path:
-        children: dict[object, tuple[yaml.Node, yaml.Node]] = {}
-        if isinstance(root, yaml.MappingNode):
-            children = {key.value: (key, value) for key, value in root.value}
-        elif isinstance(root, yaml.SequenceNode):
-            children = {place: (item, item) for place, item in enumerate(root.value)}
-        if part not in children:
-            break
-        first, root = children[part]
-        line = first.start_mark.line
-    return line + 1
-
-
-def compose_yaml(text: str) -> yaml.Node | None:
-    """Return the nodes of a document of YAML or JSON, which know their lines; None if it is none."""
-    try:
-        # YAML takes no tab before a value; JSON, which comes here too, does.
-        node: yaml.Node | None = yaml.compose(text.replace("\t", " "), _Loader)
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return None
-    return node
-
-
 def format_yaml(value: object) -> str:
     """Write JSON values as YAML that ``parse_yaml`` and other readers read as the same values."""
     text: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
@@ -141,13 +110,7 @@ def read_values(file: Path) -> object:
         raise ValueError(f"the file is not in UTF-8 ({error.reason} at byte {error.start})") from None
 
 
-def validate_values(
-    model: type[_Model],
-    data: object,
-    file: Path,
-    names: Sequence[str] = (),
-    outer: Sequence[str] = (),
-) -> _Model:
+def validate_values(model: type[_Model], data: object, file: Path, names: Sequence[str] = ()) -> _Model:
     """Validate values that ``read_values`` has read.
 
     Args:
@@ -155,23 +118,15 @@ def validate_values(
         data: The values.
         file: Their file.
         names: Names of fields to propose for one that is unknown. Default: the fields of the model.
-        outer: The path of the values in the file.
 
     Raises:
-        ContractError: One sentence for each wrong field, with the file and the line.
+        ContractError: One sentence for each wrong field, with the file and the path of the field.
     """
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        root = compose_yaml(file.read_text("utf-8-sig"))
-        problems = describe_errors(
-            error,
-            data,
-            names or list_field_paths(model),
-            "the file",
-            lambda path: f"{file.name}:{find_line(root, (*outer, *path))}: ",
-        )
-        raise ContractError("; ".join(problems)) from None
+        problems = describe_errors(error, data, names or list_field_paths(model), "the file")
+        raise ContractError(f"{file.name}: {'; '.join(problems)}") from None
 
 
 def read_contract_file(file: Path) -> EvaluationContract:
@@ -182,12 +137,11 @@ def read_contract_file(file: Path) -> EvaluationContract:
         OSError: The file cannot be read.
     """
     data = read_values(file)
-    is_inner = "contract" in as_object(data)
-    fields = as_object(data)["contract"] if is_inner else data
+    fields = as_object(data).get("contract", data)
     # Anything else would be a contract that demands nothing, and lets every run pass.
     if not isinstance(fields, dict) or not fields:
         raise ValueError(f"it has no fields of a contract but {fields!r:.60}; give at least one field")
-    return validate_values(EvaluationContract, fields, file, outer=("contract",) if is_inner else ())
+    return validate_values(EvaluationContract, fields, file)
 
 
 FROM_TASK: Final = "from_task"
@@ -325,10 +279,8 @@ def _check_names(cases: CaseSet, file: Path) -> None:
     places: dict[str, int] = {}
     for place, case in enumerate(cases.cases):
         if (first := places.setdefault(case.title, place)) != place:
-            root, name = compose_yaml(file.read_text("utf-8-sig")), shorten(case.title, 80)
-            line, before = (find_line(root, ("cases", each)) for each in (place, first))
             raise ContractError(
-                f"{file.name}:{line}: the case {name!r} has the name of the one in line {before}; "
+                f"{file.name}: cases[{place}] has the name of cases[{first}], {shorten(case.title, 80)!r}; "
                 "give each its own name"
             )
 

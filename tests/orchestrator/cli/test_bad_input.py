@@ -26,7 +26,7 @@ TABLE = {
     f"{RUN} --no-db --supervise human": "--no-db contradicts --db, and cannot store a question",
     f"{RUN} --thread ' '": "thread_id is ' '; give a text that is not blank",
     f"{RUN} --contract absent.yaml": "'absent.yaml' cannot be used (No such file or directory)",
-    f"{RUN} --contract broken.yaml": "broken.yaml:1: task: is missing",
+    f"{RUN} --contract broken.yaml": "broken.yaml: task: is missing",
     f"{RUN} --contract other.yaml": "has no cases for this task; give a file with one (its tasks: 'Name a",
     f"{RUN} --contract other.yaml --no-checks": "--contract and --no-checks contradict each other",
     f"{RUN} --modle local": "No such option: --modle (Possible options: --model)",

@@ -316,7 +316,7 @@ BAD_OPTIONS = {
     "--save-baseline cases.yaml": "'cases.yaml' is read by the command",
     "--junit r --html r": "'r' is read by the command, or has other results, too",
     "--out other.jsonl": "other.jsonl:1: this is no stored evaluation",
-    "--save-baseline text.yaml": "text.yaml:1: cases: is missing",
+    "--save-baseline text.yaml": "text.yaml: cases: is missing",
     "--baseline other.yaml --save-baseline other.yaml": "'other.yaml' is read by",
 }
 

@@ -131,9 +131,9 @@ def test_collection_alone_imports_no_target_and_executes_nothing(run, pytester):
         (
             "twice.yaml",
             "version: 1\ncases:\n- task: a\n- task: a\n",
-            "twice.yaml:4: the case 'a' has the name of the one in line 3; give each its own name",
+            "twice.yaml: cases[[]1] has the name of cases[[]0], 'a'; give each its own name",
         ),
-        ("trace.json", '{"messages": []}', "trace.json:1: *"),
+        ("trace.json", '{"messages": []}', "trace.json: *"),
         (
             "code.json",
             '{"version": 1, "target": "os:system", "cases": [{"task": "a"}]}',
