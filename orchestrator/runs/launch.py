@@ -28,6 +28,7 @@ from orchestrator.runs.resume import (
     Resumption,
     decide_resumption,
     list_changed,
+    list_unclear,
     state_from_values,
 )
 from orchestrator.runs.run_saver import (
@@ -170,7 +171,8 @@ class Launcher:
                     f"thread {format_repr(thread_id, 80)} cannot go on with other settings: "
                     f"{'; '.join(changed)}; give them as before, or resume with accept_changes=True"
                 )
-            warnings = [f"resumed with accept_changes: {each}" for each in changed]
+            accepted = [f"resumed with accept_changes: {each}" for each in changed]
+            warnings = [*accepted, *list_unclear(self.safeguards)]
             event = RunResumed(thread_id=thread_id, state=resumed.state)
             state: OrchestratorState = {**resumed.state, "question": None}
             began = cast("str | None", metadata.get(STARTED))

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from types import CodeType, FunctionType
+from functools import partial
+from types import CellType, CodeType, FunctionType, MethodType
 from typing import Final, Literal, cast
 
 from langgraph.constants import START
 from langgraph.types import Command, Interrupt, PregelTask, StateSnapshot
+from pydantic import BaseModel
 
 from agents.loop.acting_tools import read_acting_tools
 from evaluation import EvaluationContract
@@ -256,7 +259,8 @@ _DEFAULTS: Final[Mapping[str, Json]] = {
     "grounding": "facts",
     "retry_policy.exhausted": "fail",
 }
-_PLAIN: Final = (str, bytes, int, float, type(None), tuple, frozenset)
+_PLAIN: Final = (str, bytes, int, float, type(None), re.Pattern, BaseModel)
+UNCLEAR: Final = "holds an object that cannot be compared"
 _BY_NAME: Final = ("output_type", "judge", "step_contract")
 """The arguments that are compared by a name or a digest."""
 
@@ -318,19 +322,57 @@ def _name(value: object) -> str | None:
         text = json.dumps(Contract.read(value).plain, sort_keys=True, default=format_text)
         return f"contract {_digest(text)}"
     named = value if hasattr(value, "__qualname__") else type(value)
-    done = f" {_digest_function(value)}" if isinstance(value, FunctionType) else ""
-    return f"{named.__module__}.{named.__qualname__}{done}"
+    held = [*_list_held(value, frozenset())] if isinstance(value, FunctionType | MethodType | partial) else []
+    unclear = f" {UNCLEAR}" if UNCLEAR in held else ""
+    done = f" {_digest(chr(0).join(held))}" if held else ""
+    return f"{named.__module__}.{named.__qualname__}{done}{unclear}"
+
+
+def list_unclear(current: Mapping[str, Json]) -> list[str]:
+    """Lists the safeguards that may have changed, a sentence each: functions that hold other objects."""
+    names = [name for name, value in current.items() if UNCLEAR in str(value)]
+    return [f"{name} {UNCLEAR}: see that it is as before" for name in names]
 
 
 def _digest(text: str) -> str:
     return hashlib.md5(text.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
 
 
-def _digest_function(function: FunctionType) -> str:
-    """Returns a digest of the code of a function and of the plain values that it holds."""
-    held = [*(function.__defaults__ or ()), *(cell.cell_contents for cell in function.__closure__ or ())]
-    plain = (repr(each) for each in held if isinstance(each, _PLAIN))
-    return _digest("\0".join([*_list_code(function.__code__), *plain]))
+def _list_held(value: object, above: frozenset[int]) -> Iterator[str]:
+    """Describes a function by its code and by what it holds; an object of another kind is unclear."""
+    if id(value) in above:  # a function that holds itself
+        return
+    if isinstance(value, FunctionType):
+        yield from _list_code(value.__code__)
+    if (parts := _list_parts(value)) is not None:
+        for each in parts:
+            yield from _list_held(each, above | {id(value)})
+    elif hasattr(value, "__qualname__"):
+        yield str(value.__qualname__)
+    else:
+        yield repr(value) if isinstance(value, _PLAIN) else UNCLEAR
+
+
+def _list_parts(value: object) -> Iterable[object] | None:
+    match value:
+        case FunctionType():
+            return [value.__defaults__, value.__kwdefaults__, *map(_read_cell, value.__closure__ or ())]
+        case MethodType():
+            return [value.__func__]
+        case partial():
+            return [value.func, value.args, value.keywords]
+        case Mapping():
+            return value.items()
+        case list() | tuple() | set() | frozenset():
+            return sorted(value, key=repr) if isinstance(value, set | frozenset) else value
+    return None
+
+
+def _read_cell(cell: CellType) -> object:
+    try:
+        return cell.cell_contents
+    except ValueError:  # not assigned yet
+        return None
 
 
 def _list_code(code: CodeType) -> Iterator[str]:

@@ -1,5 +1,7 @@
 """A run goes on with the settings that made it safe, or with others that somebody has accepted."""
 
+from functools import partial
+
 import pytest
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
@@ -74,7 +76,22 @@ def states_number(number):
     return right
 
 
+def allow(words, step=None, index=None):
+    return EvaluationContract(required_content=[{"text": word} for word in words])
+
+
+def allow_all(words, *, extra=()):
+    def contract(step, index):
+        return allow(words) if len(extra) < 2 else None
+
+    return contract
+
+
 CHANGES = [
+    ("step_contract", partial(allow, ("done",)), partial(allow, ("done", "text"))),
+    ("step_contract", allow_all(["done"]), allow_all(["done", "text"])),
+    ("step_contract", allow_all({"done": 1}), allow_all({"done": 2})),
+    ("step_contract", allow_all([], extra=[find_letter]), allow_all([], extra=[send])),
     ("checks", [states_number(1)], [states_number(2)]),
     ("step_contract", lambda step, index: WORDS, lambda step, index: MORE_WORDS),
     ("acting_tools", {"send": ActingTool(approve=True, repeat="ask")}, approve("send")),
@@ -114,6 +131,17 @@ def test_a_change_that_was_accepted_is_a_warning(subtests):
 
             [warning] = [text for text in state["warnings"] if "accept_changes" in text]
             assert warning.startswith(f"resumed with accept_changes: {name}")
+
+
+def test_a_function_that_holds_an_object_is_told_as_one_that_may_have_changed():
+    client = object()
+
+    def contract(step, index):
+        return WORDS if client else MORE_WORDS
+
+    state = build(begin(step_contract=contract), step_contract=contract).resume("run", APPROVED)
+
+    assert [text for text in state["warnings"] if "step_contract holds an object" in text]
 
 
 def test_a_setting_that_the_run_did_not_have_needs_no_acceptance():
