@@ -5,6 +5,7 @@ The findings about scores and thresholds make the metric groups of a report.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -214,26 +215,24 @@ def build_group(
         Metrics and facts by name, with ``status`` (of the group), ``passed`` (None if no question could be
         answered), ``counts`` (metrics by status), ``unscored`` (status and reason by metric) and ``checks``.
     """
-    statuses = _list_statuses(scores)
+    unscored = {name: score for name, score in scores.items() if isinstance(score, dict)}
+    statuses = Counter(score["status"] for score in unscored.values())
+    statuses["scored"] = len(scores) - len(unscored)
     return {
-        **{name: score for name, score in scores.items() if not isinstance(score, dict)},
+        **{name: score for name, score in scores.items() if name not in unscored},
         **facts,
         "status": group_status(scores),
         "passed": _all_passed(findings),
-        "counts": {status: statuses.count(status) for status in OUTCOME_STATUSES},
-        "unscored": {name: score for name, score in scores.items() if isinstance(score, dict)},
+        "counts": {status: statuses[status] for status in OUTCOME_STATUSES},
+        "unscored": unscored,
         "checks": [*map(_describe_finding, findings)],
     }
 
 
 def group_status(scores: Mapping[str, Score]) -> OutcomeStatus:
     """Return "scored" if any metric has a value, else the gravest reason why none has."""
-    statuses = _list_statuses(scores)
+    statuses = {score["status"] if isinstance(score, dict) else "scored" for score in scores.values()}
     return next((status for status in _GRAVITY if status in statuses), "not_applicable")
-
-
-def _list_statuses(scores: Mapping[str, Score]) -> list[OutcomeStatus]:
-    return [each["status"] if isinstance(each, dict) else "scored" for each in scores.values()]
 
 
 def _all_passed(findings: Sequence[Finding]) -> bool | None:

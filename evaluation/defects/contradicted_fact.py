@@ -274,11 +274,11 @@ def _find_other_names(turn: EvidenceTurn, sentence: str, sources: Sequence[str])
     """Yield the addresses and identifiers without a source, if sources have others of their family."""
     typed = () if _EXAMPLE.search(sentence) else read_typed(sentence)
     named = [each for each in typed if each.family.startswith(("address", "identifier"))]
-    known = {value for source in sources for value in read_typed(source)} if named else set()
     text = "\n".join(sources).lower() if named else ""
-    for value in named:
-        others = sorted(other.value for other in known if other.family == value.family)
-        if others and value.value.lower() not in text:
+    unsourced = [each for each in named if each.value.lower() not in text]
+    known = {value for source in sources for value in read_typed(source)} if unsourced else set()
+    for value in unsourced:
+        if others := sorted(other.value for other in known if other.family == value.family):
             near = [other for other in others if _is_near_miss(value.value, other)]
             seen = f"the sources have {(near or others)[0]}, and no {value.value}"
             yield (

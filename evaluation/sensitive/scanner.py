@@ -10,6 +10,7 @@ import json
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
 from typing import Final
 
@@ -62,13 +63,27 @@ def find_sensitive(text: str) -> tuple[Span, ...]:
     """
     if len(text) <= _LONGEST_WORD and text.isascii() and text.isalpha():
         return ()
-    return merge_spans(search_text(text, _FAMILIES))
+    return _find_in_short(text) if len(text) <= _SHORT else _find_spans(text)
 
 
 def may_contain_sensitive(json_text: str) -> bool:
     """Return whether a string in a JSON text may hold sensitive data. False is certain."""
+    return _may_contain_short(json_text) if len(json_text) <= _SHORT else _may_contain(json_text)
+
+
+def _find_spans(text: str) -> tuple[Span, ...]:
+    return merge_spans(search_text(text, _FAMILIES))
+
+
+def _may_contain(json_text: str) -> bool:
     data = encode_text(json_text)
     return any(pattern.occurs_in(data) for pattern in _SUSPECT)
+
+
+# Names, short values and reasons recur in a run, in its report, and from run to run.
+_SHORT: Final = 200
+_find_in_short: Final = lru_cache(1024)(_find_spans)
+_may_contain_short: Final = lru_cache(1024)(_may_contain)
 
 
 def build_search(recognizers: Sequence[Recognizer], failures: dict[str, str]) -> Search:
