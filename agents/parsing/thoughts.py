@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 _WORD: Final = r"(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|scratchpad)"
-_OPENING: Final = r"(?:analysis|commentary|deliberation|brainstorm(?:ing)?|monologue|chain_of_thought)"
+_OPENING: Final = r"(?:\w+_)?(?:analysis|commentary|deliberation|brainstorm(?:ing)?|monologue)"
 _CHANNEL: Final = r"(?:<\|start\|>\w*)?<\|channel\|>\s*"
 _PAIRS: Final = {
     # At the very beginning, before an answer: other names, and tags in code on lines of their own.
@@ -18,12 +18,16 @@ _PAIRS: Final = {
         rf"\A\s*(?:<{_OPENING}>(?=.*</{_OPENING}>\s*\S)|`+<{_WORD}>`+\s*\n(?=.*\n`+</{_WORD}>`+\s*\n))",
         rf"</{_OPENING}>|`+</{_WORD}>`+(?=\s*\n)",
     ),
-    "tag": (rf"<(?:\w+:)?{_WORD}(?:\s[^<>\n]*)?>", rf"</(?:\w+:)?{_WORD}\s*>"),
+    # A word for thinking within the name, such as <inner_thoughts>.
+    "tag": (
+        rf"<(?:\w+[:_-])?{_WORD}(?:[_-]\w+)?(?:\s[^<>\n]*)?>",
+        rf"</(?:\w+[:_-])?{_WORD}(?:[_-]\w+)?\s*>",
+    ),
     "token": (
         rf"<\|(?:start_|begin_of_)?{_WORD}\|>|◁{_WORD}▷",
         rf"<\|(?:/|end_(?:of_)?){_WORD}\|>|◁/{_WORD}▷",
     ),
-    "bracket": (r"\[(?-i:THINK(?:ING)?)\]", r"\[/(?-i:THINK(?:ING)?)\]"),
+    "bracket": (r"\[(?-i:(?:THINK|REASON)(?:ING)?)\]", r"\[/(?-i:(?:THINK|REASON)(?:ING)?)\]"),
     # The channels of gpt-oss, with its special tokens and without; those of Gemma.
     "channel": (
         rf"{_CHANNEL}(?:analysis|commentary)\b(?![^<]*\bto=)[^<]*",

@@ -180,6 +180,8 @@ PLANS: list[tuple[str, str, object]] = [
     ("Russian", "Шаг 1. Открыть\nШаг 2. Прочитать", ["Открыть", "Прочитать"]),
     ("French", "Étape 1 : Ouvrir\nÉtape 2 : Lire", ["Ouvrir", "Lire"]),
     ("Turkish with a dash", "Adım 1 - Aç\nAdım 2 - Oku", ["Aç", "Oku"]),
+    ("dashes", "1- abrir\n2- leer", ["abrir", "leer"]),
+    ("a span of numbers", "2-3 litres of water", WHOLE),
     ("circled numbers", "① 打开\n② 读取", ["打开", "读取"]),
     ("Arabic digits", "١. افتح\n٢. اقرأ", ["افتح", "اقرأ"]),
     ("alternatives", "Option 1: a\nOption 2: b", NO_PLAN),
