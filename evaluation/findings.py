@@ -65,7 +65,7 @@ class Finding:
         limit: The value that it was compared with; of a check, the requirement as an instruction.
         where: The place in the run, such as ``agent_run.final_output``.
         category: The category of an audit finding, such as ``safety``.
-        evidence: Plain JSON that backs it: an excerpt, or what a function says.
+        evidence: Plain JSON that backs it: an excerpt, or the words of a function.
         owner: The owner of the alert; None for the owner of the contract.
         action: The recommended action; None for the usual one of its kind.
         check: The check of the contract that it answers: its kind, or the name of a function; None

@@ -207,7 +207,7 @@ def _list_places(part: object, place: str) -> Iterator[tuple[str, object]]:
 
 
 def _count_parts(part: object, places: Mapping[str, object], known: dict[str, int]) -> int:
-    """Count the parts of a schema, each reference with those of its target, and once within itself.
+    """Count the parts of a schema, each reference with the parts of its target, and once within itself.
 
     Definitions that refer to the next one twice double with each, and the validator follows all of them.
     """

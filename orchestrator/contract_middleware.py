@@ -53,7 +53,7 @@ _OPEN: Final = frozenset({"unverified"})
 
 
 class ConversationAttempt(TypedDict):
-    """One answer of an agent, its score from 0 to 1 (None if nothing was scored), and what has to change."""
+    """One answer of an agent, its score from 0 to 1 (None: nothing was scored), and the change it needs."""
 
     output: str
     status: EvaluationStatus
@@ -206,7 +206,7 @@ class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
         return {"contract": add_search(self._contract, is_wanted=True), "agent_run": run}
 
     def _conclude(self, state: ContractState, report: EvaluationReport) -> dict[str, Any]:
-        """Returns what follows an answer: it is accepted, goes back to the model, or is refused at last."""
+        """Returns the update after an answer, which is accepted, goes back to the model, or is refused."""
         verdict = self._read_verdict(state, report.model_dump(mode="json"), report.status)
         attempts = verdict["attempts"]
         if verdict["accepted"]:
@@ -307,7 +307,7 @@ def _read_request(state: ContractState) -> str:
 
 
 def _list_calls(state: ContractState) -> list[ToolCallRecord]:
-    """Lists the calls of tools that have an answer, also those of refused answers."""
+    """Lists the calls of tools that have an answer, also the calls of refused answers."""
     attempts = state.get("attempts", [])
     effects = {key: each for key, each in state.get("effects", {}).items() if each.get("attempt") in attempts}
     stated = {call_id for call_id, effect in effects.items() if effect.get("is_stated")}

@@ -180,7 +180,7 @@ class RunFinished(Event):
         state: The final state.
         basis: The basis of the success, as in the state.
         basis_reason: The same in words; empty without a basis.
-        evidence: By what the form, the content and the actions of the output are known.
+        evidence: How the form, the content and the actions of the output are known.
     """
 
     status: RunStatus

@@ -301,7 +301,7 @@ def _merge_models(kind: type[ModelT], first: ModelT, second: ModelT, is_closer: 
 
 
 def _list_set(kind: type[ModelT], model: ModelT) -> set[str]:
-    """Return the fields that are set; a whole case has others beside those of its contract."""
+    """Return the fields that are set; a whole case has fields beside its contract."""
     return model.model_fields_set & kind.model_fields.keys()
 
 

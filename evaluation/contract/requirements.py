@@ -87,7 +87,7 @@ class Contract:
     """The demands on a step or a run.
 
     Attributes:
-        requirements: All demands. Those of several contracts may be joined.
+        requirements: All demands, also of several contracts that were joined.
         rules: The fields as people state them, with what demands nothing, such as how actions are compared.
     """
 

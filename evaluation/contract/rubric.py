@@ -1,4 +1,4 @@
-"""The input models of what a judge scores: criteria, scale and rubric, and when a judge is asked."""
+"""The input models of a judge: criteria, scale and rubric, and when it is asked."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def is_converted(value: Decimal, known: Collection[Decimal]) -> bool:
 
 
 def combine(first: Collection[Decimal], second: Collection[Decimal]) -> Iterator[Decimal]:
-    """Yield what one operation makes of two numbers, also with one of them as per cent."""
+    """Yield the results of one operation on two numbers, also with one of them as per cent."""
     for a, b in product(first, second):
         yield from (a + b, a * b)
         # A number and itself make 0 and 1, from which any other would follow.
@@ -86,7 +86,7 @@ def _convert(numbers: Collection[Decimal]) -> Iterator[Decimal]:
 
 
 def _divide(number: Decimal) -> Iterator[Decimal]:
-    """Yield how many whole units a number has, and what is left: 135 minutes are 2 hours and 15 minutes."""
+    """Yield the whole units of a number, and the rest: 135 minutes are 2 hours and 15 minutes."""
     for size in _CONSTANTS:
         yield from (number // size, number % size)
 

@@ -113,7 +113,7 @@ def _name_noun_family(word: str) -> str | None:
 
 @lru_cache(1024)
 def list_families(words: tuple[str, ...]) -> frozenset[str]:
-    """Return the families that words belong to: those of a name, or of a request."""
+    """Return the families that the words of a name or of a request belong to."""
     found = (
         _BY_VERB.get(word)
         or _BY_VERB.get(_PAST.get(word) or _GERMAN_WORDS.get(_GERMAN_END.sub("", word), ""))

@@ -301,7 +301,7 @@ def build_evidence(
         actions: Its calls, with parsed arguments, results and errors.
         output: Its answer.
         rules: The rules of a trajectory, which may name the acting tools.
-        conversation: Its messages. Default: those of ``run`` are read.
+        conversation: Its messages. Default: the messages of ``run``.
     """
     acting = [*as_list(run.get("acting_tools")), *as_list(rules.get("acting_tools"))]
     own = [each for each in actions if each["kind"] == "tool"]

@@ -21,7 +21,7 @@ class RecordedRun:
     Attributes:
         case: The case without a contract, or with the contract of the file: the fields of an EvaluationCase.
         warnings: Parts of the file that the case does not have, one sentence each.
-        trial: Number of the run among those of its case, from 0.
+        trial: Number of the run among the runs of its case, from 0.
         arm: The model or the policy under comparison, if the file names one.
     """
 

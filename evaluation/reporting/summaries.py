@@ -252,7 +252,7 @@ def _count(words: Iterable[str]) -> str:
 
 
 def clean_line(text: str) -> str:
-    """Returns a text on one line, without what a terminal obeys or hides."""
+    """Returns a text on one line, without characters that a terminal obeys or hides."""
     return " ".join(_to_xml(text).split())
 
 

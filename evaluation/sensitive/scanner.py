@@ -153,7 +153,7 @@ def describe_raised(error: BaseException) -> str:
     """Return the type and the text of what someone else's code raised: any exception but Ctrl-C.
 
     Raises:
-        KeyboardInterrupt: The error is one: Ctrl-C ends the program, whatever code is running.
+        KeyboardInterrupt: The error is one: Ctrl-C ends the program in any code.
     """
     if isinstance(error, KeyboardInterrupt):
         raise error

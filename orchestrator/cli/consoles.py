@@ -34,7 +34,7 @@ _STDERR: Final = 2
 
 @contextmanager
 def take_stdout(encoding: str | None = None) -> Iterator[TextIO]:
-    """Yields a stream for results. Whatever else prints in the block, prints on standard error.
+    """Yields a stream for results. All other prints in the block go to standard error.
 
     This includes functions of the user, libraries in C, and programs that are started.
 

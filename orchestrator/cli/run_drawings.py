@@ -219,7 +219,7 @@ def draw_outcome(state: OrchestratorState) -> Iterator[RenderableType]:
 
 
 def _count_passed(record: Attempt) -> str:
-    """Returns by what an attempt is the best: " by its checks (1 of 2 passed)"; empty without checks."""
+    """Returns the measure of the best attempt: " by its checks (1 of 2 passed)"; empty without checks."""
     checks = list_checks(record)
     passed = sum(check["passed"] is True for check in checks)
     return f" by its checks ({passed} of {len(checks)} passed)" if checks else ""

@@ -269,7 +269,7 @@ def _drop_repeated(step: DerivedContract, output: DerivedContract | None) -> Der
 
 
 def _dump_demand(check: CheckModel) -> dict[str, object]:
-    """Returns what a check demands, whatever words it quotes."""
+    """Returns the demand of a check, without the words that it quotes."""
     return check.model_dump(exclude={"quote"})
 
 

@@ -93,7 +93,7 @@ class Evidence:
 
         | evidence | basis |
         |---|---|
-        | a person approved the output, whatever the checks say | approved |
+        | a person approved the output, also against the checks | approved |
         | the evaluation refused it | unverified |
         | stated content passed (or any check, if the contract is `complete`), and nothing is open | checked |
         | a judge that is trusted accepted the output, and no check failed | judged |

@@ -94,7 +94,7 @@ class ExecutorTools:
         return describe_tool(self.acting, name)
 
     def tell_outcome(self, call: ToolCallRecord) -> EffectOutcome:
-        """Returns what is known of the effect of a recorded call, also of a tool that does not act."""
+        """Returns the outcome of a recorded call, also of a tool that does not act."""
         if "outcome" in call:
             return call["outcome"]
         if call["error"] is not None:
@@ -211,7 +211,7 @@ def _rank_annotations(tool: BaseTool) -> int:
 
 
 def _check_injected(executor: object, tools: Mapping[str, BaseTool]) -> None:
-    """Checks that a run gives what the arguments of a tool take that the model does not see."""
+    """Checks that a run gives the values of a tool's arguments that the model does not see."""
     graph = executor.graph if isinstance(executor, ExecutionAgent) else None
     for name, tool in tools.items():
         schema = tool.get_input_schema()
@@ -227,7 +227,7 @@ def _check_injected(executor: object, tools: Mapping[str, BaseTool]) -> None:
 
 
 def _find_missing(mark: object, graph: AgentGraph | None, *, is_required: bool) -> str | None:
-    """Returns what a mark of an argument asks for if a run does not have it; a foreign graph has its own."""
+    """Returns the value that a mark asks for if a run does not have it; a foreign graph has its own."""
     kind = mark if isinstance(mark, type) else type(mark)
     if issubclass(kind, InjectedStore):
         return "LangGraph's store, which a run does not have"

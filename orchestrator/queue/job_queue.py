@@ -290,7 +290,7 @@ class JobQueue:
         return QueueStatus(jobs, workers, tuple(FailedJob(*row) for row in select(_FAILED, ())))
 
     def take_jobs(self, worker: str, apps: Sequence[str], most: int) -> list[Job]:
-        """Takes jobs for a worker, those of dead workers, too."""
+        """Takes jobs for a worker, also the jobs of dead workers."""
         rows = self.store.saver.select(_TAKE, (worker, self.name, [*apps], most)) if most else ()
         return [Job(*row) for row in rows]
 

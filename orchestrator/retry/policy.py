@@ -142,8 +142,8 @@ def _may_be_kept(record: Attempt) -> bool:
 def find_best_answer(state: OrchestratorState) -> Attempt | None:
     """Returns the best attempt at the answer of a run: by its report, and of equal ones the earliest.
 
-    An execution of the whole task is such an attempt; if there is none, so are those of the last step that
-    was begun. Returns None if no attempt has a text.
+    An execution of the whole task is such an attempt; if there is none, so are the executions of the last
+    step that was begun. Returns None if no attempt has a text.
     """
     written = [record for record in (*state["results"], *state["synthesis"]) if record["result"]]
     last = written[-1]["step_index"] if written else None

@@ -1,8 +1,8 @@
 """Lists, shows and deletes the runs of a store, by an index with a row of each thread.
 
-A row has the summary of a run, and a mark, which is empty if the row is right. Whoever is about to write to a
-thread sets a mark of its own. A reader reads the run of a marked row, stores the summary, and takes the mark
-away if no process runs the thread and the mark is still the one it saw.
+A row has the summary of a run, and a mark, which is empty if the row is right. A process that is about to
+write to a thread sets a mark of its own. A reader reads the run of a marked row, stores the summary, and
+takes the mark away if no process runs the thread and the mark is still the one it saw.
 """
 
 from __future__ import annotations

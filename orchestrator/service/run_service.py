@@ -121,7 +121,7 @@ class RunService:
         return report.model_dump(mode="json")
 
     async def follow(self, thread_id: str) -> AsyncGenerator[StoredEvent, None]:
-        """Yields the events of a run as they are stored, whatever process executes it, until it has ended."""
+        """Yields the events of a run as they are stored, also by another process, until it has ended."""
         sent: set[str] = set()
         while not self.closing.is_set() and "end" not in sent:
             start = time.monotonic()

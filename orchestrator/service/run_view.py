@@ -123,7 +123,7 @@ def _is_accepted(record: Attempt) -> bool:
 
 
 def list_checks(record: Attempt) -> Sequence[CheckRecord]:
-    """Lists the requirements of the contract of an attempt, with the words they rest on and what was seen."""
+    """Lists the requirements of an attempt, with the words they rest on and the observation."""
     checks: Sequence[CheckRecord] = (record["report"] or {}).get("checks", ())
     return checks
 

@@ -106,7 +106,7 @@ def build_address(path: str, values: Mapping[str, object]) -> str:
 
 
 def _finish(value: object) -> object:
-    """Shows what a person would not see in a text; text for a program has the filter ``exact``."""
+    """Shows the hidden characters of a text; text for a program has the filter ``exact``."""
     return show_hidden(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 

@@ -213,7 +213,7 @@ class ToolCallRecord(TypedDict):
     ``made_in``. ``answer`` is the answer of a person to the question about the call; a "stated" call has its
     text as the result. ``outcome`` is there if the tool acts. ``writes`` is there
     if the caller or the annotations of the tool say that it acts, and not only its name. ``read_back`` is
-    what a reading tool answered after the call. ``id`` is the model's id of the call.
+    the answer of a reading tool after the call. ``id`` is the model's id of the call.
     """
 
     name: str

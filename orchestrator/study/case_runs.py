@@ -220,7 +220,7 @@ def assert_evaluation(
             ``{"messages": [...]}``, or the answer as a text.
         contract: The demands, in place of the contract of a case. Without any contract: that no fact
             and no action is without a source, and the other checks that need none.
-        require: What a success has to rest on: "checked", "judged" or "approved"; None for anything.
+        require: The least basis of a success: "checked", "judged" or "approved"; None for anything.
         fail_on: The least severe status that is not accepted: "warning", "needs_review" or "failed".
         judge: Scores what no program can.
         options: The plug-ins of ``evaluate``.

@@ -101,8 +101,8 @@ class RecordedEvaluation:
     def add_contract(self, run: RecordedRun) -> RecordedRun | None:
         """Returns a run with the contract that holds for it, and a warning if it is not the run's own.
 
-        The contract of the user replaces every demand that the run has recorded, because whoever wrote the
-        run may have written them, too. Without one, the run's own demands count beside the search for
+        The contract of the user replaces every demand that the run has recorded, because the writer of
+        the run may have written them, too. Without one, the run's own demands count beside the search for
         defects.
 
         Returns:

@@ -131,7 +131,7 @@ def _end_span(span: trace.Span, status: str, basis: str | None, *, is_error: boo
 
 @cache
 def export_traces() -> RunTracer:
-    """Returns a tracer whose spans, and those of the calls of LangChain, go by OTLP to the named endpoint.
+    """Returns a tracer whose spans, and the spans of LangChain's calls, go by OTLP to the named endpoint.
 
     The texts of the calls are sent only if the variable ``TRACELOOP_TRACE_CONTENT`` is "true".
     """

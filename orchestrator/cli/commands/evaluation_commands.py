@@ -187,7 +187,7 @@ def _read_stated_contracts(file: Path) -> tuple[JsonObject | None, Mapping[str, 
         file: A file in YAML or JSON: the fields of a contract, also below ``contract``; or cases.
 
     Returns:
-        The fields of the contract, and those of each case; one of the two is None.
+        The fields of the contract, and the fields of each case; one of the two is None.
 
     Raises:
         ConfigurationError: The file cannot be read, it has no contract, or a case has none of its own.

@@ -146,7 +146,7 @@ def worker(
     heartbeat: Annotated[float, typer.Option(metavar="SECONDS", min=1, max=3600)] = 10,
     grace: Annotated[float, typer.Option(metavar="SECONDS", min=0, max=86_400)] = 20,
 ) -> None:
-    """Execute the runs of a queue until SIGTERM or Ctrl-C, and resume those of workers that died.
+    """Execute the runs of a queue until SIGTERM or Ctrl-C, and resume the runs of dead workers.
 
     Creates missing tables, and brings them up to date. Exit status: 0 stopped, 1 the database cannot be
     reached or was lost (start the worker again), 2 bad input.
