@@ -184,21 +184,6 @@ Score: TypeAlias = float | Unscored
 """A value, or the reason why there is none."""
 
 
-def not_applicable(reason: str) -> Unscored:
-    """Build the reason of a metric that nothing asks for."""
-    return {"status": "not_applicable", "reason": reason}
-
-
-def missing_data(reason: str) -> Unscored:
-    """Build the reason of a metric whose data the run does not record."""
-    return {"status": "missing_data", "reason": reason}
-
-
-def unscored_error(reason: str) -> Unscored:
-    """Build the reason of a metric that cannot be computed."""
-    return {"status": "error", "reason": reason}
-
-
 def build_group(
     scores: Mapping[str, Score],
     findings: Sequence[Finding],

@@ -70,12 +70,12 @@ NODES: Final[Mapping[str, Node]] = {
 def _evaluate(case: object, plugins: Plugins) -> Conversation[EvaluationState]:
     """Evaluate a case; the returned state equals the final state of the graph."""
     # The first node takes any object, and the others a state, so it runs before the loop.
-    state, name = prepare_evaluation(case, plugins), FIRST
-    while (name := _next_name(name, state)) != END:
-        asked = partial(NODES[name].run, state, plugins)
-        arun = NODES[name].arun
-        update = asked() if arun is None else (yield Call(asked, partial(arun, state, plugins)))
-        state = {**state, **update}
+    state, then = prepare_evaluation(case, plugins), NODES[FIRST].then
+    while (name := then if isinstance(then, str) else then(state)) != END:
+        node = NODES[name]
+        asked = partial(node.run, state, plugins)
+        update = asked() if node.arun is None else (yield Call(asked, partial(node.arun, state, plugins)))
+        state, then = {**state, **update}, node.then
     return _store_state(state)
 
 
@@ -89,11 +89,6 @@ _UNSTORED: Final = PreparedState.__annotations__.keys() - EvaluationState.__anno
 def _store_state(state: PreparedState) -> EvaluationState:
     """Return the state without the parts that are not stored."""
     return cast("EvaluationState", {name: value for name, value in state.items() if name not in _UNSTORED})
-
-
-def _next_name(name: str, state: EvaluationState) -> str:
-    then = NODES[name].then
-    return then if isinstance(then, str) else then(state)
 
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Final, Literal
 
 from evaluation.contract.contract import DriftRules, Tolerance
-from evaluation.findings import OUTCOME_STATUSES, Finding, FindingKind, missing_data
+from evaluation.findings import OUTCOME_STATUSES, Finding, FindingKind, Unscored
 from evaluation.statistics import Interval, change_rate, is_constant, prediction_bounds
 from evaluation.values import JsonObject, Severity, as_list, as_object, format_numbers
 
@@ -86,7 +86,9 @@ def compare_with_baseline(
         "decisive": len({band.metric for band in present if _can_decide(band, recent, rules)}),
         "counts": counts,
         "signals": [signal for _, signal in departures],
-        "unscored": {metric: missing_data(reason) for metric, reason in missing.items()},
+        "unscored": {
+            metric: Unscored(status="missing_data", reason=reason) for metric, reason in missing.items()
+        },
     }, findings
 
 

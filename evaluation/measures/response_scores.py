@@ -15,7 +15,7 @@ from typing import Final
 from rapidfuzz.distance import Levenshtein
 
 from evaluation.checks.segmentation import has_phrase
-from evaluation.findings import Score, not_applicable, unscored_error
+from evaluation.findings import Score, Unscored
 from evaluation.measures.metric_table import WORD_METRICS
 from evaluation.texts.fact_reading import Fact, Facts, Value, read_facts
 from evaluation.texts.normal import fold_case, read_disguised, split_words, unify_signs
@@ -81,14 +81,18 @@ def score_against_reference(output: str, reference: str, words: Sequence[str]) -
     return {
         "exact_match": output == reference,
         "normalized_exact_match": may_match and normalized_exact_match(output, reference),
-        "levenshtein_similarity": unscored_error(_TOO_LONG) if distance is None else distance,
+        "levenshtein_similarity": Unscored(status="error", reason=_TOO_LONG)
+        if distance is None
+        else distance,
         **_word_scores(words, reference_words),
     }
 
 
 def _word_scores(words: Sequence[str], reference_words: Sequence[str]) -> dict[str, Score]:
     if not reference_words:
-        return dict.fromkeys((*WORD_METRICS, "keyword_coverage"), not_applicable(_NO_WORDS))
+        return dict.fromkeys(
+            (*WORD_METRICS, "keyword_coverage"), Unscored(status="not_applicable", reason=_NO_WORDS)
+        )
     observed, expected = set(words), set(reference_words)
     shared = len(observed & expected)
     return {

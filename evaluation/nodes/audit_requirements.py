@@ -14,7 +14,7 @@ from evaluation.contract.contract import AUDIT_METRICS, AuditRule, AuditRules, C
 from evaluation.contract.requirements import evaluate_requirement, expand_rule
 from evaluation.defects.evidence import DefectFinding, Level, build_evidence
 from evaluation.defects.rules import find_defects
-from evaluation.findings import Finding, FindingKind, compare_with_bound, missing_data
+from evaluation.findings import Finding, FindingKind, Unscored, compare_with_bound
 from evaluation.measures.action_differences import find_misspelt
 from evaluation.nodes.score_response_quality import build_context
 from evaluation.plugins import Plugins
@@ -228,7 +228,11 @@ def _check_shares(
         met = [(category, rule.id) not in unmet for rule in audit.rules if rule.category == category]
         if category == "safety" and audit.credentials != "off":
             met.append(not any(name.startswith("credentials.") for topic, name in unmet if topic == category))
-        score = sum(met) / len(met) if met else missing_data("no audit rule has this category")
+        score = (
+            sum(met) / len(met)
+            if met
+            else Unscored(status="missing_data", reason="no audit rule has this category")
+        )
         finding = compare_with_bound("audit", "policy", category, score, bound, "critical")
         if finding.passed is not True:
             name = f"thresholds.{category}"

@@ -13,18 +13,7 @@ from rapidfuzz.distance import LCSseq
 
 from evaluation.checks.kinds.tools import describe_unknown
 from evaluation.contract.contract import MATCH_MODES, ExpectedAction, TrajectoryRules
-from evaluation.findings import (
-    Finding,
-    Score,
-    Unscored,
-    build_group,
-    check_bounds,
-    group_status,
-    join_names,
-    missing_data,
-    not_applicable,
-    unscored_error,
-)
+from evaluation.findings import Finding, Score, Unscored, build_group, check_bounds, group_status, join_names
 from evaluation.measures.action_differences import find_misspelt_tool, fits_step
 from evaluation.measures.metric_table import COLLABORATION_METRICS, SHARES, TRAJECTORY_METRICS
 from evaluation.measures.trajectory_matching import TrajectoryMatch, match_trajectory
@@ -230,14 +219,18 @@ def _shorten_names(match: TrajectoryMatch, metric: str) -> list[str]:
 
 def _read_share(match: TrajectoryMatch, name: str, bounds: Mapping[str, JsonObject]) -> Score:
     if match.error is not None:
-        return unscored_error(match.error)
+        return Unscored(status="error", reason=match.error)
     value = match.shares[name]
     return _explain_unscored(name, _NO_SHARE[name], bounds) if value is None else value
 
 
 def _explain_unscored(name: str, reason: str, bounds: Mapping[str, JsonObject]) -> Unscored:
     """Say why a metric has no value; one that has a threshold lacks data."""
-    return missing_data(reason) if f"{_PREFIX}{name}" in bounds else not_applicable(reason)
+    return (
+        Unscored(status="missing_data", reason=reason)
+        if f"{_PREFIX}{name}" in bounds
+        else Unscored(status="not_applicable", reason=reason)
+    )
 
 
 def _check_mode(match: TrajectoryMatch, bounds: Mapping[str, JsonObject]) -> Iterator[Finding]:
@@ -266,9 +259,11 @@ def _check_shares(scores: Mapping[str, Score], bounds: Mapping[str, JsonObject])
     return check_bounds("trajectory", "trajectory", bounds, named)
 
 
-_ONE_AGENT: Final = not_applicable("no agent is named, and no hand-off was made or expected")
-_NO_AGENT_EXPECTED: Final = not_applicable("no expected action names its agent")
-_NO_ACTION: Final = missing_data("no action was recorded")
+_ONE_AGENT: Final = Unscored(
+    status="not_applicable", reason="no agent is named, and no hand-off was made or expected"
+)
+_NO_AGENT_EXPECTED: Final = Unscored(status="not_applicable", reason="no expected action names its agent")
+_NO_ACTION: Final = Unscored(status="missing_data", reason="no action was recorded")
 _MAX_REPORTED: Final = 5
 _STUCK_AFTER: Final = 3
 """Number of identical calls in a row that count as stuck."""
@@ -330,7 +325,7 @@ def _score_agents(actions: Sequence[Action], expected: Sequence[ExpectedAction])
 
 def _plan_adherence(actions: Sequence[Action], plan: Sequence[str]) -> Score:
     if not plan:
-        return not_applicable("the run states no plan")
+        return Unscored(status="not_applicable", reason="the run states no plan")
     return LCSseq.similarity(list(plan), [action["name"] for action in actions]) / len(plan)
 
 

@@ -5,16 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from evaluation.findings import (
-    Finding,
-    Score,
-    Unscored,
-    build_group,
-    compare_with_bound,
-    limits_by_name,
-    missing_data,
-    not_applicable,
-)
+from evaluation.findings import Finding, Score, Unscored, build_group, compare_with_bound, limits_by_name
 from evaluation.measures.metric_table import OPERATIONAL_METRICS, QUANTITIES, select_operational
 from evaluation.plugins import Plugins, Price
 from evaluation.report.report_model import Action, EvaluationState
@@ -65,10 +56,12 @@ def score_operational(
 
 def _explain_absence(name: str, *, is_asked: bool) -> Unscored:
     if not is_asked:
-        return not_applicable("not recorded, and no threshold asks for it")
+        return Unscored(status="not_applicable", reason="not recorded, and no threshold asks for it")
     if name in OPERATIONAL_METRICS:
-        return missing_data("the run does not record it")
-    return missing_data("it is no metric, and the run records no resource of this name")
+        return Unscored(status="missing_data", reason="the run does not record it")
+    return Unscored(
+        status="missing_data", reason="it is no metric, and the run records no resource of this name"
+    )
 
 
 def collect_quantities(

@@ -19,13 +19,12 @@ from evaluation.findings import (
     Finding,
     FindingKind,
     Score,
+    Unscored,
     build_group,
     compare_with_bound,
     describe_comparison,
     join_names,
     limits_by_name,
-    missing_data,
-    not_applicable,
 )
 from evaluation.measures.metric_table import LENGTHS, QUALITY_METRICS, REFERENCE_METRICS, RESPONSE_METRICS
 from evaluation.measures.response_scores import (
@@ -115,12 +114,16 @@ _CALLS: Final = ("tool", "action")
 """The kinds of actions that are calls; thoughts and hand-offs are none."""
 _UNUSED: Final = CheckContext("")
 """Stands for the context of a contract without checks."""
-_NO_OUTPUT: Final = missing_data("the run has no final output")
-_NO_RULES: Final = not_applicable("no content rule is given")
-_NO_DEMAND: Final = not_applicable("the contract asks nothing of the response")
+_NO_OUTPUT: Final = Unscored(status="missing_data", reason="the run has no final output")
+_NO_RULES: Final = Unscored(status="not_applicable", reason="no content rule is given")
+_NO_DEMAND: Final = Unscored(status="not_applicable", reason="the contract asks nothing of the response")
 _UNASKED: Final[Mapping[str, Score]] = {
-    **dict.fromkeys(REFERENCE_METRICS, not_applicable("no reference output is given")),
-    "keyword_coverage": not_applicable("no keywords and no reference output are given"),
+    **dict.fromkeys(
+        REFERENCE_METRICS, Unscored(status="not_applicable", reason="no reference output is given")
+    ),
+    "keyword_coverage": Unscored(
+        status="not_applicable", reason="no keywords and no reference output are given"
+    ),
 }
 
 
@@ -179,7 +182,7 @@ def _score_content(checks: Sequence[Finding], field: str) -> Score:
     if not rules:
         return _NO_RULES
     if undecided := [check for check in rules if check.passed is None]:
-        return missing_data(undecided[0].reason)
+        return Unscored(status="missing_data", reason=undecided[0].reason)
     met = sum(check.passed is True for check in rules)
     return met / len(rules) if field == "required_content" else len(rules) - met
 

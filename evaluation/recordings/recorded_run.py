@@ -49,7 +49,8 @@ class RunFormat:
 
     def recognises(self, value: object) -> bool:
         """Return whether a JSON value is in this format, by its fields."""
-        is_marked = not self.marks or any(names <= as_object(value).keys() for names in self.marks)
+        keys = value.keys() if isinstance(value, dict) else frozenset()
+        is_marked = not self.marks or any(names <= keys for names in self.marks)
         return is_marked and self.test(value)
 
 

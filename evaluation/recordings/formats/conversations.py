@@ -29,7 +29,7 @@ def are_messages(value: object) -> bool:
 
 def _find_messages(value: object) -> list[object] | None:
     """Returns the messages of a list or an object; None if there are none."""
-    fields = [value, *(as_object(value).get(key) for key in _KEYS)]
+    fields = [value[key] for key in _KEYS if key in value] if isinstance(value, dict) else [value]
     return next((as_list(each) for each in fields if are_messages(each)), None)
 
 
