@@ -30,6 +30,15 @@ def test_no_line_leaves_the_margin_when_it_is_broken():
     assert all(line.startswith("│ ") and len(line) <= 20 for line in lines[lines.index("Output:") + 1 :])
 
 
+def test_markup_and_terminal_commands_are_shown_as_text(subtests):
+    for part in ["step", "text", "output", "problem"]:
+        with subtests.test(part=part):
+            said = "\n".join(shown(200, **{part: "[red]x[/] :wave:\x1b[2J\x9b31m\u202e"}))
+
+            assert "[red]x[/] :wave:[2J31m" in said
+            assert not set(said) & {"\x1b", "\x9b", "\u202e"}
+
+
 def test_the_tool_calls_of_a_question_are_shown_with_all_their_arguments():
     call = {"name": "send", "args": {"to": "Bob\nEve"}, "result": None, "error": None, "latency_ms": None}
     denied = {**call, "args": {"x": "y" * 300}, "error": "no\nline", "gate": "denied"}
