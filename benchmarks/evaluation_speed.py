@@ -76,7 +76,7 @@ SINGLE: Final = "evaluate, case by case"
 GRAPH: Final = "graph, invoke"
 IDLE: Final = f"LangGraph of {NODES} idle nodes, invoke"
 PEER_TARGETS: Final = (
-    (MANY, "pydantic-evals, exact trajectory", 0.25),
+    (MANY, "pydantic-evals, exact trajectory", 0.40),
     (TRAJECTORY, "pydantic-evals, exact trajectory", 0.45),
     (TRAJECTORY, "agentevals, trajectory, unordered", 1.0),
 )
