@@ -74,7 +74,12 @@ def interrupt_at_import(number, module, environment, *command):
     [
         (signal.SIGTERM, ("-m", "orchestrator"), "typer.main"),
         # What the installed command executes. The module is imported while the model is loaded.
-        (signal.SIGINT, ("-c", "from orchestrator.__main__ import main; main()"), "langchain_openai"),
+        pytest.param(
+            signal.SIGINT,
+            ("-c", "from orchestrator.__main__ import main; main()"),
+            "langchain_openai",
+            marks=pytest.mark.thorough,
+        ),
     ],
 )
 def test_a_signal_before_the_start_is_one_line_and_exit_status_130(environment, number, command, module):
