@@ -65,8 +65,8 @@ def find_missing_keywords(output: str, keywords: Sequence[str]) -> list[str]:
     return [each for each in keywords if not has_phrase(output, each, ignore_case=True, whole_words=True)]
 
 
-_TOO_LONG: Final = "the texts are too long for it"
-_NO_WORDS: Final = "the reference has no words"
+_TOO_LONG: Final = Unscored(status="error", reason="the texts are too long for it")
+_NO_WORDS: Final = Unscored(status="not_applicable", reason="the reference has no words")
 
 
 def score_against_reference(output: str, reference: str, words: Sequence[str]) -> dict[str, Score]:
@@ -81,18 +81,14 @@ def score_against_reference(output: str, reference: str, words: Sequence[str]) -
     return {
         "exact_match": output == reference,
         "normalized_exact_match": may_match and normalized_exact_match(output, reference),
-        "levenshtein_similarity": Unscored(status="error", reason=_TOO_LONG)
-        if distance is None
-        else distance,
+        "levenshtein_similarity": _TOO_LONG if distance is None else distance,
         **_word_scores(words, reference_words),
     }
 
 
 def _word_scores(words: Sequence[str], reference_words: Sequence[str]) -> dict[str, Score]:
     if not reference_words:
-        return dict.fromkeys(
-            (*WORD_METRICS, "keyword_coverage"), Unscored(status="not_applicable", reason=_NO_WORDS)
-        )
+        return dict.fromkeys((*WORD_METRICS, "keyword_coverage"), _NO_WORDS)
     observed, expected = set(words), set(reference_words)
     shared = len(observed & expected)
     return {

@@ -55,6 +55,7 @@ _TOPICS: Final[Mapping[Category, tuple[str, str, str]]] = {
 """Name, category and recommended action of the findings."""
 _Exposure: TypeAlias = tuple[Category, str, str]
 """The category, the place and the kind of values."""
+_NO_RULE: Final = Unscored(status="missing_data", reason="no audit rule has this category")
 _LEVELS: Final[Mapping[Level, tuple[FindingKind, Severity]]] = {
     "defect": ("defect", "critical"),
     "suspicion": ("suspicion", "warning"),
@@ -228,11 +229,7 @@ def _check_shares(
         met = [(category, rule.id) not in unmet for rule in audit.rules if rule.category == category]
         if category == "safety" and audit.credentials != "off":
             met.append(not any(name.startswith("credentials.") for topic, name in unmet if topic == category))
-        score = (
-            sum(met) / len(met)
-            if met
-            else Unscored(status="missing_data", reason="no audit rule has this category")
-        )
+        score = sum(met) / len(met) if met else _NO_RULE
         finding = compare_with_bound("audit", "policy", category, score, bound, "critical")
         if finding.passed is not True:
             name = f"thresholds.{category}"

@@ -13,7 +13,16 @@ from rapidfuzz.distance import LCSseq
 
 from evaluation.checks.kinds.tools import describe_unknown
 from evaluation.contract.contract import MATCH_MODES, ExpectedAction, TrajectoryRules
-from evaluation.findings import Finding, Score, Unscored, build_group, check_bounds, group_status, join_names
+from evaluation.findings import (
+    Finding,
+    OutcomeStatus,
+    Score,
+    Unscored,
+    build_group,
+    check_bounds,
+    group_status,
+    join_names,
+)
 from evaluation.measures.action_differences import find_misspelt_tool, fits_step
 from evaluation.measures.metric_table import COLLABORATION_METRICS, SHARES, TRAJECTORY_METRICS
 from evaluation.measures.trajectory_matching import TrajectoryMatch, match_trajectory
@@ -226,11 +235,8 @@ def _read_share(match: TrajectoryMatch, name: str, bounds: Mapping[str, JsonObje
 
 def _explain_unscored(name: str, reason: str, bounds: Mapping[str, JsonObject]) -> Unscored:
     """Say why a metric has no value; one that has a threshold lacks data."""
-    return (
-        Unscored(status="missing_data", reason=reason)
-        if f"{_PREFIX}{name}" in bounds
-        else Unscored(status="not_applicable", reason=reason)
-    )
+    status: OutcomeStatus = "missing_data" if f"{_PREFIX}{name}" in bounds else "not_applicable"
+    return Unscored(status=status, reason=reason)
 
 
 def _check_mode(match: TrajectoryMatch, bounds: Mapping[str, JsonObject]) -> Iterator[Finding]:
