@@ -80,14 +80,13 @@ def executor_node(executor: ExecutorMethods, contracts: Contracts, settings: Set
     can_ask = settings.options["supervision_policy"].human
 
     async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
-        index, step = current_step(state)
+        (index, step), executions = current_step(state), current_records(state)
         run.start_step(index)
         # Once, and before the executor runs: a step that cannot be judged must cost nothing.
         try:
             demands = contracts.list_demands(state, is_gate=True)
         except ContractFunctionError as error:
             return build_failure("contract_error", str(error), index, error)
-        executions = current_records(state)
         place = CallOrigin(step_index=index, attempt=len(executions) + 1)
         write(StepStarted(thread_id=run.thread_id, step_index=index, step=step, attempt=place["attempt"]))
         compressed = await _compress_context(executor.compress, state, run)
