@@ -348,11 +348,8 @@ def _collect(findings: Sequence[Finding], reading: Reading) -> DerivedChecks:
     built = _drop_repeated([check for _, check in pairs if check is not None])
     dropped = [check for group in find_conflicts(built) for check in group]
     checks = [check for check in built if check not in dropped]
-    quotes = [
-        reading.quote(finding.start, finding.end)
-        for finding, check in pairs
-        if check is None or check in dropped
-    ]
+    unsaid = [finding for finding, check in pairs if check is None or check in dropped]
+    quotes = (reading.quote(each.start, each.end) for each in unsaid)
     return DerivedChecks(tuple(checks), tuple(dict.fromkeys(filter(None, quotes))))
 
 

@@ -308,13 +308,8 @@ def _build_amount(text: str, start: int, end: int, number: Sequence[Decimal], *,
     near = text[max(0, start - _NEARBY) : start], text[end : end + _NEARBY]
     words = [*near[0].split()[-1:], *near[1].split()[:1]] if len(text) <= _LONG_TEXT else []
     around = tuple(word.lower() for each in words if (word := each.strip(":,.;")).isalpha())
-    return Fact(
-        "number",
-        shown,
-        Value(frozenset([*number, *shares]), None if unit == "cent" else unit),
-        is_certain,
-        around,
-    )
+    value = Value(frozenset([*number, *shares]), None if unit == "cent" else unit)
+    return Fact("number", shown, value, is_certain, around)
 
 
 def _look_up(match: re.Match[str] | None, units: Mapping[str, str]) -> str | None:
