@@ -270,9 +270,9 @@ def build_call(
     if outcome or kind == "acting":
         state: CallState = outcome or read_outcome(name, result, is_error=bool(error))
         return EvidenceCall(place, name, plain, result, state, was_stopped=bool(recorded.get("not_run")))
-    words = {*split_name(name)}
-    is_vague = kind == "open" and not (_HARMLESS & words or _only_reads(plain))
-    is_open = is_vague and bool(_PROGRAMS & {*words, *plain})
+    words = split_name(name)
+    is_vague = kind == "open" and _HARMLESS.isdisjoint(words) and not _only_reads(plain)
+    is_open = is_vague and not _PROGRAMS.isdisjoint((*words, *plain))
     state = "missed" if error or states_error(result) else "read"
     return EvidenceCall(place, name, plain, result, state, is_open, is_vague=is_vague)
 

@@ -78,8 +78,8 @@ def compare_arguments(expected: JsonObject, observed: JsonObject, rule: Argument
         expected, observed = (
             {name: side[name] for name in names if name in side} for side in (expected, observed)
         )
-    # Equal texts are equal values, and most calls are equal.
-    if encode_json(expected) != encode_json(observed):
+    # Equal texts are equal values, and most calls are equal; in Python True equals 1.
+    if expected != observed or encode_json(expected) != encode_json(observed):
         yield from _compare_values("", expected, observed, allows_more=rule.match == "superset")
 
 
