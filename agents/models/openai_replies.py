@@ -46,6 +46,7 @@ class _Events(Decoder):
 
     def decode(self, line: str) -> Any:  # noqa: ANN401 - the library's
         """Decodes a line; raises the error that an event is."""
+        line = line.removeprefix("\ufeff")
         if line.startswith("data:"):
             self._last = line.removeprefix("data:").strip()
         if event := super().decode(line):
@@ -147,11 +148,13 @@ class OpenAIReplies(Base):
         self, chunk: dict[str, Any], default_chunk_class: type, base_generation_info: dict[str, Any] | None
     ) -> ChatGenerationChunk | None:
         with read_answers(chunk):
-            deltas = [_complete_delta(choice) for choice in chunk.get("choices") or ()]
+            given = chunk.get("choices") or ()
+            # Where more than one answer is written, LangChain would join them.
+            deltas = [_complete_delta(choice) for choice in given if str(choice.get("index") or 0) == "0"]
             converted = super()._convert_chunk_to_generation_chunk(
                 {**chunk, "choices": deltas}, default_chunk_class, base_generation_info
             )
-            choices = chunk.get("choices") or (chunk.get("chunk") or {}).get("choices")
+            choices = deltas or (chunk.get("chunk") or {}).get("choices")
             if converted is not None and choices:
                 converted.message.additional_kwargs.update(_read_texts(choices[0].get("delta")))
         return converted
@@ -263,14 +266,17 @@ def _complete_output(data: object) -> object:
 
 
 def _complete_delta(choice: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Returns a choice of a stream whose calls have an index; LangChain would drop all if one has none."""
+    """Returns a choice of a stream with a delta, whose calls have an index.
+
+    LangChain would drop all calls if one has none; Azure writes what its filter found without a delta.
+    """
     delta = choice.get("delta") or {}
     parts = [(call, call.get("function") or {}) for call in delta.get("tool_calls") or ()]
     calls = [
         {"index": None, **call, "function": {**part, "arguments": _write_arguments(part.get("arguments"))}}
         for call, part in parts
     ]
-    return {**choice, "delta": {**delta, "tool_calls": calls}} if calls else choice
+    return {**choice, "delta": {**delta, "tool_calls": calls} if calls else delta}
 
 
 def _read_texts(message: object) -> dict[str, str]:

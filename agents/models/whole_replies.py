@@ -39,6 +39,7 @@ from agents.models.openai_replies import (
 )
 from agents.models.server_answers import NoReplyError, read_answers
 from agents.parsing.end_reasons import (
+    END_NAMES,
     find_cut_off,
     has_end,
     is_blocked,
@@ -219,6 +220,8 @@ class _Stream:
         Raises:
             NoReplyError: There are more than ``LARGEST`` characters.
         """
+        if find_cut_off({name: self._report.get(name) for name in END_NAMES}) is not None:
+            _drop_reasons(chunk)
         self._report = {**self._report, **_read_report(chunk)}
         message = chunk.message
         self._size += _require_size(message, self._size)
@@ -261,6 +264,13 @@ class _Stream:
         written = call["args"] or ("{}" if may_be_empty and not has_parameters else "")
         broken = _find_broken(call["name"], written)
         return call if broken is None else {**call, "args": broken}
+
+
+def _drop_reasons(chunk: ChatGenerationChunk) -> None:
+    """Drops the reasons behind the first one that ends no whole reply; LangChain would join their words."""
+    for report in (chunk.generation_info or {}, chunk.message.response_metadata):
+        for name in END_NAMES:
+            report.pop(name, None)
 
 
 def _count_once(before: UsageMetadata | None, usage: UsageMetadata | None) -> UsageMetadata | None:

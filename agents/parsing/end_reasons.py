@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
 
-_NAMES: Final = ("stop_reason", "finish_reason", "done_reason", "stopReason", "finishReason")
+END_NAMES: Final = ("stop_reason", "finish_reason", "done_reason", "stopReason", "finishReason")
 """Where providers and LangChain write why a message ended."""
 _WORDS: Final = 300
 """Number of characters of a refusal that are told."""
@@ -96,7 +96,7 @@ def _spell(word: str) -> str:
 
 
 def _list_words(report: Mapping[str, object]) -> Iterator[str]:
-    words = (getattr(report.get(name), "name", report.get(name)) for name in _NAMES)
+    words = (getattr(report.get(name), "name", report.get(name)) for name in END_NAMES)
     # A server that writes null as a text has not ended.
     return (word for word in words if isinstance(word, str) and _spell(word) not in ("", "null", "none"))
 

@@ -1,9 +1,15 @@
+from __future__ import annotations
+
+import json
+
 import pytest
 from langchain_openai import ChatOpenAI
 
 from agents.errors import ModelSetupError
 from agents.models.embedded import Endpoint
 from agents.models.spec import load_model
+from agents.parsing.end_reasons import find_message_cut_off
+from tests.fakes.protocol_server import ModelReply, encode, serve_protocol, write_stream
 
 HELLO = b'{"choices":[{"index":0,"message":{"role":"assistant","content":"Hi"}}]}'
 
@@ -43,3 +49,32 @@ def test_an_endpoint_of_ones_own_needs_no_key(variable: str, loopback, monkeypat
     monkeypatch.setenv(variable, f"{server.url}/v1")
     assert load_model("openai:m").invoke("Hello").text == "Hi"
     assert server.paths == ["/v1/chat/completions"]
+
+
+def write_event(reason: str | None, text: str = "") -> bytes:
+    choice = {"index": 0, "delta": {"content": text} if text else {}, "finish_reason": reason}
+    return f"data: {json.dumps({'choices': [choice]})}\n\n".encode()
+
+
+DONE = b"data: [DONE]\n\n"
+BEGUN, STOP = write_event(None, "red"), write_event("stop")
+CALLING = b"".join(write_stream("openai", ModelReply("red", [("remove", {"path": "/"})], "tool_calls")))
+FILTERED = b'data: {"choices": [{"index": 0, "content_filter_offsets": {}, "finish_reason": null}]}\n\n'
+STOPPED = b'data: {"choices": [{"index": 0, "delta": null, "finish_reason": "stop"}]}\n\n'
+SECOND = b'data: {"choices": [{"index": 1, "delta": {"content": "green"}, "finish_reason": null}]}\n\n'
+ODD_STREAMS = {
+    "a limit, then another reason": (write_event("length", "red") + STOP + DONE, "length"),
+    "a limit beside a call": (write_event("length") + CALLING, "length"),
+    "a filter beside a call": (write_event("content_filter") + CALLING, "content_filter"),
+    "a choice without a delta": (BEGUN + FILTERED + STOP + DONE, None),
+    "a reason without a delta": (BEGUN + STOPPED + DONE, None),
+    "a byte order mark": (b"\xef\xbb\xbf" + BEGUN + STOP + DONE, None),
+    "two choices": (BEGUN + SECOND + STOP + DONE, None),
+}
+
+
+def test_a_stream_has_one_answer_and_the_first_reason_that_ends_no_whole_one(subtests):
+    for label, (stream, reason) in ODD_STREAMS.items():
+        with subtests.test(label), serve_protocol(lambda _, stream=stream: encode([stream])) as server:
+            reply = server.model("openai", streaming=True).invoke("x")
+            assert (reply.text, find_message_cut_off(reply), reply.tool_calls) == ("red", reason, [])
