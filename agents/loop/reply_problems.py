@@ -13,7 +13,13 @@ from agents.errors import AgentError, ModelRefusedError, ModelUnavailableError, 
 from agents.loop.effects import build_correction, find_gate, read_reply_mark
 from agents.loop.tool_answers import UNKNOWN_TOOL
 from agents.models.model_call import answer_text
-from agents.parsing.end_reasons import find_message_cut_off, is_token_limit, says_call
+from agents.parsing.end_reasons import (
+    describe_block,
+    find_message_cut_off,
+    is_blocked,
+    is_token_limit,
+    says_call,
+)
 from agents.parsing.textual_calls import TELLINGS, Parameters, find_textual_call
 
 
@@ -32,6 +38,9 @@ def find_unmade_call(reply: BaseMessage, tools: Parameters, made: Collection[str
         The name of the tool; None if there is no such call.
     """
     if not isinstance(reply, AIMessage) or reply.tool_calls or reply.invalid_tool_calls:
+        return None
+    # The calls of a reply that was blocked are dropped.
+    if is_blocked(find_message_cut_off(reply) or ""):
         return None
     first = reply.additional_kwargs.get("function_call")
     if isinstance(first, Mapping):
@@ -63,7 +72,7 @@ def _find_problem(reply: BaseMessage) -> tuple[str, AgentError] | None:
     if reason is None:
         return None
     if not is_token_limit(reason):
-        return "", ModelRefusedError(f"the model refused to answer, or its provider blocked it ({reason})")
+        return "", ModelRefusedError(describe_block(reason))
     told = (
         f"the reply of {mark['model']} was cut off ({reason}), also after it was told; allow it more tokens"
     )

@@ -206,15 +206,16 @@ def _invoke(model: Model, messages: Sequence[BaseMessage]) -> Conversation[BaseM
 def read_cut_off(error: BaseException) -> AIMessage | None:
     """Returns the reply in an error of OpenAI's client, for one without its end; None for another error."""
     is_filtered = type(error).__name__ == "ContentFilterFinishReasonError"
+    reason = {"finish_reason": "content_filter" if is_filtered else "length"}
     completion = getattr(error, "completion", None)
     if completion is None:
-        return AIMessage("", response_metadata={"finish_reason": "content_filter"}) if is_filtered else None
+        return AIMessage("", response_metadata=reason) if is_filtered else None
     choice = next(iter(getattr(completion, "choices", None) or ()), None)
     text = getattr(getattr(choice, "message", None), "content", None) or ""
     usage = getattr(completion, "usage", None)
     counts = {ours: getattr(usage, theirs, None) for ours, theirs in _COUNTS.items()}
     tokens = None if None in counts.values() else counts
-    return AIMessage(text, usage_metadata=tokens, response_metadata={"finish_reason": "length"})
+    return AIMessage(text, usage_metadata=tokens, response_metadata=reason)
 
 
 def bind_schema(model: Model, schema: JsonSchema | None) -> Model | None:

@@ -159,6 +159,13 @@ class OpenAIReplies(Base):
                 converted.message.additional_kwargs.update(_read_texts(choices[0].get("delta")))
         return converted
 
+    def _get_generation_chunk_from_completion(self, completion: openai.BaseModel) -> ChatGenerationChunk:
+        chunk = super()._get_generation_chunk_from_completion(completion)
+        # The pieces before it had these.
+        for name in _TEXTS:
+            chunk.message.additional_kwargs.pop(name, None)
+        return chunk
+
     def _get_request_payload(
         self, input_: LanguageModelInput, *, stop: list[str] | None = None, **kwargs: object
     ) -> dict[str, Any]:

@@ -84,6 +84,14 @@ def is_blocked(reason: str) -> bool:
     return _find_kind(reason) == "block"
 
 
+def describe_block(reason: str) -> str:
+    """Says that a model refused to answer, with its words, or that its provider blocked a reply."""
+    kind, _, words = reason.partition(": ")
+    if _spell(kind) != "refusal":
+        return f"the provider blocked the reply ({reason})"
+    return f"the model refused to answer: {words}" if words else f"the model refused to answer ({reason})"
+
+
 def _find_kind(reason: str) -> str | None:
     word = _spell(reason.partition(":")[0])
     kinds = (kind for kind, words in _REASONS.items() if word.endswith(words))

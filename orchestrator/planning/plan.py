@@ -10,6 +10,7 @@ from typing import Final
 from pydantic import BaseModel, Field, ValidationError
 
 from agents.errors import PlanError
+from agents.parsing.end_reasons import describe_block, is_blocked
 from evaluation.sensitive.scanner import shorten
 from evaluation.validation import describe_errors
 from orchestrator.state.graph_state import OrchestratorState
@@ -45,7 +46,7 @@ class _Step(BaseModel):
 
 
 def check_complete(cut_off: str | None) -> None:
-    """Checks that the reply with the plan was not cut off: its missing steps would never be executed.
+    """Checks that the reply with the plan was not cut off or blocked: missing steps would never be executed.
 
     Args:
         cut_off: Why it was cut off; None if it was not.
@@ -53,6 +54,8 @@ def check_complete(cut_off: str | None) -> None:
     Raises:
         PlanError: It was.
     """
+    if cut_off is not None and is_blocked(cut_off):
+        raise PlanError(f"there is no plan, since {shorten(describe_block(cut_off))}")
     if cut_off is not None:
         raise PlanError(
             f"the plan was cut off ({shorten(cut_off, _VALUE_LENGTH)}), so that steps of it are missing; "

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from agents.credentials.masking import mask_keys
+from agents.parsing.end_reasons import describe_block, is_blocked
 from agents.prompts import fence_text, find_boundary
 from agents.reply_types import GateDecision
 from orchestrator.judging.feedback import (
@@ -55,6 +56,9 @@ def read_outcome(record: Attempt) -> Literal["validated", "failed", "needs_revie
     status = None if record["report"] is None else record["report"]["status"]
     if status in ("passed", "warning"):
         return "validated"
+    # A refusal is no output that a check could have refused.
+    if is_blocked(record.get("cut_off", "")):
+        return "needs_review"
     # Any other status means "needs_review", so that only a stated pass counts as one.
     return "failed" if status == "failed" else "needs_review"
 
@@ -98,7 +102,8 @@ def _apply_refusal(state: OrchestratorState, judged: Attempt, decision: RetryDec
     if decision.use == "accept_best":
         return _accept_best(state, judged, reason)
     kind: FailureKind = "needs_review" if judged["status"] == "needs_review" else "attempts_exhausted"
-    feedback = judged["verdict"]["feedback"] if judged["verdict"] else ""
+    cut_off, feedback = judged.get("cut_off", ""), judged["verdict"]["feedback"] if judged["verdict"] else ""
+    feedback = describe_block(cut_off) if is_blocked(cut_off) else feedback
     derived = explain_derived(judged["report"]) if judged["report"] else []
     return fail(state, judged, kind, "; ".join([f"{reason}: {feedback}", *derived]))
 

@@ -107,6 +107,11 @@ def test_a_bare_agent_ends_with_an_error_if_telling_does_not_help(subtests):
         (BROKEN["cut off"], ModelUnavailableError, "length.*more tokens"),
         (ModelReply("It is no", reason="content_filter"), ModelRefusedError, "content_filter"),
         (ModelReply(more={"refusal": "I may not"}), ModelRefusedError, "I may not"),
+        (
+            ModelReply("", [("note", {"text": "a"})], "tool_calls", more={"refusal": "I will not"}),
+            ModelRefusedError,
+            "refused to answer: I will not",
+        ),
     ]:
         body = encode(write_body("openai", reply))
         with (

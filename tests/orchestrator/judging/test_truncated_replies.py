@@ -1,12 +1,15 @@
 """Replies that reached the limit of tokens: no success rests on a part of an answer."""
 
+import pytest
 from langchain_core.messages import AIMessage
+from pydantic import BaseModel
 
 from agents import ExecutionAgent, PlanningAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
 from orchestrator import RetryPolicy
 from tests.fakes.executor import FakeExecutor
+from tests.fakes.protocol_server import ModelReply, encode, serve_protocol, write_body, write_stream
 from tests.fakes.runs import run as run_agents
 
 SHORTEN = "The last output was cut off at its limit of tokens; write a shorter one that is complete."
@@ -81,6 +84,35 @@ def test_a_reply_that_the_provider_blocked_has_no_verdict_and_is_never_kept(subt
 
             assert (state["status"], kept["status"]) == ("failed", "failed")
             assert state["results"][0]["status"] == "needs_review"
+
+
+class Boat(BaseModel):
+    """A boat."""
+
+    name: str
+
+
+REFUSED = ModelReply(more={"refusal": "I may not"})
+FILTERED = ModelReply('{"plan": ["a"]}', reason="content_filter")
+
+
+@pytest.mark.parametrize("write", [write_body, write_stream])
+def test_a_reply_to_a_request_with_a_schema_is_told_as_blocked_after_one_call(subtests, write):
+    for reply, is_plan, kind, told in [
+        (REFUSED, False, "needs_review", "the model refused to answer: I may not"),
+        (FILTERED, False, "needs_review", "the provider blocked the reply (content_filter)"),
+        (REFUSED, True, "plan_invalid", "the model refused to answer: I may not"),
+        (FILTERED, True, "plan_invalid", "the provider blocked the reply (content_filter)"),
+    ]:
+        body = encode(write("openai", reply))
+        with subtests.test(reply=reply, kind=kind), serve_protocol(lambda _, body=body: body) as server:
+            model = server.model("openai", streaming=write is write_stream)
+            if is_plan:
+                state = run_agents(FakeExecutor(), planner=PlanningAgent(model))
+            else:
+                state = run_agents(ExecutionAgent(model), plan=["write"], output_type=Boat)
+            assert (state["failure"]["kind"], len(server.bodies)) == (kind, 1)
+            assert state["failure"]["message"].endswith(told)
 
 
 class Writer:
