@@ -30,6 +30,8 @@ BROKEN: Final = "]"
 """Before arguments that are no JSON object, so that LangChain does not complete them; or their only key."""
 _TEXTS: Final = ("reasoning_content", "reasoning", "refusal")
 """Names of a refusal and of thoughts in messages; servers want thoughts back by the same name."""
+_WRITTEN: Final = ("function_call", "custom_tool_call", "message")
+"""Types of the items in an answer of the Responses API that the model wrote to be used."""
 
 
 class EmptyStreamError(ModelConnectionError):
@@ -263,13 +265,22 @@ def _write_arguments(given: object) -> str:
 
 
 def _complete_output(data: object) -> object:
-    """Returns an answer of the Responses API in which the calls have arguments that are read in one way."""
-    if not isinstance(data, Mapping) or not isinstance(data.get("output"), list):
+    """Returns an answer of the Responses API in which the calls have arguments that are read in one way.
+
+    One with a call or a text that is incomplete is incomplete, also in the last event of a stream.
+    """
+    if not isinstance(data, Mapping):
+        return data
+    if isinstance(data.get("response"), Mapping):
+        return {**data, "response": _complete_output(data["response"])}
+    if not isinstance(data.get("output"), list):
         return data
     items = [
         each if each.get("type") != "function_call" else _complete_function(each) for each in data["output"]
     ]
-    return {**data, "output": items}
+    is_cut = any(each.get("status") == "incomplete" and each.get("type") in _WRITTEN for each in items)
+    state = {"status": "incomplete"} if is_cut and data.get("status") == "completed" else {}
+    return {**data, "output": items, **state}
 
 
 def _complete_delta(choice: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 import pytest
 from langchain.agents import create_agent
+from langchain_core.exceptions import ModelConnectionError
 from langchain_core.language_models import BaseChatModel
 from langchain_openai import AzureChatOpenAI, ChatOpenAI
 
@@ -290,6 +292,32 @@ def test_a_broken_call_of_the_responses_api_keeps_its_name(subtests):
             assert (called["name"], answer["call_id"]) == ("look", "c")
             assert isinstance(json.loads(called["arguments"]), dict)
             assert told in answer["output"]
+
+
+TEXT = {"type": "output_text", "text": "half", "annotations": []}
+ITEMS = {
+    "a call": {"type": "function_call", "id": "f", "call_id": "c", "name": "look", "arguments": "{}"},
+    "a text": {"type": "message", "id": "m", "role": "assistant", "content": [TEXT]},
+}
+
+
+def test_a_response_with_an_item_that_is_incomplete_is_asked_for_again(subtests):
+    for label, item in ITEMS.items():
+        for status, is_whole in [("incomplete", False), ("completed", True)]:
+            response = {**RESPONSE, "status": "completed", "output": [{**item, "status": status}]}
+            done = {"output_index": 0, "item": {**item, "status": status}}
+            stream = write_events(
+                {"type": "response.output_item.added", **done},
+                {"type": "response.output_item.done", **done},
+                {"type": "response.completed", "response": response},
+            )
+            for streams, answer in [(False, encode(response)), (True, stream)]:
+                with (
+                    subtests.test(label, status=status, streams=streams),
+                    serve_protocol(lambda _, answer=answer: answer) as server,
+                    nullcontext() if is_whole else pytest.raises(ModelConnectionError, match="incomplete"),
+                ):
+                    server.model("openai", use_responses_api=True, streaming=streams).invoke("x")
 
 
 @pytest.mark.parametrize("protocol", ["openai", "anthropic"])
