@@ -30,6 +30,7 @@ BROKEN: Final = "]"
 """Before arguments that are no JSON object, so that LangChain does not complete them; or their only key."""
 _TEXTS: Final = ("reasoning_content", "reasoning", "refusal")
 """Names of a refusal and of thoughts in messages; servers want thoughts back by the same name."""
+_COUNTS: Final = ("prompt_tokens", "completion_tokens")
 _WRITTEN: Final = ("function_call", "custom_tool_call", "message")
 """Types of the items in an answer of the Responses API that the model wrote to be used."""
 
@@ -137,8 +138,8 @@ class OpenAIReplies(Base):
         _refuse_error(body)
         with read_answers(body):
             choices = [_complete_choice(choice) for choice in body["choices"]]
-            if choices != body["choices"]:
-                response = body = {**body, "choices": choices}
+            if (completed := {**_drop_part_of_usage(body), "choices": choices}) != body:
+                response = body = completed
             result = super()._create_chat_result(response, generation_info)
         if not choices:
             raise NoReplyError(body)
@@ -154,7 +155,7 @@ class OpenAIReplies(Base):
             # Where more than one answer is written, LangChain would join them.
             deltas = [_complete_delta(choice) for choice in given if str(choice.get("index") or 0) == "0"]
             converted = super()._convert_chunk_to_generation_chunk(
-                {**chunk, "choices": deltas}, default_chunk_class, base_generation_info
+                {**_drop_part_of_usage(chunk), "choices": deltas}, default_chunk_class, base_generation_info
             )
             choices = deltas or (chunk.get("chunk") or {}).get("choices")
             if converted is not None and choices:
@@ -238,6 +239,13 @@ def _refuse_error(body: object) -> None:
     # Some servers send the words alone, as an event of the type "error".
     if failed or (choices is None and read_words(body)):
         raise NoReplyError(failed[-1] if failed else body)
+
+
+def _drop_part_of_usage(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns an answer without its usage if a count is null, which LangChain would read as 0."""
+    usage = body.get("usage")
+    counts = [usage.get(name) for name in _COUNTS] if isinstance(usage, Mapping) else []
+    return {**body, "usage": None} if None in counts else body
 
 
 def _complete_choice(choice: Mapping[str, Any]) -> dict[str, Any]:

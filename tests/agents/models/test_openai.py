@@ -9,7 +9,7 @@ from agents.errors import ModelSetupError
 from agents.models.embedded import Endpoint
 from agents.models.spec import load_model
 from agents.parsing.end_reasons import find_message_cut_off
-from tests.fakes.protocol_server import ModelReply, encode, serve_protocol, write_stream
+from tests.fakes.protocol_server import ModelReply, encode, serve_protocol, write_body, write_stream
 
 HELLO = b'{"choices":[{"index":0,"message":{"role":"assistant","content":"Hi"}}]}'
 
@@ -78,3 +78,17 @@ def test_a_stream_has_one_answer_and_the_first_reason_that_ends_no_whole_one(sub
         with subtests.test(label), serve_protocol(lambda _, stream=stream: encode([stream])) as server:
             reply = server.model("openai", streaming=True).invoke("x")
             assert (reply.text, find_message_cut_off(reply), reply.tool_calls) == ("red", reason, [])
+
+
+def test_usage_without_one_of_its_counts_is_not_known(subtests):
+    for counts in [{"completion_tokens": None}, {"prompt_tokens": None}, {}]:
+        usage = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18, **counts}
+        body = {**write_body("openai", ModelReply("red")), "usage": usage}
+        event = f"data: {json.dumps({'choices': [], 'usage': usage})}\n\n".encode()
+        for answer in [body, [BEGUN, STOP, event, DONE]]:
+            with (
+                subtests.test(counts=counts, answer=answer),
+                serve_protocol(lambda _, answer=answer: encode(answer)) as server,
+            ):
+                reply = server.model("openai", streaming=answer is not body).invoke("x")
+                assert (reply.usage_metadata is None) is bool(counts)
