@@ -11,6 +11,7 @@ from langchain.agents.middleware.types import OmitFromInput, PrivateStateAttr
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ToolCall
 from langchain_core.tools import BaseTool
 from langgraph.runtime import Runtime
+from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from agents import prompts
@@ -297,7 +298,10 @@ def _list_replies(state: ContractState) -> list[AIMessage]:
 
 
 def _read_output(state: ContractState) -> str:
-    """Returns the text of the last message of the model."""
+    """Returns the text of the last message of the model, or its structured answer as JSON."""
+    answer = state.get("structured_response")
+    if answer is not None:
+        return TypeAdapter(Any).dump_json(answer).decode()
     return "".join(str(each.text) for each in _list_replies(state)[-1:])
 
 

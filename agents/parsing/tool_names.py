@@ -75,6 +75,8 @@ _READ_THINGS: Final = frozenset(
 )
 """What is read of a thing, at the end of a name."""
 _JOINTS: Final = frozenset({"or", "and", "then"})
+_TODO_LIST: Final = ("write", "todos")
+"""The tool of LangChain that keeps a list of things to do in the state of its agent."""
 _NAMESPACE: Final = re.compile(r"__|[.:/]")
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _IRREGULAR: Final = {
@@ -88,7 +90,9 @@ _SHORTEST_VERB: Final = 3
 @lru_cache(1024)
 def surely_reads(name: str) -> bool:
     """Returns whether a name leaves no doubt that a tool only reads, so that a call may be made again."""
-    first, *rest = split_name(name) or [""]
+    first, *rest = words = split_name(name) or ("",)
+    if words == _TODO_LIST:
+        return True
     past = {form for verb in ACTING_VERBS for form in list_past_forms(verb)}
     return first in _SURELY_READING and not (_JOINTS | _PLAIN_VERBS | past | {"replace"}) & {*rest}
 
@@ -99,6 +103,8 @@ def guess_kind(name: str) -> ToolKind:
     words = split_name(name)
     if not words:
         return "open"
+    if words == _TODO_LIST:
+        return "reading"
     first, rest = words[0], {*words[1:]}
     joined = {word for joint, word in pairwise(words) if joint in _JOINTS}
     if first in _READING_VERBS:

@@ -5,18 +5,21 @@ from langchain.agents import create_agent
 from langchain.agents.middleware import (
     HumanInTheLoopMiddleware,
     SummarizationMiddleware,
+    TodoListMiddleware,
     ToolErrorMiddleware,
     ToolRetryMiddleware,
 )
+from langchain.agents.structured_output import ToolStrategy
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
+from pydantic import BaseModel
 
 from agents import EffectsMiddleware
 from agents.errors import NoEffectError
 from agents.testing import ScriptedChatModel
 from orchestrator import ContractMiddleware
-from tests.agents.loop.shop import TASK, THREAD, Crash, Shop, ask, reply
+from tests.agents.loop.shop import APPROVED, TASK, THREAD, Crash, Shop, ask, build, decide, reply
 
 CHECKED = {"required_content": [{"number": 12.5}]}
 READING = AIMessage("", tool_calls=[{"name": "get_order", "args": {"order": 7}, "id": "r7"}])
@@ -143,3 +146,46 @@ def test_a_graph_that_goes_back_before_a_call_asks(invoke, subtests):
             assert (shop.refunds, question.value["action_requests"][0]["args"]) == ([7], {"order": 7})
             denied = agent.invoke(Command(resume={"decisions": [{"type": "reject"}]}), THREAD)
             assert (shop.refunds, list_outcomes(denied)) == ([7], ["unknown"])
+
+
+def test_a_list_of_things_to_do_is_no_effect_and_ends_no_reuse(invoke):
+    todos = {"todos": [{"content": "tell the price", "status": "pending"}]}
+    plan = AIMessage("", tool_calls=[{"name": "write_todos", "args": todos, "id": "w1"}])
+    shop, script = Shop(), [ask(7), plan, "It cost 15.", plan, ask(7), "It cost 12.5"]
+    state = invoke(build_agent(shop, script, TodoListMiddleware(), ContractMiddleware(CHECKED)), TASK)
+
+    assert (shop.refunds, list_outcomes(state)) == ([7], ["acted", "reused"])
+    assert state["verdict"]["warnings"] == []
+
+
+def test_a_person_who_approves_sees_the_effects_before(invoke):
+    shop = Shop()
+    agent, _ = build(shop, APPROVED, script=[ask(7), ask(8), "done"])
+    invoke(agent, TASK)
+    [question] = invoke(agent, decide("approve"))["__interrupt__"]
+
+    told = question.value["action_requests"][0]["description"]
+    assert "Before: refund {\"order\": 7} answered 'refunded order 7' (acted)." in told
+
+
+def test_a_structured_answer_is_judged(invoke, subtests):
+    class Price(BaseModel):
+        price: float
+
+    def answer(price):
+        return AIMessage("", tool_calls=[{"name": "Price", "args": {"price": price}, "id": f"p{price}"}])
+
+    for strategy in (ToolStrategy(Price), Price):
+        with subtests.test(strategy=strategy):
+            agent = create_agent(
+                ScriptedChatModel([ask(7), answer(15.0), answer(12.5)]),
+                Shop().tools(),
+                middleware=[EffectsMiddleware(["refund"]), ContractMiddleware(CHECKED)],
+                response_format=strategy,
+                checkpointer=InMemorySaver(),
+            )
+            state = invoke(agent, TASK)
+
+            assert state["structured_response"] == Price(price=12.5)
+            outputs = [each["output"] for each in state["verdict"]["attempts"]]
+            assert (outputs, state["verdict"]["accepted"]) == (['{"price":15.0}', '{"price":12.5}'], True)
