@@ -242,13 +242,20 @@ def _name_root(schema: JsonSchema) -> JsonSchema:
 
 def reply_text(message: BaseMessage) -> str:
     """Returns the text of a reply; without one, the arguments of its calls as JSON, or its refusal."""
-    text: str = message.text
+    text = _read_answer(message)
     if not text and isinstance(message, AIMessage) and message.tool_calls:
         # All of them: with two answers, the reader has to see that the model gave none.
         text = "\n".join(json.dumps(call["args"], ensure_ascii=False) for call in message.tool_calls)
     if not text:
         text = read_refusal({**message.additional_kwargs, "content": message.content}) or ""
     return replace_surrogates(text)
+
+
+def _read_answer(message: BaseMessage) -> str:
+    """Returns the text of a reply without the commentary that OpenAI's Responses API has before it."""
+    parts = message.content if isinstance(message.content, list) else []
+    answer = [each for each in parts if isinstance(each, str) or each.get("phase") != "commentary"]
+    return str(AIMessage(answer).text or message.text)
 
 
 def answer_text(message: BaseMessage) -> str:

@@ -12,6 +12,10 @@ from typing import Final
 _WORD: Final = r"(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|scratchpad)"
 _OPENING: Final = r"(?:\w+_)?(?:analysis|commentary|deliberation|brainstorm(?:ing)?|monologue)"
 _CHANNEL: Final = r"(?:<\|start\|>\w*)?<\|channel\|>\s*"
+_CONSTRAINT: Final = r"(?:<\|constrain\|>[^<]*)?"
+_FINAL: Final = rf"(?:{_CHANNEL}|\A\s*)final\b[^<]*{_CONSTRAINT}<\|message\|>"
+"""The header of the answer of gpt-oss; nothing before the last one is a part of the answer."""
+_BARE: Final = rf"\A\s*(?:analysis|commentary)\s*(?={_CONSTRAINT}<\|message\|>)"
 _PAIRS: Final = {
     # At the very beginning, before an answer: other names, and tags in code on lines of their own.
     "opening": (
@@ -24,13 +28,13 @@ _PAIRS: Final = {
         rf"</(?:\w+[:_-])?{_WORD}(?:[_-]\w+)?\s*>",
     ),
     "token": (
-        rf"<\|(?:start_|begin_of_)?{_WORD}\|>|◁{_WORD}▷",
-        rf"<\|(?:/|end_(?:of_)?){_WORD}\|>|◁/{_WORD}▷",
+        rf"<\|(?:start_|begin_of_)?{_WORD}\|>|◁{_WORD}▷|<unused94>",
+        rf"<\|(?:/|end_(?:of_)?){_WORD}\|>|◁/{_WORD}▷|<unused95>",
     ),
     "bracket": (r"\[(?-i:(?:THINK|REASON)(?:ING)?)\]", r"\[/(?-i:(?:THINK|REASON)(?:ING)?)\]"),
-    # The channels of gpt-oss, with its special tokens and without; those of Gemma.
+    # The channels of gpt-oss, with its special tokens, without the first and without any; those of Gemma.
     "channel": (
-        rf"{_CHANNEL}(?:analysis|commentary)\b(?![^<]*\bto=)[^<]*",
+        rf"{_CHANNEL}(?:analysis|commentary)\b(?![^<]*\bto=)[^<]*|{_BARE}",
         r"<\|end\|>|(?=<\|start\|>)|(?=(?<!^)<\|channel\|>)",
     ),
     "plain_channel": (r"\A\s*(?:analysis|commentary)(?=.*?assistant(?:final|commentary))", "assistantfinal"),
@@ -38,12 +42,14 @@ _PAIRS: Final = {
 }
 """How thoughts begin and end."""
 _TURN_END: Final = (
-    r"<[|｜](?:im_end|end|return|eo[tms](?:_id)?|end[_▁]?of[_▁]?(?:text|turn|sentence)(?:_token)?)[|｜]>"
+    rf"<\|end\|>(?!\s*{_FINAL})|"
+    r"<[|｜](?:im_end|return|eo[tms](?:_id)?|end[_▁]?of[_▁]?(?:text|turn|sentence)(?:_token)?)[|｜]>"
     r"|<end_of_turn>|<eos>|(?<!\w)</s>\s*\Z"
 )
 _HEADER: Final = (
-    rf"{_CHANNEL}final\b[^<]*<\|message\|>|\A\s*<\|(?:im_start|start)\|>assistant\n?|\A\s*<\|assistant\|>\n?"
+    r"\A\s*<\|message\|>|\A\s*<\|(?:im_start|start)\|>assistant\n?|\A\s*<\|assistant\|>\n?"
     r"|\A\s*<\|start_header_id\|>assistant<\|end_header_id\|>|<\|(?:start|end)_response\|>"
+    r"|<\|(?:begin|end)_of_solution\|>"
 )
 _QUOTED: Final = r"""```[^`]*+``` | `[^`\n]++` | [\[{:,]\s*+"(?:[^"\\]++|\\.)*+" """
 _OPEN, _CLOSE = ("|".join(_PAIRS[name][at] for name in ("tag", "token", "bracket")) for at in (0, 1))
@@ -61,7 +67,7 @@ _COMPILED: Final = {
 }
 _STARTS: Final = [f"(?P<{name}>{start})" for name, (start, _) in _PAIRS.items()]
 _MARK: Final = re.compile(
-    rf"{_STARTS[0]}|(?P<text>{_NAMED})|(?P<header>{_HEADER})|(?P<turn_end>{_TURN_END})"
+    rf"{_STARTS[0]}|(?P<text>{_NAMED})|(?P<final>{_FINAL})|(?P<header>{_HEADER})|(?P<turn_end>{_TURN_END})"
     rf"|{'|'.join(_STARTS[1:])}",
     _FLAGS,
 )
@@ -90,6 +96,8 @@ def remove_marked_thoughts(text: str) -> str:
     kept, position = list[str](), 0
     while (start := _find_start(text, position)) is not None:
         kept.append(text[position : start.start()])
+        if start.lastgroup == "final":
+            kept.clear()
         position = _find_end(text, start)
     return "".join([*kept, text[position:]]).strip()
 
@@ -106,7 +114,7 @@ def _find_start(text: str, position: int) -> re.Match[str] | None:
 
 def _find_end(text: str, mark: re.Match[str]) -> int:
     """Finds the end of the part that a mark begins: of thoughts, also of nested ones, or of the reply."""
-    if mark.lastgroup == "header":
+    if mark.lastgroup in ("final", "header"):
         return mark.end()
     start, end = _COMPILED.get(str(mark.lastgroup), (None, None))
     closing = end.search(text, mark.end()) if end else None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from langchain_core.messages import AIMessage
 
+from agents.models.model_call import answer_text
 from agents.parsing.plans import read_plan
 from agents.parsing.thoughts import remove_thoughts
 from agents.parsing.verdicts import read_verdict
@@ -53,6 +55,9 @@ def test_thoughts_are_dropped(subtests):
         ("<|START_THINKING|>a<|END_THINKING|><|START_RESPONSE|>answer<|END_RESPONSE|>", "answer"),
         ("<|begin_of_thought|>a<|end_of_thought|>answer", "answer"),
         ("<|channel>thought\na<channel|>answer", "answer"),
+        ("<unused94>thought\na<unused95>answer", "answer"),
+        ("thought\na<unused95>answer", "answer"),
+        ("<|begin_of_thought|>a<|end_of_thought|><|begin_of_solution|>b<|end_of_solution|>", "b"),
         (
             "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>answer",
             "answer",
@@ -62,6 +67,14 @@ def test_thoughts_are_dropped(subtests):
             "answer",
         ),
         ("<|start|>assistant<|channel|>analysis<|message|>a", ""),
+        ("analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>answer", "answer"),
+        ("a<|end|><|start|>assistant<|channel|>final<|message|>answer<|return|>", "answer"),
+        ("analysis<|message|>a", ""),
+        ("final<|message|>answer", "answer"),
+        ("<|message|>answer", "answer"),
+        ("<|channel|>final <|constrain|>json<|message|>{}<|return|>", "{}"),
+        ("analysis <|constrain|>json<|message|>{}<|end|><|channel|>final<|message|>answer", "answer"),
+        ("`<|channel|>final<|message|>` begins it", "`<|channel|>final<|message|>` begins it"),
         ("analysisaassistantfinalanswer", "answer"),
         ("analysisaassistantcommentaryb", ""),
         ("commentaryaassistantfinalanswer", "answer"),
@@ -110,6 +123,20 @@ def test_thoughts_are_dropped(subtests):
     ]:
         with subtests.test(text=text):
             assert remove_thoughts(text) == answer
+
+
+def test_a_commentary_of_the_responses_api_is_no_answer(subtests):
+    for phases, answer in [
+        (("commentary", "final_answer"), "b"),
+        (("commentary", None), "b"),
+        ((None, None), "ab"),
+        (("commentary", "commentary"), "ab"),
+    ]:
+        parts = [
+            {"type": "text", "text": text, "phase": phase} for text, phase in zip("ab", phases, strict=True)
+        ]
+        with subtests.test(phases=phases):
+            assert answer_text(AIMessage(parts)) == answer
 
 
 PATTERNS = [
