@@ -158,7 +158,7 @@ async def _call_executor(  # noqa: PLR0917
     if request.refused is not None and executor.correct is not None:
         method, args = executor.correct, [request.instruction, *request.refused]
     elif request.refused is not None:
-        args = [join_refusal(request).instruction]
+        request = join_refusal(request)
     run_id, place = gate.state["declared"]["run_id"], gate.origin
     key = build_execution_key(
         run.thread_id, run_id, place["step_index"], place["attempt"], request.instruction

@@ -300,18 +300,18 @@ def build_instruction(step: str, executions: Sequence[Attempt]) -> str:
 
 
 def join_refusal(request: StepRequest) -> StepRequest:
-    """Returns the request with the refused output in its instruction, for an executor that takes it there."""
+    """Returns the request with the refused output in its context, for an executor that takes it there."""
     if request.refused is None:
         return request
     # A boundary that occurs in none of the texts, so that an output cannot pass for instructions.
     output, reason = request.refused
-    mark = find_boundary(request.instruction, output, reason)
+    mark = find_boundary(request.context, output, reason)
     parts = [
-        request.instruction,
+        request.context,
         fence_text("your last output", output, mark),
         fence_text("why it was refused; correct that", reason, mark),
     ]
-    return replace(request, instruction="\n\n".join(parts), refused=None)
+    return replace(request, context="\n\n".join(filter(None, parts)), refused=None)
 
 
 def derive_seed(seed: int, step_index: int, attempt: int) -> int:

@@ -44,7 +44,7 @@ class Executor(Protocol):
 
     The context is the results of earlier steps. A retry calls its method
     ``correct_step(step, previous_output, feedback, context="")`` if there is one. If not, the last output and
-    the feedback are added to the step. If a method also takes an optional ``task``, it is given the task
+    the feedback are added to the context. If a method also takes an optional ``task``, it is given the task
     and the outline of the plan.
 
     If a method takes an optional ``sampling`` (``agents.Sampling``), a retry gives it the temperature, the

@@ -166,11 +166,10 @@ def test_neither_output_nor_feedback_can_leave_its_fence(draft, feedback):
     executor = FakeExecutor(draft, "final", "end")
     run(executor, FakeMonitor(refuse(feedback), accept(), accept()), plan=["one", "two"])
 
-    assert executor.calls[1].context == ""
-    step, told = executor.calls[1].step.split("\n\n", 1)
-    mark = told.split(" ", 1)[0]
-    assert (step, mark in draft + feedback) == ("one", False)
-    assert told == (
+    context = executor.calls[1].context
+    mark = context.split(" ", 1)[0]
+    assert mark not in draft + feedback
+    assert context == (
         f"{mark} your last output\n{draft}\n{mark} end of your last output\n\n"
         f"{mark} why it was refused; correct that\n{feedback}\n{mark} end of why it was refused; correct that"
     )
