@@ -28,6 +28,7 @@ from agents.loop.effects_middleware import EffectsState
 from agents.loop.langgraph_internals import has_saver
 from agents.loop.single_agent import ask_decision, build_single_gate
 from agents.loop.tool_answers import build_answer
+from agents.models.model_call import answer_text
 from agents.parsing.end_reasons import find_message_cut_off
 from evaluation import EvaluationContract, EvaluationReport, aevaluate, evaluate
 from evaluation.contract.requirements import Contract
@@ -298,11 +299,11 @@ def _list_replies(state: ContractState) -> list[AIMessage]:
 
 
 def _read_output(state: ContractState) -> str:
-    """Returns the text of the last message of the model, or its structured answer as JSON."""
+    """Returns the last message of the model without thoughts, or its structured answer as JSON."""
     answer = state.get("structured_response")
     if answer is not None:
         return TypeAdapter(Any).dump_json(answer).decode()
-    return "".join(str(each.text) for each in _list_replies(state)[-1:])
+    return "".join(map(answer_text, _list_replies(state)[-1:]))
 
 
 def _read_request(state: ContractState) -> str:

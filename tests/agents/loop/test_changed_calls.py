@@ -189,3 +189,11 @@ def test_a_structured_answer_is_judged(invoke, subtests):
             assert state["structured_response"] == Price(price=12.5)
             outputs = [each["output"] for each in state["verdict"]["attempts"]]
             assert (outputs, state["verdict"]["accepted"]) == (['{"price":15.0}', '{"price":12.5}'], True)
+
+
+def test_the_thoughts_of_an_answer_are_not_judged(invoke):
+    script = [ask(7), "<think>It may cost 12.5</think>It cost 15.", "<think>Hm, 15?</think>It cost 12.5"]
+    state = invoke(build_agent(Shop(), script, ContractMiddleware(CHECKED)), TASK)
+
+    outputs = [each["output"] for each in state["verdict"]["attempts"]]
+    assert outputs == ["It cost 15.", "It cost 12.5"]
