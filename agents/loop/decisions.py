@@ -175,11 +175,11 @@ def find_earlier_effect(key: str, effects: Iterable[Effect], attempts: Sequence[
 
 
 def tell_effect(acting: ActingTools, intent: Effect, run: ToolRun | None, output: object) -> Effect:
-    """Returns what is known of a call after it, by what its tool gave.
+    """Returns the effect of a call after it was made, by the answer or the error of its tool.
 
     Args:
         acting: The tools that act.
-        intent: What was known before.
+        intent: The effect as it was stored before.
         run: The last run of the tool; None if there was none.
         output: What the model is told, or the error if it is told nothing.
     """

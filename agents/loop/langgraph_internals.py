@@ -1,7 +1,8 @@
 """The config that agents, tools and graphs inherit from a node, and the private names of LangGraph in it.
 
-No other module of the project uses private names. Each has a test in
-``tests/agents/loop/test_langgraph_internals.py`` that fails when LangGraph changes it.
+No other module of the project uses private names. Each has a test that fails when LangGraph changes it, in
+``tests/agents/loop/test_langgraph_internals.py``. The test of LangChain's edited calls is in
+``tests/agents/loop/test_changed_calls.py``.
 """
 
 from __future__ import annotations

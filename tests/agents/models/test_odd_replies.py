@@ -217,7 +217,7 @@ def test_odd_answers_write_no_warning(subtests):
                 warnings.catch_warnings(),
             ):
                 warnings.simplefilter("error")
-                server.model("openai", streaming=streams).invoke("x")
+                assert server.model("openai", streaming=streams).invoke("x").text == "done"
 
 
 async def test_the_clients_of_a_user_are_asked_at_their_own_address(subtests):
