@@ -9,10 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
 from math import isfinite
-from pathlib import Path
 from statistics import fmean, median
 from typing import Final, NamedTuple
-from xml.etree.ElementTree import Element, ElementTree, SubElement
 
 from evaluation.cases.case_result import (
     UNVERIFIED,
@@ -193,46 +191,12 @@ def rank_problems(results: Sequence[CaseResult], most: int = _MOST) -> list[Prob
                 kind = str(alert["limit"] if alert["metric"] == "audit" else alert["metric"])
                 examples[level, kind.removeprefix("defects.")].setdefault(result.key, str(alert["reason"]))
         if result.reasons and not result.report:
-            examples["defect" if not result.accepted else "suspicion", _NO_KIND][result.key] = result.reasons[
-                0
-            ]
+            level = "suspicion" if result.accepted else "defect"
+            examples[level, _NO_KIND][result.key] = result.reasons[0]
     ranked = sorted(examples.items(), key=lambda item: (item[0][0] != "defect", -len(item[1]), item[0][1]))
     return [
         Problem(kind, level, len(runs), next(iter(runs.values()))) for (level, kind), runs in ranked[:most]
     ]
-
-
-_SUITE: Final = "evaluation"
-
-
-def _name_runs(results: Sequence[CaseResult]) -> list[tuple[str, CaseResult]]:
-    """Returns the results with the names of their runs: the runs of a repeated case have numbers, from 1."""
-    repeated = {(each.name, each.arm) for each in results if each.trial}
-    return [
-        (f"{each.name}[{each.trial + 1}]" if (each.name, each.arm) in repeated else each.name, each)
-        for each in results
-    ]
-
-
-def write_junit(path: str | Path, results: Sequence[CaseResult]) -> None:
-    """Writes a JUnit report: a test for each run. Raises OSError if the file cannot be written."""
-    failed = [each for each in results if not each.accepted]
-    counts = {"tests": str(len(results)), "failures": str(len(failed))}
-    suite = Element("testsuite", {"name": _SUITE, **counts})
-    for name, each in _name_runs(results):
-        case = SubElement(suite, "testcase", {"classname": _SUITE, "name": _to_xml(name)})
-        if each.accepted and each.is_clean:
-            SubElement(case, "system-out").text = UNVERIFIED
-        if not each.accepted:
-            reasons = [_to_xml(reason) for reason in each.reasons]
-            message = reasons[0] if reasons else each.status
-            SubElement(case, "failure", {"message": message, "type": each.status}).text = "\n".join(reasons)
-    ElementTree(suite).write(path, encoding="utf-8", xml_declaration=True)
-
-
-def _to_xml(text: str) -> str:
-    # XML 1.0 has no control characters and no half surrogates.
-    return remove_unseen(text).encode("utf-8", "replace").decode("utf-8")
 
 
 def describe_counts(results: Sequence[CaseResult]) -> Iterator[str]:
@@ -253,7 +217,12 @@ def _count(words: Iterable[str]) -> str:
 
 def clean_line(text: str) -> str:
     """Returns a text on one line, without characters that a terminal obeys or hides."""
-    return " ".join(_to_xml(text).split())
+    return " ".join(clean_text(text).split())
+
+
+def clean_text(text: str) -> str:
+    """Returns a text without control characters and half surrogates, which XML 1.0 does not have."""
+    return remove_unseen(text).encode("utf-8", "replace").decode("utf-8")
 
 
 _MOST_CALLS: Final = 20

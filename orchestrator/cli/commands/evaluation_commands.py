@@ -23,7 +23,8 @@ from evaluation.cases.case_result import CaseResult, EvaluationHeader
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import ReadRun, read_runs
 from evaluation.reporting.case_page import write_html
-from evaluation.reporting.summaries import describe_counts, rank_problems, write_junit
+from evaluation.reporting.junit import write_junit
+from evaluation.reporting.summaries import describe_counts, rank_problems
 from evaluation.values import JsonObject, as_object
 from orchestrator.cli import consoles, options
 from orchestrator.cli.process_exit import BAD_INPUT, FAILED
