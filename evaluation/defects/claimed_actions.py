@@ -43,7 +43,7 @@ _ALL_DONE: Final = re.compile(
 def find_undone_claims(evidence: Evidence) -> Iterator[DefectFinding]:
     """Yield the claims without a call; none if the calls were not recorded, or a program may have done it."""
     for turn in evidence.said if evidence.has_calls else ():
-        calls = evidence.known_at(turn)
+        calls = evidence.calls[: turn.known]
         if any(call.is_open for call in calls):
             continue
         claims = [*find_claims(turn.text), *_find_bare_claims(evidence, turn, calls)]

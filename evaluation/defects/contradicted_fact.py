@@ -77,7 +77,7 @@ def find_contradicted_facts(evidence: Evidence) -> Iterator[DefectFinding]:
     read: Callable[[EvidenceCall], list[_Field]] = cache(_list_fields)
     for turn in evidence.said:
         calls = [
-            call for call in evidence.known_at(turn) if call.result is not None and call.state != "missed"
+            call for call in evidence.calls[: turn.known] if call.result is not None and call.state != "missed"
         ]
         if not calls:
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import Final, Literal
@@ -203,12 +203,10 @@ class EvidenceCall:
 class EvidenceTurn:
     """A text of the user or the assistant; ``known`` counts the calls before it."""
 
-    role: Literal["user", "assistant"]
     text: str
     known: int
     place: int
-    is_answer: bool = False
-    raw: str = ""
+    raw: str
     """The text with thoughts, marks and hidden elements, which ``text`` lacks."""
 
 
@@ -216,36 +214,27 @@ class EvidenceTurn:
 class Evidence:
     """The requests, calls, answers and words of a run."""
 
-    turns: tuple[EvidenceTurn, ...]
-    calls: tuple[EvidenceCall, ...]
-    given: tuple[str, ...] = ()
+    asked: Sequence[EvidenceTurn]
+    """The turns of the user."""
+    said: Sequence[EvidenceTurn]
+    """The turns of the assistant of which a reader sees something."""
+    answer: EvidenceTurn | None
+    """The turn that is the answer of the run, also if a reader sees nothing of it."""
+    calls: Sequence[EvidenceCall]
+    given: Sequence[str] = ()
     """Further texts that were given to the agent, such as the system prompt or documents."""
     has_calls: bool = True
     """Whether the record tells which calls were made; an empty list of calls does."""
 
-    @property
-    def said(self) -> Iterator[EvidenceTurn]:
-        """The turns of the assistant."""
-        return (turn for turn in self.turns if turn.role == "assistant" and turn.text)
-
-    @property
-    def answer(self) -> EvidenceTurn | None:
-        """The turn that is the answer of the run."""
-        return next((turn for turn in self.turns if turn.is_answer), None)
-
     def asked_before(self, turn: EvidenceTurn) -> str:
         """Return all texts of the user before a turn."""
-        return "\n".join(each.text for each in self.turns if each.role == "user" and each.place < turn.place)
-
-    def known_at(self, turn: EvidenceTurn) -> Sequence[EvidenceCall]:
-        """Return the calls before a turn."""
-        return self.calls[: turn.known]
+        return "\n".join(each.text for each in self.asked if each.place < turn.place)
 
     def sources_at(self, turn: EvidenceTurn) -> list[str]:
         """Return the texts that a turn may take facts from."""
-        calls = self.known_at(turn)
+        calls = self.calls[: turn.known]
         asked = [call.args_text for call in calls if call.args and not (call.acts or ends_run(call.name))]
-        said = (each.text for each in self.turns if each.role == "user" and each.place < turn.place)
+        said = (each.text for each in self.asked if each.place < turn.place)
         return [*self.given, *said, *asked, *(call.answer for call in calls if call.answer)]
 
 
@@ -306,57 +295,52 @@ def build_evidence(
     acting = [*as_list(run.get("acting_tools")), *as_list(rules.get("acting_tools"))]
     own = [each for each in actions if each["kind"] == "tool"]
     made = [each for each in [*as_list(run.get("earlier_calls")), *own] if isinstance(each, Mapping)]
-    calls = tuple(build_call(place, each, acting) for place, each in enumerate(made))
+    calls = [build_call(place, each, acting) for place, each in enumerate(made)]
     conversation = conversation or read_conversation(as_list(run.get("messages")))
     given = [str(text) for text in as_list(run.get("sources"))]
     given += [each.text for each in conversation.messages if each.role in {"system", "developer"}]
     # A list of messages without calls may come from a recorder that keeps none.
     has_calls = bool(calls) or "earlier_calls" in run or ("tool_calls" in run and not conversation.messages)
-    turns = _read_turns(conversation, calls, len(calls) - len(own)) or build_turns(
-        str(run.get("input") or ""), output, len(calls)
-    )
-    return Evidence(_mark_answer(turns, output, len(calls)), calls, tuple(given), has_calls)
+    asked, said = _read_turns(conversation, calls, len(calls) - len(own))
+    if not (asked or said):
+        return build_evidence_of_answer(str(run.get("input") or ""), output, calls, given, has_calls=has_calls)
+    # An output that is no message is one more turn.
+    if output.strip() and not any(turn.raw.strip() == output.strip() for turn in said):
+        place = max(turn.place for turn in (*asked, *said)) + 1
+        said = [*said, EvidenceTurn(read_visible(output), len(calls), place, output)]
+    shown = [turn for turn in said if turn.text]
+    return Evidence(asked, shown, said[-1] if said else None, calls, given, has_calls)
 
 
-def build_turns(task: str, output: str, known: int) -> list[EvidenceTurn]:
-    """Build the turns of a task and its answer, before which ``known`` calls were made."""
-    return [
-        EvidenceTurn("user", read_visible(task), 0, 0, raw=task),
-        EvidenceTurn("assistant", read_visible(output), known, 1, is_answer=True, raw=output),
-    ]
+def build_evidence_of_answer(
+    task: str,
+    output: str,
+    calls: Sequence[EvidenceCall],
+    given: Sequence[str] = (),
+    *,
+    has_calls: bool = True,
+) -> Evidence:
+    """Build the evidence of a task and its answer, before which all calls were made."""
+    answer = EvidenceTurn(read_visible(output), len(calls), 1, output)
+    asked = EvidenceTurn(read_visible(task), 0, 0, task)
+    return Evidence([asked], [answer] if answer.text else [], answer, calls, given, has_calls)
 
 
 def _read_turns(
     conversation: Conversation, calls: Sequence[EvidenceCall], earlier: int
-) -> list[EvidenceTurn]:
+) -> tuple[list[EvidenceTurn], list[EvidenceTurn]]:
+    """Return the turns of the user, and those of the assistant."""
     places = [each.message for each in conversation.calls]
     if len(places) != len(calls) - earlier:
         # The messages do not tell when the calls were made: each turn may know all of them.
         places = [0] * (len(calls) - earlier)
-    return [
-        # The calls of a message follow its text, and belong to it.
-        EvidenceTurn(
-            "user" if message.role == "user" else "assistant",
-            read_visible(message.text),
-            earlier + sum(place < at + (message.role == "assistant") for place in places),
-            at,
-            raw=message.text,
-        )
-        for at, message in enumerate(conversation.messages)
-        if message.role in {"user", "assistant"} and message.text.strip()
-    ]
-
-
-def _mark_answer(turns: Sequence[EvidenceTurn], output: str, known: int) -> tuple[EvidenceTurn, ...]:
-    """Mark the last turn of the assistant as the answer; an output that is no message is one more turn."""
-    said = [turn for turn in turns if turn.role == "assistant"]
-    if output.strip() and not any(turn.raw.strip() == output.strip() for turn in said):
-        place = max((turn.place for turn in turns), default=0) + 1
-        return (
-            *turns,
-            EvidenceTurn("assistant", read_visible(output), known, place, is_answer=True, raw=output),
-        )
-    return tuple(replace(turn, is_answer=turn is said[-1]) if said else turn for turn in turns)
+    turns: dict[str, list[EvidenceTurn]] = {"user": [], "assistant": []}
+    for at, message in enumerate(conversation.messages):
+        if message.role in turns and (raw := message.text).strip():
+            # The calls of a message follow its text, and belong to it.
+            known = earlier + sum(place < at + (message.role == "assistant") for place in places)
+            turns[message.role].append(EvidenceTurn(read_visible(raw), known, at, raw))
+    return turns["user"], turns["assistant"]
 
 
 def _read_command(args: Mapping[str, object]) -> str:

@@ -51,7 +51,7 @@ _SHORTEST: Final = 3
 def find_failures_told_as_done(evidence: Evidence) -> Iterator[DefectFinding]:
     """Yield the failed calls, also of test runs, whose success a turn claims."""
     for turn in evidence.said:
-        calls = evidence.known_at(turn)
+        calls = evidence.calls[: turn.known]
         found = [*_find_failed_actions(turn, calls), *_find_failed_programs(turn, calls)]
         if found and not admits_failure(turn.text):
             yield from found
@@ -60,7 +60,7 @@ def find_failures_told_as_done(evidence: Evidence) -> Iterator[DefectFinding]:
 def find_untold_failures(evidence: Evidence) -> Iterator[DefectFinding]:
     """Yield the tools of which no call acted for certain, if no turn after the last one says so."""
     answer = evidence.answer
-    calls = evidence.known_at(answer) if answer else ()
+    calls = evidence.calls[: answer.known] if answer else ()
     acted = {call.name for call in calls if call.state == "acted"}
     left = {
         call.name: call for call in calls if call.state in {"refused", "unknown"} and call.name not in acted

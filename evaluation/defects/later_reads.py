@@ -38,7 +38,7 @@ def find_missing_effects(evidence: Evidence) -> Iterator[DefectFinding]:
     if answer is None or admits_failure(answer.text):
         return
     has_claims = any(find_claims(answer.text))
-    calls = evidence.known_at(answer)
+    calls = evidence.calls[: answer.known]
     for place, call in enumerate(calls):
         if call.state != "acted":
             continue

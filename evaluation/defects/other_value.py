@@ -86,19 +86,19 @@ def _is_alike(other: TypedValue, value: TypedValue) -> bool:
 
 
 def _read_sources(evidence: Evidence, place: int) -> list[str]:
-    said = [turn.text for turn in evidence.turns if turn.role == "user" and turn.known <= place]
+    said = [turn.text for turn in evidence.asked if turn.known <= place]
     return [*evidence.given, *said, *(call.answer for call in evidence.calls[:place])]
 
 
 def _quote_task(evidence: Evidence) -> str:
-    return next((turn.text for turn in evidence.turns if turn.role == "user"), "")
+    return evidence.asked[0].text if evidence.asked else ""
 
 
 def _find_contradicted(evidence: Evidence, turn: EvidenceTurn) -> Iterator[DefectFinding]:
     """Yield the values that the task and a turn name, if calls have another one in place of them."""
-    calls = [call for call in evidence.known_at(turn) if call.acts]
-    claims = [*find_claims(turn.text)]
-    if not calls or any(call.is_open for call in evidence.known_at(turn)) or not claims:
+    known = evidence.calls[: turn.known]
+    calls, claims = [call for call in known if call.acts], [*find_claims(turn.text)]
+    if not calls or any(call.is_open for call in known) or not claims:
         return
     asked, claimed = evidence.asked_before(turn), "\n".join(claim.sentence for claim in claims)
     named = _read_values(asked) | {TypedValue("name", name) for name in _NEW.findall(asked)}

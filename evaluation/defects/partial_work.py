@@ -37,7 +37,7 @@ _ONE_FILE: Final = re.compile(
 def find_partial_work(evidence: Evidence) -> Iterator[DefectFinding]:
     """Yield the things that the task names and a turn claims, of which no call knows."""
     for turn in evidence.said:
-        calls = evidence.known_at(turn)
+        calls = evidence.calls[: turn.known]
         acting = [call for call in calls if call.acts]
         if acting and not any(call.is_open for call in calls):
             yield from _find_left_out(evidence, turn, acting)

@@ -14,7 +14,7 @@ from agents.parsing.outcomes import states_error
 from evaluation.checks.check_model import NOT_RUN_WORDS, BaseCheck, CheckContext, CheckOutcome, Text, ToolUse
 from evaluation.checks.kinds.wording import CountCheck, to_amount
 from evaluation.checks.segmentation import Amount, has_phrase
-from evaluation.defects.evidence import Evidence, build_call, build_turns
+from evaluation.defects.evidence import Evidence, build_call, build_evidence_of_answer
 from evaluation.defects.rules import CLAIM_RULES, FACT_RULES, find_defects
 from evaluation.findings import CheckKind, Covers
 from evaluation.patterns import AnySchema, find_schema_problem
@@ -206,5 +206,5 @@ _LONGEST_REASON: Final = 400
 
 def _build_evidence(context: CheckContext, tools: Collection[str]) -> Evidence:
     calls = tuple(build_call(place, asdict(call)) for place, call in enumerate(context.tool_calls))
-    turns = build_turns(context.task, context.raw, len(calls))
-    return Evidence(tuple(turns), calls, context.given, bool(calls or tools))
+    has_calls = bool(calls or tools)
+    return build_evidence_of_answer(context.task, context.raw, calls, context.given, has_calls=has_calls)

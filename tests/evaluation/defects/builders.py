@@ -2,7 +2,7 @@
 
 import json
 
-from evaluation.defects.evidence import Evidence, build_call, build_evidence, build_turns
+from evaluation.defects.evidence import build_call, build_evidence, build_evidence_of_answer
 from evaluation.defects.rules import find_defects
 
 
@@ -35,6 +35,5 @@ def levels(task, *parts):
 
 def judge_answer(task, calls, answer):
     """Returns the levels of the findings of an answer after calls of tools."""
-    made = tuple(build_call(place, call) for place, call in enumerate(calls))
-    turns = build_turns(task, answer, len(made))
-    return {each.level for each in find_defects(Evidence(tuple(turns), made))}
+    made = [build_call(place, call) for place, call in enumerate(calls)]
+    return {each.level for each in find_defects(build_evidence_of_answer(task, answer, made))}
