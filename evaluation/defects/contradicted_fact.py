@@ -76,17 +76,16 @@ def find_contradicted_facts(evidence: Evidence) -> Iterator[DefectFinding]:
     """Yield the facts of turns that a result gives otherwise."""
     read: Callable[[EvidenceCall], list[_Field]] = cache(_list_fields)
     for turn in evidence.said:
-        calls = [
-            call for call in evidence.calls[: turn.known] if call.result is not None and call.state != "missed"
-        ]
+        known = evidence.calls[: turn.known]
+        calls = [call for call in known if call.result is not None and call.state != "missed"]
         if not calls:
             continue
         sources, sentences = evidence.sources_at(turn), map(_drop_marker, split_stated(turn.text))
         stated = [(sentence, _read_vital(sentence)) for sentence in sentences]
         has_facts = any(facts for _, facts in stated)
-        known = _Known.of(calls, sources, read) if has_facts else _Known((), "", frozenset())
+        names = _Known.of(calls, sources, read) if has_facts else _Known((), "", frozenset())
         for sentence, facts in stated:
-            yield from _compare_facts(turn, sentence, facts, known)
+            yield from _compare_facts(turn, sentence, facts, names)
             yield from _find_other_names(turn, sentence, sources)
 
 

@@ -303,7 +303,8 @@ def build_evidence(
     has_calls = bool(calls) or "earlier_calls" in run or ("tool_calls" in run and not conversation.messages)
     asked, said = _read_turns(conversation, calls, len(calls) - len(own))
     if not (asked or said):
-        return build_evidence_of_answer(str(run.get("input") or ""), output, calls, given, has_calls=has_calls)
+        task = str(run.get("input") or "")
+        return build_evidence_of_answer(task, output, calls, given, has_calls=has_calls)
     # An output that is no message is one more turn.
     if output.strip() and not any(turn.raw.strip() == output.strip() for turn in said):
         place = max(turn.place for turn in (*asked, *said)) + 1
