@@ -7,21 +7,18 @@ import gzip
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from evaluation.cases.case_result import CaseResult
-from evaluation.contract.contract import ExpectedAction, TrajectoryRules
-from evaluation.measures.action_differences import pair_closest
-from evaluation.measures.trajectory_matching import MODES_WITHOUT_EXTRAS, StepPairs, select_compared
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import Plugins
-from evaluation.report.report_model import Action, read_demands
+from evaluation.report.report_model import read_demands
 from evaluation.reporting.summaries import rank_problems, summarize_arms
 from evaluation.texts.normal import show_hidden
 from evaluation.values import JsonObject
@@ -71,7 +68,7 @@ def _group_cases(results: Iterable[CaseResult]) -> list[JsonObject]:
 def _describe_attempt(result: CaseResult) -> JsonObject:
     plain = result.model_dump(mode="json", exclude={"name"})
     shown = "clean" if result.is_clean else result.status
-    return {**plain, "status": shown, "verified": result.verified, "actions": pair_actions(result)}
+    return {**plain, "status": shown, "verified": result.verified, "actions": list_actions(result)}
 
 
 def _render_template(data: str) -> str:
@@ -100,66 +97,13 @@ def _hash_script(script: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-_MOST_COMPARED: Final = 100_000
-"""Most pairs of a step and an action that are compared."""
-
-
-class _Pair(NamedTuple):
-    """The positions of an expected step and of its action, and the places in which the two differ."""
-
-    step: int
-    action: int
-    differences: Sequence[str] = ()
-
-
-def pair_actions(result: CaseResult) -> JsonObject:
-    """Return the actions of a result, the expected ones, and which belong together.
-
-    Returns:
-        ``steps``: for each expected step its alternatives; ``actions``: the fields of each observed action
-        that have a value; ``pairs``: positions of a step and an action, and the JSON Pointers of the
-        arguments that differ; ``compared_steps`` and ``compared_actions``: the
-        positions that the contract compares; ``extras_fail``: whether an action that is not expected fails.
-    """
+def list_actions(result: CaseResult) -> JsonObject:
+    """Return the ``steps`` that were expected, each as a list of alternatives, and the observed ``actions``."""
     state = prepare_evaluation({**result.expected, "agent_run": result.agent_run}, Plugins())
-    contract, actions = read_demands(state).rules, state["actual_trajectory"]
-    rules, steps = contract.trajectory, contract.expected_trajectory or []
-    selected_actions, selected_steps = select_compared(actions, steps, rules)
-    compared_steps, compared_actions = (
-        _find_places(steps, selected_steps),
-        _find_places(actions, selected_actions),
-    )
+    steps, actions = read_demands(state).rules.expected_trajectory or [], state["actual_trajectory"]
     return {
-        "steps": [_describe_step(step) for step in steps],
-        "actions": [
-            {name: value for name, value in action.items() if value is not None} for action in actions
+        "steps": [
+            [each.model_dump(mode="json", exclude_unset=True) for each in step.patterns] for step in steps
         ],
-        "pairs": [
-            (compared_steps[pair.step], compared_actions[pair.action], pair.differences)
-            for pair in _list_pairs(selected_steps, selected_actions, rules)
-        ],
-        "extras_fail": state["trajectory_match_mode"] in MODES_WITHOUT_EXTRAS or not selected_steps,
-        "compared_steps": compared_steps,
-        "compared_actions": compared_actions,
+        "actions": [{name: value for name, value in each.items() if value is not None} for each in actions],
     }
-
-
-def _describe_step(step: ExpectedAction) -> JsonObject:
-    return {"alternatives": [each.model_dump(mode="json", exclude_unset=True) for each in step.patterns]}
-
-
-def _find_places(items: Sequence[object], selected: Iterable[object]) -> list[int]:
-    """Return the positions of the selected items."""
-    kept = {id(item) for item in selected}
-    return [index for index, item in enumerate(items) if id(item) in kept]
-
-
-def _list_pairs(
-    steps: Sequence[ExpectedAction], actions: Sequence[Action], rules: TrajectoryRules
-) -> Iterator[_Pair]:
-    if len(steps) * len(actions) > _MOST_COMPARED:
-        return
-    pairs = StepPairs.of(steps, actions, rules)
-    yield from (_Pair(step, action) for step, action in pairs.assigned.items())
-    for step, action, differences in pair_closest(pairs.missing, pairs.extra, rules):
-        yield _Pair(step, action, [each.path for each in differences])

@@ -136,83 +136,23 @@ function drawEvidence(attempt) {
 }
 
 function drawActions(attempt) {
-  const { steps, actions, pairs, compared_steps, compared_actions } = asObject(attempt.actions);
+  const { steps, actions } = asObject(attempt.actions);
   if (!asArray(steps).length && !asArray(actions).length) return null;
-  const pairOf = new Map(pairs.map(([step, action, differences]) => [action, { step, differences }]));
-  const paired = new Set(pairs.map(([step]) => step));
-  const rows = actions.map((action, index) => ({ action, ...(pairOf.get(index) ?? {}), isCompared: compared_actions.includes(index) }));
-  for (const [index] of steps.entries()) {
-    if (paired.has(index)) continue;
-    // A missing action stands behind the one that is expected before it.
-    const before = rows.findLastIndex((row) => row.step != null && row.step < index);
-    rows.splice(before + 1, 0, { step: index, isCompared: compared_steps.includes(index) });
-  }
-  const report = asObject(asObject(asObject(attempt.report).metrics).trajectory);
-  const matched = pairs.filter(([, , differences]) => !differences.length).length;
-  const isOther = typeof report.matched_count === "number" && report.matched_count !== matched;
-  return section("Actions",
-    isOther && element("p", { class: "quiet" }, `The verdict matched ${report.matched_count}, the rows below ${matched}: redacted values can look equal, and the verdict counts.`),
-    steps.length ? drawPairs(rows, steps, { ...report, extras_fail: attempt.actions.extras_fail }) : element("ol", { class: "calls" }, rows.map((row) => element("li", {}, drawCall(row.action)))));
+  const list = (items, draw) => element("ol", { class: "calls" }, items.map((each) => element("li", {}, draw(each))));
+  const made = list(actions, drawCall);
+  if (!steps.length) return section("Actions", made);
+  const side = (title, drawn) => block("side", element("p", { class: "side-label" }, title), drawn);
+  return section("Actions", block("sides", side("Expected", list(steps, drawStep)), side("Actual", made)));
 }
-function drawPairs(rows, steps, report) {
-  const drawn = rows.map((row) => ({ row, look: describePair(row, steps, report) }));
-  const lines = [];
-  for (let index = 0; index < drawn.length; ) {
-    // Calls that are not compared stand together behind a line, so that the compared ones are seen.
-    const next = drawn.findIndex(({ row }, place) => place >= index && (row.isCompared || !row.action));
-    const end = next < 0 ? drawn.length : next;
-    if (end - index > 1) lines.push(drawUncompared(drawn.slice(index, end).map(({ row }) => row.action)));
-    else if (end > index) lines.push(drawPair(drawn[index], steps));
-    else lines.push(drawPair(drawn[end], steps));
-    index = Math.max(end, index + 1);
-  }
-  return block("pairs",
-    block("pair head", element("p", {}, "Expected"), element("p", {}, "Actual")), element("ol", {}, lines));
-}
-const drawUncompared = (actions) => element("li", { class: "uncompared" },
-  disclose(`${actions.length} calls that the contract does not compare`, () => element("ol", { class: "calls" }, actions.map((action) => element("li", {}, drawCall(action))))),
-  element("p", { class: "quiet" }, actions.map((action) => action.name).join(", ")));
-function drawPair({ row, look: [name, mark, word] }, steps) {
-  const step = row.step == null ? null : steps[row.step];
-  return element("li", { class: `pair ${name}` },
-    block("side", step ? [element("span", { class: "side-label" }, "Expected "), drawStep(step, row.differences)] : span("quiet", row.isCompared ? "not expected" : "")),
-    span("pair-mark", element("span", { "aria-hidden": "true" }, mark), ` ${word}`),
-    block("side", row.action ? [element("span", { class: "side-label" }, "Actual "), drawCall(row.action, row.differences)] : span("quiet", "no such call")));
-}
-// How a row is drawn: its class, its mark and its word. Only what fails the run is drawn as a fault.
-function describePair({ step, action, differences, isCompared }, steps, report) {
-  const isIn = (names, name) => asArray(names).includes(name);
-  if (!isCompared) return ["ignored", "·", "not compared"];
-  if (!action) {
-    const mayLack = report.match_mode === "subset";
-    return [mayLack ? "ignored" : "missing", "−", "missing"];
-  }
-  if (step == null) {
-    const fails = report.extras_fail || isIn(report.unexpected_writes, action.name);
-    return [fails ? "extra" : "ignored", "+", "extra"];
-  }
-  if (differences.length) return ["differs", "≠", "differs"];
-  return isIn(report.order_violations, action.name) ? ["differs", "↕", "out of order"] : ["same", "=", "matches"];
-}
-function drawStep(step, differences = []) {
-  return step.alternatives.map((each, index) => [index > 0 && element("p", { class: "quiet" }, "or"), drawCall(each, differences)]);
-}
-function drawCall(action, differences = []) {
-  // The arguments that differ, each with the places in it.
-  const places = new Map();
-  for (const path of differences) {
-    const [, name, ...rest] = path.split("/");
-    places.set(name, [...(places.get(name) ?? []), ...(rest.length ? [rest.join("/")] : [])]);
-  }
+const drawStep = (step) => step.map((each, index) => [index > 0 && element("p", { class: "quiet" }, "or"), drawCall(each)]);
+function drawCall(action) {
   const args = asObject(action.args);
   const kind = action.kind && action.kind !== "tool" ? `${action.kind} ` : "";
   return block("call",
     element("p", {}, kind && span("quiet", kind), element("code", { class: "call-name" }, String(action.name ?? "")),
       action.agent && span("quiet", ` by ${action.agent}`), action.target && span("quiet", ` to ${action.target}`)),
     Object.keys(args).length > 0 && element("dl", { class: "arguments" }, Object.entries(args).map(([name, value]) =>
-      element("div", { class: places.has(name) ? "is-different" : "" }, element("dt", {}, name, places.has(name) && hidden(" (differs)")),
-        element("dd", {}, typeof value === "string" ? value : JSON.stringify(value),
-          places.get(name)?.length > 0 && span("places", `differs at ${places.get(name).join(", ")}`))))),
+      block("", element("dt", {}, name), element("dd", {}, typeof value === "string" ? value : JSON.stringify(value))))),
     action.args_text != null && element("p", { class: "text" }, String(action.args_text)),
     action.error != null && element("p", { class: "call-error" }, outcomeMark(false), ` ${formatJson(action.error)}`),
     action.result != null && disclose("Result", () => textBlock(formatJson(action.result), `Result of ${action.name}`)));
