@@ -98,9 +98,9 @@ def _hash_script(script: str) -> str:
 
 
 def list_actions(result: CaseResult) -> JsonObject:
-    """Return the ``steps`` that were expected, each as a list of alternatives, and the observed ``actions``."""
+    """Return the expected ``steps`` and the observed ``actions``."""
     state = prepare_evaluation({**result.expected, "agent_run": result.agent_run}, Plugins())
-    steps, actions = read_demands(state).rules.expected_trajectory or [], state["actual_trajectory"]
+    expected, actions = read_demands(state).rules.expected_trajectory or [], state["actual_trajectory"]
     return {
         "steps": [
             [each.model_dump(mode="json", exclude_unset=True) for each in step.patterns] for step in steps

@@ -144,7 +144,7 @@ function drawActions(attempt) {
   const side = (title, drawn) => block("side", element("p", { class: "side-label" }, title), drawn);
   return section("Actions", block("sides", side("Expected", list(steps, drawStep)), side("Actual", made)));
 }
-const drawStep = (step) => step.map((each, index) => [index > 0 && element("p", { class: "quiet" }, "or"), drawCall(each)]);
+const drawStep = (step) => (step.any_of ?? [step]).map((each, index) => [index > 0 && element("p", { class: "quiet" }, "or"), drawCall(each)]);
 function drawCall(action) {
   const args = asObject(action.args);
   const kind = action.kind && action.kind !== "tool" ? `${action.kind} ` : "";

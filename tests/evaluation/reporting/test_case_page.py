@@ -28,7 +28,7 @@ def test_the_page_holds_every_result_with_its_run_contract_and_report():
     assert attempt["agent_run"] == result.agent_run
     assert attempt["expected"] == result.expected
     assert attempt["report"] == result.report
-    assert [[each["name"] for each in step] for step in attempt["actions"]["steps"]] == [["look_up_hours"]]
+    assert [each["name"] for each in attempt["actions"]["steps"]] == ["look_up_hours"]
     assert [each["name"] for each in attempt["actions"]["actions"]] == ["list_branches", "look_up_hours"]
 
 
