@@ -102,8 +102,6 @@ def list_actions(result: CaseResult) -> JsonObject:
     state = prepare_evaluation({**result.expected, "agent_run": result.agent_run}, Plugins())
     expected, actions = read_demands(state).rules.expected_trajectory or [], state["actual_trajectory"]
     return {
-        "steps": [
-            [each.model_dump(mode="json", exclude_unset=True) for each in step.patterns] for step in steps
-        ],
+        "steps": [step.model_dump(mode="json", exclude_unset=True) for step in expected],
         "actions": [{name: value for name, value in each.items() if value is not None} for each in actions],
     }
