@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal, NotRequired, TypeAlias, Unpac
 from uuid import uuid4
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse, hook_config
+from langchain.agents.middleware.human_in_the_loop import HITLRequest
 from langchain.agents.middleware.types import OmitFromInput, PrivateStateAttr
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ToolCall
 from langchain_core.tools import BaseTool
@@ -26,7 +27,7 @@ from agents.loop.effects import (
 )
 from agents.loop.effects_middleware import EffectsState
 from agents.loop.langgraph_internals import has_saver
-from agents.loop.single_agent import ask_decision, build_single_gate
+from agents.loop.single_agent import ask_decision, build_decision_request, build_single_gate
 from agents.loop.tool_answers import build_answer
 from agents.models.model_call import answer_text
 from agents.parsing.end_reasons import find_message_cut_off
@@ -357,12 +358,10 @@ def _send_back(state: ContractState, verdict: ConversationVerdict, reason: str) 
 def _ask(state: ContractState, verdict: ConversationVerdict) -> dict[str, Any]:
     """Asks a person: the answer is approved, or goes back to the model with the person's words."""
     output, reason = verdict["attempts"][-1]["output"], verdict["reason"]
-    review = {"action_name": "answer", "allowed_decisions": ["approve", "reject"]}
 
-    def build_request(problem: str) -> dict[str, object]:
+    def build_request(problem: str) -> HITLRequest:
         text = f"The answer does not meet the contract. {reason} {problem}".strip()
-        action = {"name": "answer", "args": {"answer": output}, "description": text}
-        return {"action_requests": [action], "review_configs": [review]}
+        return build_decision_request("answer", {"answer": output}, text)
 
     answer = ask_decision(build_request)
     if answer["answer"] != "approve":

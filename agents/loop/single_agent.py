@@ -7,11 +7,19 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Annotated, Final, Literal
+from typing import Any, Final
 from uuid import uuid4
 
+from langchain.agents.middleware.human_in_the_loop import (
+    ActionRequest,
+    Decision,
+    DecisionType,
+    HITLRequest,
+    HITLResponse,
+    ReviewConfig,
+)
 from langgraph.prebuilt.tool_node import ToolCallRequest
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from agents.loop.effects import (
     CallGate,
@@ -24,8 +32,10 @@ from agents.loop.effects import (
 from agents.loop.langgraph_internals import ask_person, find_checkpoint, has_saver
 from agents.reply_types import AnswerWord, HumanAnswer
 
-_WORDS: dict[str, AnswerWord] = {"approve": "approve", "reject": "deny", "respond": "correct"}
-
+DECISIONS: Final[Mapping[AnswerWord, str]] = {"approve": "approve", "correct": "respond", "deny": "reject"}
+"""LangChain's words for the answers about a call."""
+_WORDS: Final = {decision: word for word, decision in DECISIONS.items()}
+_RESPONSE: Final = TypeAdapter(HITLResponse)
 
 _begun: Final[dict[tuple[str, str], tuple[str, bool]]] = {}
 """The last stored calls that this process began, by the times of their replies and their ids.
@@ -34,17 +44,6 @@ Each has the id of its checkpoint, and whether it is under way.
 """
 _KEPT: Final = 10_000
 _SHOWN: Final = 5
-
-
-class _Decision(BaseModel):
-    type: Literal["approve", "reject", "respond"]
-    message: str = ""
-
-
-class _Response(BaseModel):
-    """The answer to one action request, as ``HITLResponse`` of LangChain."""
-
-    decisions: Annotated[list[_Decision], Field(min_length=1, max_length=1)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +94,25 @@ def build_single_gate() -> SingleAgentGate:
     return SingleAgentGate(execution=_build_process_id(os.getpid()), can_ask=has_saver())
 
 
-def ask_decision(build_request: Callable[[str], object], new_after: int | None = None) -> HumanAnswer:
+def read_decisions(answer: object, allowed: Sequence[Sequence[str]]) -> Sequence[Decision] | None:
+    """Reads LangChain's decisions about calls; None if the answer has another form, or one is not allowed.
+
+    Args:
+        answer: The answer.
+        allowed: The types of decisions that are allowed for each call.
+    """
+    try:
+        decisions = _RESPONSE.validate_python(answer)["decisions"]
+    except ValidationError:
+        return None
+    is_whole = len(decisions) == len(allowed)
+    is_allowed = is_whole and all(
+        each["type"] in kinds for each, kinds in zip(decisions, allowed, strict=True)
+    )
+    return decisions if is_allowed else None
+
+
+def ask_decision(build_request: Callable[[str], HITLRequest], new_after: int | None = None) -> HumanAnswer:
     """Asks a person until an answer can be read, and returns it.
 
     Args:
@@ -104,14 +121,14 @@ def ask_decision(build_request: Callable[[str], object], new_after: int | None =
     """
     problem = ""
     while True:
-        answer = ask_person(build_request(problem), new_after)
-        try:
-            [decision] = _Response.model_validate(answer).decisions
-        except ValidationError:
-            problem = f'the answer is {answer!r:.120}; give {{"decisions": [{{"type": "approve"}}]}}'
-            continue
-        word, text = _WORDS[decision.type], decision.message or "no reason given"
-        return HumanAnswer(answer=word, text=text, answered_by="a person", answered_at=utc_now().isoformat())
+        request = build_request(problem)
+        answer = ask_person(request, new_after)
+        allowed = [each["allowed_decisions"] for each in request["review_configs"]]
+        if decisions := read_decisions(answer, allowed):
+            word, text = _WORDS[decisions[0]["type"]], decisions[0].get("message") or "no reason given"
+            time = utc_now().isoformat()
+            return HumanAnswer(answer=word, text=text, answered_by="a person", answered_at=time)
+        problem = f'the answer is {answer!r:.120}; give {{"decisions": [{{"type": "approve"}}]}}'
 
 
 def _find_place(request: ToolCallRequest) -> tuple[tuple[str, str], str]:
@@ -128,12 +145,18 @@ def _build_process_id(pid: int) -> str:  # noqa: ARG001 - a forked process has a
     return uuid4().hex
 
 
-def _build_request(question: CallQuestion, problem: str) -> dict[str, object]:
+def _build_request(question: CallQuestion, problem: str) -> HITLRequest:
     name, args = question.call["name"], question.call["args"]
     parts = [f"May the tool {name} run?", question.doubt, *question.findings, problem]
-    action = {"name": name, "args": args, "description": " ".join(part for part in parts if part)}
-    allowed = ["approve", "reject", "respond"] if question.doubt else ["approve", "reject"]
-    return {
-        "action_requests": [action],
-        "review_configs": [{"action_name": name, "allowed_decisions": allowed}],
-    }
+    return build_decision_request(name, args, " ".join(filter(None, parts)), can_respond=bool(question.doubt))
+
+
+def build_decision_request(
+    name: str, args: dict[str, Any], description: str, *, can_respond: bool = False
+) -> HITLRequest:
+    """Builds the request for a decision about one action."""
+    allowed: list[DecisionType] = ["approve", "reject", *(["respond"] if can_respond else [])]
+    return HITLRequest(
+        action_requests=[ActionRequest(name=name, args=args, description=description)],
+        review_configs=[ReviewConfig(action_name=name, allowed_decisions=allowed)],
+    )

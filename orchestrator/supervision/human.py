@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final, Literal, NotRequired, TypeAlias, cast
+from typing import Final, Literal, TypeAlias, get_args
 
 import jsonschema_rs
+from langchain.agents.middleware.human_in_the_loop import DecisionType, HITLRequest, ToolApprovalRequest
 from pydantic import TypeAdapter, ValidationError
-from typing_extensions import TypedDict
 
+from agents.loop.single_agent import DECISIONS, read_decisions
 from agents.reply_types import AnswerWord, HumanAnswer
 from evaluation.sensitive.scanner import quote_text, shorten
 from orchestrator.runtime.call_recorder import plan_record
@@ -28,46 +29,7 @@ _AGAIN: Final = " again? The answer correct does not run it: its text is the res
 _OUTAGE: Final = "server_outage"
 _Field: TypeAlias = Literal["answer", "text", "answered_by", "question"]
 _QUESTION: Final = TypeAdapter(Question)
-_DECISIONS: Final[Mapping[AnswerWord, str]] = {"approve": "approve", "correct": "respond", "deny": "reject"}
-_EDITED: Final = {
-    "type": "object",
-    "required": ["name", "args"],
-    "properties": {"name": {"type": "string"}, "args": {"type": "object"}},
-}
-_DECISION_FIELDS: Final[Mapping[str, Mapping[str, object]]] = {
-    "approve": {},
-    "edit": {"edited_action": _EDITED},
-    "reject": {"message": {"type": "string"}},
-    "respond": {"message": {"type": "string"}},
-}
-_OPTIONAL: Final = "reject"
-"""The decision whose message may be missing."""
-
-
-class _Action(TypedDict):
-    name: str
-    args: dict[str, Any]
-
-
-class _Config(TypedDict):
-    action_name: str
-    allowed_decisions: list[str]
-
-
-class _Batch(TypedDict):
-    """The part of LangChain's ``HITLRequest`` that is read."""
-
-    action_requests: list[_Action]
-    review_configs: NotRequired[list[_Config]]
-
-
-class _Approval(_Action):
-    """The part of LangChain's ``ToolApprovalRequest`` that is read."""
-
-    type: Literal["tool_approval"]
-
-
-_REVIEWED: Final = TypeAdapter[_Batch | _Approval](_Batch | _Approval)
+_REQUEST: Final = TypeAdapter[HITLRequest | ToolApprovalRequest](HITLRequest | ToolApprovalRequest)
 # An unknown key could be a misspelled "text", whose correction would be lost.
 _ANSWER: Final = TypeAdapter(dict[_Field, str | None])
 
@@ -173,17 +135,26 @@ class Review:
     Attributes:
         calls: The calls that LangChain's ``HumanInTheLoopMiddleware`` asks about; none of another interrupt.
         schema: The JSON Schema of the answer; None for any answer.
-        form: A clause about the form of the answer.
-        is_batch: Whether the answer is a list of decisions, one for each call.
+        allowed: The types of decisions about each call, if the answer is a list of decisions.
     """
 
     calls: tuple[ToolCallRecord, ...] = ()
     schema: Mapping[str, object] | None = None
-    form: str = ""
-    is_batch: bool = False
+    allowed: Sequence[Sequence[str]] = ()
+
+    @property
+    def form(self) -> str:
+        """A clause about the form of the answer."""
+        if not self.allowed:
+            return f"a value that fits the schema {format_repr(self.schema, 300)}"
+        pairs = zip(self.calls, self.allowed, strict=True)
+        taken = "; ".join(f"{call['name']}: {', '.join(kinds)}" for call, kinds in pairs)
+        return f'LangChain\'s {{"decisions": [...]}} with a decision for each call ({taken})'
 
     def takes(self, answer: object) -> bool:
         """Returns whether an answer has the form that the interrupt expects."""
+        if self.allowed:
+            return read_decisions(answer, self.allowed) is not None
         try:
             return self.schema is None or jsonschema_rs.is_valid(dict(self.schema), answer)
         except ValueError:  # the answer is no JSON
@@ -191,13 +162,13 @@ class Review:
 
     def list_words(self) -> list[AnswerWord]:
         """Lists the words that are answers; one text cannot be the result of several calls."""
-        words = [word for word in _DECISIONS if self.calls and self.takes(self.decide(word, "text"))]
+        words = [word for word in DECISIONS if self.calls and self.takes(self.decide(word, "text"))]
         return [word for word in words if word != "correct" or len(self.calls) == 1]
 
     def decide(self, word: AnswerWord, text: str) -> object:
         """Returns an answer in the form of LangChain's middleware."""
-        decision = {"type": _DECISIONS[word], **({"message": text} if text else {})}
-        return {"decisions": [decision] * len(self.calls)} if self.is_batch else decision
+        decision = {"type": DECISIONS[word], **({"message": text} if text else {})}
+        return {"decisions": [decision] * len(self.calls)} if self.allowed else decision
 
 
 def read_review(value: object, schema: object) -> Review:
@@ -208,39 +179,15 @@ def read_review(value: object, schema: object) -> Review:
         schema: Its schema; None if it has none.
     """
     given = schema if isinstance(schema, Mapping) else None
-    form = f"a value that fits the schema {format_repr(given, 300)}"
     try:
-        asked = _REVIEWED.validate_python(value)
+        asked = _REQUEST.validate_python(value)
     except ValidationError:
-        return Review((), given, form)
-    if "action_requests" in asked:
-        return _read_batch(cast("_Batch", asked))
-    return Review((plan_record(asked["name"], asked["args"]),), given, form)
-
-
-def _read_batch(asked: _Batch) -> Review:
-    actions, configs = asked["action_requests"], asked.get("review_configs", [])
-    by_name = {each["action_name"]: each["allowed_decisions"] for each in configs}
-    allowed = [by_name.get(each["name"], [*_DECISION_FIELDS]) for each in actions]
-    decisions = {
-        "type": "array",
-        "minItems": len(actions),
-        "maxItems": len(actions),
-        "prefixItems": [{"anyOf": [*map(_describe_decision, each)]} for each in allowed],
-    }
-    schema = {"type": "object", "required": ["decisions"], "properties": {"decisions": decisions}}
-    taken = "; ".join(
-        f"{each['name']}: {', '.join(kinds)}" for each, kinds in zip(actions, allowed, strict=True)
-    )
-    form = f'LangChain\'s {{"decisions": [...]}} with a decision for each call ({taken})'
-    calls = tuple(plan_record(each["name"], each["args"]) for each in actions)
-    return Review(calls, schema, form, is_batch=True)
-
-
-def _describe_decision(kind: str) -> dict[str, object]:
-    fields = _DECISION_FIELDS.get(kind, {})
-    required = ["type", *(fields if kind != _OPTIONAL else ())]
-    return {"type": "object", "required": required, "properties": {**fields, "type": {"const": kind}}}
+        return Review((), given)
+    if "action_requests" not in asked:
+        return Review((plan_record(asked["name"], asked["args"]),), given)
+    kinds = {each["action_name"]: each["allowed_decisions"] for each in asked["review_configs"]}
+    calls = tuple(plan_record(each["name"], each["args"]) for each in asked["action_requests"])
+    return Review(calls, given, [kinds.get(each["name"], get_args(DecisionType)) for each in calls])
 
 
 def describe_interrupt(value: object, actions: Sequence[ToolCallRecord]) -> str:
