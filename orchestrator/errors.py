@@ -16,7 +16,8 @@ OrchestratorError
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 
 class OrchestratorError(Exception):
@@ -85,3 +86,21 @@ class UnmetContractError(OrchestratorError):
 
 class InterruptError(OrchestratorError):
     """An agent asked for an interrupt in a run without a checkpointer; ends the run as failed."""
+
+
+@contextmanager
+def require_extra(extra: str) -> Iterator[None]:
+    """Explains a failed import in the block.
+
+    Args:
+        extra: The extra of this package that has what is imported.
+
+    Raises:
+        ConfigurationError: A package of the extra is not installed.
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise ConfigurationError(
+            f"this needs the extra [{extra}] ({error}); install plan-execute-monitor[{extra}]"
+        ) from error

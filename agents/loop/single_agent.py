@@ -125,7 +125,7 @@ def ask_decision(build_request: Callable[[str], HITLRequest], new_after: int | N
         answer = ask_person(request, new_after)
         allowed = [each["allowed_decisions"] for each in request["review_configs"]]
         if decisions := read_decisions(answer, allowed):
-            word, text = _WORDS[decisions[0]["type"]], decisions[0].get("message") or "no reason given"
+            word, text = _WORDS[decisions[0]["type"]], str(decisions[0].get("message") or "no reason given")
             time = utc_now().isoformat()
             return HumanAnswer(answer=word, text=text, answered_by="a person", answered_at=time)
         problem = f'the answer is {answer!r:.120}; give {{"decisions": [{{"type": "approve"}}]}}'
@@ -155,8 +155,8 @@ def build_decision_request(
     name: str, args: dict[str, Any], description: str, *, can_respond: bool = False
 ) -> HITLRequest:
     """Builds the request for a decision about one action."""
-    allowed: list[DecisionType] = ["approve", "reject", *(["respond"] if can_respond else [])]
+    allowed: list[DecisionType] = ["approve", "reject", "respond"]
     return HITLRequest(
         action_requests=[ActionRequest(name=name, args=args, description=description)],
-        review_configs=[ReviewConfig(action_name=name, allowed_decisions=allowed)],
+        review_configs=[ReviewConfig(action_name=name, allowed_decisions=allowed[: 3 if can_respond else 2])],
     )

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
 from typing import Final
 
 import ormsgpack
@@ -19,7 +18,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from orchestrator.errors import BrokenRunError, ConfigurationError, StoreError
+from orchestrator.errors import BrokenRunError, ConfigurationError, StoreError, require_extra
 from orchestrator.runs.history import History
 from orchestrator.runs.run_saver import RunSaver, SeparateText
 from orchestrator.state.plain_values import format_repr, plain_json
@@ -109,7 +108,9 @@ def open_store(
         raise StoreError(f"{_IN_MEMORY!r} names no file; give a path, or checkpointer=InMemorySaver()")
     serde = build_serializer(encryption_key)
     if isinstance(where, str) and names_database(where):
-        with _import_postgres().open_postgres(where, serde) as (name, saver):
+        with require_extra("postgres"):
+            from orchestrator.persistence.postgres import open_postgres  # noqa: PLC0415 - an extra
+        with open_postgres(where, serde) as (name, saver):
             if make:
                 saver.setup()
             elif not saver.has_table("checkpoint_migrations"):
@@ -123,17 +124,6 @@ def open_store(
     file = default_path() if where is None else Path(where)
     with open_sqlite(file, serde, make=make, private=where is None) as saver:
         yield Store(str(file), saver)
-
-
-def _import_postgres() -> ModuleType:
-    try:
-        from orchestrator.persistence import postgres  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise ConfigurationError(
-            "a store in PostgreSQL needs the packages langgraph-checkpoint-postgres and psycopg; "
-            'install them with `pip install langgraph-checkpoint-postgres "psycopg[binary,pool]"`'
-        ) from error
-    return postgres
 
 
 KEY_VARIABLE: Final = "PEM_ENCRYPTION_KEY"
@@ -213,9 +203,5 @@ def build_serializer(encryption_key: str | None) -> SerializerProtocol:
     data = key.encode("utf-8", "surrogateescape")
     if len(data) not in _KEY_BYTES:
         raise ConfigurationError(f"{name} has {len(data)} bytes; give 16, 24 or 32, or leave it unset")
-    try:
+    with require_extra("encryption"):
         return AesSerializer.from_pycryptodome_aes(StrictSerializer(), key=data)
-    except ImportError as error:
-        raise ConfigurationError(
-            f"{name} needs the package pycryptodome; install plan-execute-monitor[encryption]"
-        ) from error

@@ -17,12 +17,12 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Annotated, Final, Self
+from typing import Final, Self, TypeAlias
 from urllib.parse import quote, urlsplit
 
 import uvicorn
 from fastapi import FastAPI
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import model_validator
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.staticfiles import StaticFiles
@@ -31,6 +31,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from agents.sync import DaemonExecutor
 from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import Store
+from orchestrator.runtime.budget import SettingsModel
 from orchestrator.service.executions import RunBuilder
 from orchestrator.service.run_service import RunService
 from orchestrator.serving import routes
@@ -41,7 +42,7 @@ _HOST: Final = re.compile(r"(?P<name>[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 
 
-class ServerOptions(BaseModel):
+class ServerOptions(SettingsModel):
     """How a server answers.
 
     Attributes:
@@ -49,12 +50,13 @@ class ServerOptions(BaseModel):
         token: The token that a client has to give; None for no login, which only a loopback address may have.
         read_only: Whether every change is refused.
         allowed_hosts: Further names of the server that a request may ask for.
+
+    Raises:
+        ConfigurationError: The token is too short, or there is none for an address that others can reach.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     host: str = "127.0.0.1"
-    token: Annotated[str | None, Field(min_length=MIN_TOKEN)] = None
+    token: str | None = None
     read_only: bool = False
     allowed_hosts: tuple[str, ...] = ()
 
@@ -65,6 +67,8 @@ class ServerOptions(BaseModel):
                 f"{self.host} can be reached from other machines; give a token of at least {MIN_TOKEN} "
                 "characters, or a loopback address such as 127.0.0.1"
             )
+        if self.token is not None and len(self.token) < MIN_TOKEN:
+            raise ValueError(f"the token is too short; give at least {MIN_TOKEN} characters")
         return self
 
     def allows_host(self, name: str) -> bool:
@@ -106,12 +110,8 @@ _HEADERS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why a request is refused: a status and one sentence."""
-
-    status: int
-    sentence: str
+Refusal: TypeAlias = tuple[int, str]
+"""The status and the sentence of a request that is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +138,8 @@ class RequestGuard:
         refusal = self._find_refusal(request)
         if refusal is not None:
             request.state.is_known = False
-            response = answer_problem(request, refusal.status, refusal.sentence)
-            if refusal.status == HTTPStatus.UNAUTHORIZED:
+            response = answer_problem(request, *refusal)
+            if refusal[0] == HTTPStatus.UNAUTHORIZED:
                 response.headers["WWW-Authenticate"] = _CHALLENGE
             await response(scope, receive, _add_headers(send))
             return
@@ -148,20 +148,19 @@ class RequestGuard:
     def _find_refusal(self, request: Request) -> Refusal | None:
         host = split_host(request.headers.get("host", ""))
         if not self.options.allows_host(host):
-            return Refusal(
-                421, f"this server is not {host!r}; open it by the address that it was started with"
-            )
+            return 421, f"this server is not {host!r}; open it by the address that it was started with"
         is_change = request.method not in _SAFE
         if is_change and not _is_own_origin(request):
-            return Refusal(403, "the request comes from the page of another site; use a page of this server")
+            return 403, "the request comes from the page of another site; use a page of this server"
         if is_change and not _is_small(request):
-            return Refusal(413, "the request is too large, or of unknown length; give a shorter text")
+            return 413, "the request is too large, or of unknown length; give a shorter text"
         if not request.state.is_known:
-            return Refusal(
-                401, "the token is missing or wrong; give it as the password, or as 'Authorization: Bearer'"
+            return (
+                401,
+                "the token is missing or wrong; give it as the password, or as 'Authorization: Bearer'",
             )
         if is_change and self.options.read_only:
-            return Refusal(403, "this server is read-only; start it without --read-only to change something")
+            return 403, "this server is read-only; start it without --read-only to change something"
         return None
 
     def _is_known(self, request: Request) -> bool:

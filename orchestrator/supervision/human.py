@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias, cast, get_args
 
 import jsonschema_rs
 from langchain.agents.middleware.human_in_the_loop import DecisionType, HITLRequest, ToolApprovalRequest
@@ -185,8 +185,9 @@ def read_review(value: object, schema: object) -> Review:
         return Review((), given)
     if "action_requests" not in asked:
         return Review((plan_record(asked["name"], asked["args"]),), given)
-    kinds = {each["action_name"]: each["allowed_decisions"] for each in asked["review_configs"]}
-    calls = tuple(plan_record(each["name"], each["args"]) for each in asked["action_requests"])
+    batch = cast("HITLRequest", asked)
+    kinds = {each["action_name"]: each["allowed_decisions"] for each in batch["review_configs"]}
+    calls = tuple(plan_record(each["name"], each["args"]) for each in batch["action_requests"])
     return Review(calls, given, [kinds.get(each["name"], get_args(DecisionType)) for each in calls])
 
 

@@ -30,6 +30,7 @@ from agents.sync import arun_conversation
 from evaluation.sensitive.scanner import shorten
 from orchestrator.errors import ConfigurationError
 from orchestrator.runtime.agent_methods import bind_method
+from orchestrator.runtime.bounded_call import BoundMethod
 from orchestrator.state.plain_values import format_text
 from orchestrator.state.records import (
     Commitment,
@@ -287,12 +288,8 @@ def _find_model(agent: object) -> Model | None:
 
 def _choose_commit(executor: object, model: Model | None) -> Commit | None:
     if hasattr(executor, "commit_step"):
-        method = bind_method(executor, "commit_step")
-
-        async def commit(step: str, context: str, task: str) -> CommitmentReply | Unreadable:
-            return read_mapping(CommitmentReply, await method(step, context=context, task=task))
-
-        return commit
+        own = partial(_read_own, CommitmentReply, bind_method(executor, "commit_step"))
+        return lambda step, context, task: own(step, context=context, task=task)
     if model is None:
         return None
     agent = PhaseAgent(model, _COMMIT, "CommitAgent")
@@ -301,26 +298,19 @@ def _choose_commit(executor: object, model: Model | None) -> Commit | None:
 
 def _choose_assess(executor: object, model: Model | None) -> Assess | None:
     if hasattr(executor, "assess_step"):
-        method = bind_method(executor, "assess_step")
-
-        async def assess(
-            step: str,
-            commitment: Commitment,
-            output: str,
-            tools_used: Sequence[str],  # noqa: ARG001 - an executor knows its tools
-            task: str,
-        ) -> AssessmentReply | Unreadable:
-            # User code gets copies, here and below: an executor must not rewrite its commitment afterwards.
-            reply = await method(step, copy.deepcopy(commitment), output, task=task)
-            return read_mapping(AssessmentReply, reply)
-
-        return assess
+        own = partial(_read_own, AssessmentReply, bind_method(executor, "assess_step"))
+        return lambda step, commitment, output, _tools, task: own(step, commitment, output, task=task)
     if model is None:
         return None
     agent = PhaseAgent(model, _ASSESS, "AssessAgent")
     return lambda step, commitment, output, tools, task: agent.ask_for(
         AssessmentReply, assess_request(step, commitment, output, tools, task), [output, task]
     )
+
+
+async def _read_own(model: type[R], method: BoundMethod, *args: object, **named: object) -> R | Unreadable:
+    """Reads a reply of user code, which gets copies: it must not rewrite its commitment afterwards."""
+    return read_mapping(model, await method(*copy.deepcopy(args), **named))
 
 
 def _choose_reconcile(supervisor: object, max_assumptions: int | None) -> Reconcile:
@@ -351,12 +341,8 @@ def build_reconciliation(value: object) -> Reconciliation:
 
 def _choose_supervise(supervisor: object, model: Model | None) -> Supervise | None:
     if isinstance(supervisor, Supervisor):
-        method = bind_method(supervisor, "supervise")
-
-        async def supervise(request: SuperviseRequest) -> SupervisorVerdict:
-            return build_verdict(read_mapping(VerdictReply, await method(copy.deepcopy(request))))
-
-        return supervise
+        own = partial(_read_own, VerdictReply, bind_method(supervisor, "supervise"))
+        return partial(_build_verdict, own)
     if supervisor is not None and not isinstance(supervisor, Runnable):
         raise ConfigurationError(
             f"supervisor is {shorten(format_text(supervisor), 80)}; "
@@ -364,10 +350,19 @@ def _choose_supervise(supervisor: object, model: Model | None) -> Supervise | No
             "supervise(), or None for the monitor's model"
         )
     asked = supervisor or model
-    return None if asked is None else partial(_ask_supervisor, PhaseAgent(asked, _SUPERVISE, "Supervisor"))
+    if asked is None:
+        return None
+    agent = PhaseAgent(asked, _SUPERVISE, "Supervisor")
+    # With the texts that the supervisor did not write.
+    return partial(
+        _build_verdict,
+        lambda request: agent.ask_for(
+            VerdictReply, supervise_request(request), [text for _, text in _list_parts(request)]
+        ),
+    )
 
 
-async def _ask_supervisor(agent: PhaseAgent, request: SuperviseRequest) -> SupervisorVerdict:
-    # The texts that the supervisor did not write.
-    shown = [text for _, text in _list_parts(request)]
-    return build_verdict(await agent.ask_for(VerdictReply, supervise_request(request), shown))
+async def _build_verdict(
+    ask: Callable[[SuperviseRequest], Awaitable[VerdictReply | Unreadable]], request: SuperviseRequest
+) -> SupervisorVerdict:
+    return build_verdict(await ask(request))

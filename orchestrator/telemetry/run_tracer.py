@@ -11,16 +11,12 @@ from importlib.metadata import version
 from typing import Final, TypeAlias
 
 from orchestrator import events
-from orchestrator.errors import ConfigurationError
+from orchestrator.errors import require_extra
 from orchestrator.state.graph_state import ACCEPTED
 from orchestrator.state.records import Attempt, VerdictRecord
 
-try:
+with require_extra("otel"):
     from opentelemetry import context, trace
-except ModuleNotFoundError as error:
-    raise ConfigurationError(
-        f"traces need the package {error.name}; install plan-execute-monitor[otel]"
-    ) from error
 
 _NAME: Final = "plan-execute-monitor"
 _PREFIX: Final = "plan_execute_monitor"

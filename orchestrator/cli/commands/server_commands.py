@@ -7,14 +7,13 @@ from functools import partial
 from typing import Annotated
 
 import typer
-from pydantic import ValidationError
 
 from agents.sync import run_loop
 from orchestrator.cli import consoles, options
 from orchestrator.cli.consoles import build_console, print_logs_on, take_streams
 from orchestrator.cli.process_exit import stop_on_signal
 from orchestrator.cli.run_options import OptionRuns, RunOptions
-from orchestrator.errors import ConfigurationError, StoreError, StoreLostError
+from orchestrator.errors import ConfigurationError, StoreError, StoreLostError, require_extra
 from orchestrator.persistence import open_store
 from orchestrator.queue import open_queue
 from orchestrator.queue.job_queue import QueueStatus
@@ -46,19 +45,11 @@ def serve(
         allow_host: A further name by which clients reach the server (repeatable).
     """
     with print_logs_on(build_console(stderr=True)):
-        try:
+        with require_extra("serve"):
             from orchestrator.serving.web_app import ServerOptions, run_server
-        except ImportError as error:
-            raise _name_extra("serve", error) from None
         chosen.check()
-        try:
-            reach = ServerOptions(
-                host=host, token=token, read_only=read_only, allowed_hosts=(*(allow_host or ()),)
-            )
-        except ValidationError as error:
-            (detail, *_) = error.errors()
-            name = f"--{detail['loc'][0]}: " if detail["loc"] else ""
-            raise ConfigurationError(f"{name}{detail['msg'].removeprefix('Value error, ')}") from None
+        hosts = (*(allow_host or ()),)
+        reach = ServerOptions(host=host, token=token, read_only=read_only, allowed_hosts=hosts)
         with open_store(db, make=not read_only) as store:
             run_server(store, OptionRuns(store, db, chosen), reach, port, partial(typer.echo, err=True))
 
@@ -78,22 +69,14 @@ def mcp(
         read_only: Offer neither `run`, `answer` nor `resume`.
     """
     with print_logs_on(build_console(stderr=True)):
-        try:
+        with require_extra("mcp"):
             from orchestrator.serving.mcp_server import build_mcp_server
-        except ImportError as error:
-            raise _name_extra("mcp", error) from None
         # A tool or a model that prints would break the messages of the protocol.
         with take_streams() as (received, sent):
             chosen.check()
             with open_store(db, make=not read_only) as store:
                 runs = OptionRuns(store, db, chosen)
                 build_mcp_server(store, runs, read_only=read_only).serve(received, sent)
-
-
-def _name_extra(name: str, error: ImportError) -> ConfigurationError:
-    return ConfigurationError(
-        f"{name} needs the extra [{name}] ({error}); install plan-execute-monitor[{name}]"
-    )
 
 
 def _report(line: str) -> None:

@@ -125,7 +125,7 @@ def test_the_start_page_offers_approvals_of_calls_if_there_are_tools(start, tool
     ("arguments", "sentence"),
     [
         (["--host", "0.0.0.0"], "can be reached from other machines; give a token of at least 16 characters"),
-        (["--token", "short"], "--token: "),
+        (["--token", "short"], "the token is too short; give at least 16 characters"),
         (["--tools", "post_tools:nothing"], "--tools: "),
         (["--read-only"], "there is no"),
     ],

@@ -163,7 +163,7 @@ def test_a_missing_extra_is_one_sentence():
     command = [sys.executable, "-c", code]
     ended = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=120, check=False)
 
-    assert "install them with `pip install langgraph-checkpoint-postgres" in ended.stderr
+    assert "install plan-execute-monitor[postgres]" in ended.stderr
 
 
 def test_a_run_goes_on_after_its_connections_were_cut(postgres_url):
