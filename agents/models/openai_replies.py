@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from langchain_core.exceptions import ModelConnectionError
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, BaseMessage
 
 from agents.models.chat_options import unbind_model
 from agents.models.server_answers import NoReplyError, read_answers, read_words
@@ -31,7 +32,8 @@ BROKEN: Final = "]"
 _TEXTS: Final = ("reasoning_content", "reasoning", "refusal")
 """Names of a refusal and of thoughts in messages; servers want thoughts back by the same name."""
 _COUNTS: Final = ("prompt_tokens", "completion_tokens")
-_WRITTEN: Final = ("function_call", "custom_tool_call", "message")
+_CALL: Final = "function_call"
+_WRITTEN: Final = (_CALL, "custom_tool_call", "message")
 """Types of the items in an answer of the Responses API that the model wrote to be used."""
 
 
@@ -82,6 +84,43 @@ def _require_empty(event: str) -> None:
         raise ModelConnectionError("the reply ended before the server said that it was done")
 
 
+class _Items:
+    """The items of one stream of the Responses API, each of which LangChain reads in one place.
+
+    A call is read where it ends: that event has all of it, and those before may be mixed with others.
+    """
+
+    def __init__(self) -> None:
+        self._ids = Counter[object]()
+        self._begun, self._calls = set[object](), 0
+
+    def read(self, event: object) -> object:
+        """Returns an event in the form in which LangChain reads it.
+
+        Raises:
+            ModelConnectionError: The stream ends, and a call in it did not.
+        """
+        if not isinstance(event, Mapping) or "type" not in event:
+            return event
+        kind, item = str(event["type"]), event.get("item") or {}
+        self._ids[item.get("id")] += kind == "response.output_item.added"
+        if self._ids[item.get("id", event.get("item_id"))] > 1:  # LangChain would join the two
+            event = {**event, "item_id": None, "item": {**item, "id": None}}
+        if kind == "response.completed":
+            self._require_calls(event.get("response") or {})
+        if item.get("type") != _CALL and _CALL not in kind:
+            return event
+        is_done = kind == "response.output_item.done"
+        self._calls += is_done
+        self._begun.add(event.get("output_index"))
+        return {**event, "type": "response.output_item.added" if is_done else "response.in_progress"}
+
+    def _require_calls(self, response: Mapping[str, Any]) -> None:
+        written = [each for each in response.get("output") or () if each.get("type") == _CALL]
+        if self._calls < max(len(self._begun), len(written)):
+            raise ModelConnectionError("the reply ended before the server said that its call was done")
+
+
 def _watch_client(client: Any, *, is_raw: bool = False) -> Any:  # noqa: ANN401
     """Returns a copy of OpenAI's client whose streams are checked while they are decoded.
 
@@ -93,10 +132,10 @@ def _watch_client(client: Any, *, is_raw: bool = False) -> Any:  # noqa: ANN401
         return None
     watching = client.with_options()
     watching._make_sse_decoder = type("Events", (_Events, type(client._make_sse_decoder())), {})  # noqa: SLF001
-    read = watching._process_response_data  # noqa: SLF001
+    read, items = watching._process_response_data, _Items()  # noqa: SLF001
 
     def complete(*, data: object, **options: object) -> object:
-        return data if is_raw else read(data=_complete_output(data), **options)
+        return data if is_raw else read(data=_complete_output(items.read(data)), **options)
 
     watching._process_response_data = complete  # noqa: SLF001
     return watching
@@ -172,8 +211,8 @@ class OpenAIReplies(Base):
     def _get_request_payload(
         self, input_: LanguageModelInput, *, stop: list[str] | None = None, **kwargs: object
     ) -> dict[str, Any]:
-        payload: dict[str, Any] = super()._get_request_payload(input_, stop=stop, **kwargs)
-        messages = self._convert_input(input_).to_messages()
+        messages = [*_iter_sendable(self._convert_input(input_).to_messages())]
+        payload: dict[str, Any] = super()._get_request_payload(messages, stop=stop, **kwargs)
         # Only with calls: servers refuse the thoughts of an answer, and want those that led to a call.
         for message, sent in zip(messages, payload.get("messages", ()), strict=False):
             if isinstance(message, AIMessage) and sent.get("tool_calls"):
@@ -283,12 +322,43 @@ def _complete_output(data: object) -> object:
         return {**data, "response": _complete_output(data["response"])}
     if not isinstance(data.get("output"), list):
         return data
-    items = [
-        each if each.get("type") != "function_call" else _complete_function(each) for each in data["output"]
-    ]
+    items = [each if each.get("type") != _CALL else _complete_function(each) for each in data["output"]]
     is_cut = any(each.get("status") == "incomplete" and each.get("type") in _WRITTEN for each in items)
     state = {"status": "incomplete"} if is_cut and data.get("status") == "completed" else {}
     return {**data, "output": items, **state}
+
+
+def _iter_sendable(messages: Iterable[BaseMessage]) -> Iterator[BaseMessage]:
+    """Yields messages in which each call of the Responses API is one of the message, and each id is new.
+
+    LangChain sends another one beside the calls, so that it has no answer, and joins texts of one id.
+    """
+    seen = set[object]()
+    for message in messages:
+        if isinstance(message, AIMessage) and isinstance(message.content, list):
+            kept = _list_own(message)
+            parts = [
+                {name: part[name] for name in part if name != "id" or part[name] not in seen}
+                if isinstance(part, dict)
+                else part
+                for part in kept
+            ]
+            seen |= {part.get("id") for part in kept if isinstance(part, dict)}
+            yield message.model_copy(update={"content": parts})
+        else:
+            yield message
+
+
+def _list_own(message: AIMessage) -> list[str | dict[str, Any]]:
+    """Lists the parts of a message without those that are no call of its, or have an id of another one."""
+    parts = [part if isinstance(part, dict) else {} for part in message.content]
+    ids = Counter(part.get(name) for part in parts if part.get("type") == _CALL for name in ("call_id", "id"))
+    known = {call["id"] for call in message.tool_calls if ids[call["id"]] == 1}
+    return [
+        part
+        for part, read in zip(cast("list[str | dict[str, Any]]", message.content), parts, strict=True)
+        if read.get("type") != _CALL or (read.get("call_id") in known and ids[read.get("id")] <= 1)
+    ]
 
 
 def _complete_delta(choice: Mapping[str, Any]) -> Mapping[str, Any]:

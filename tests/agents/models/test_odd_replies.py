@@ -320,6 +320,119 @@ def test_a_response_with_an_item_that_is_incomplete_is_asked_for_again(subtests)
                     server.model("openai", use_responses_api=True, streaming=streams).invoke("x")
 
 
+def call_item(query: str, call_id: str | None, item_id: str) -> dict[str, object]:
+    arguments = json.dumps({"query": query})
+    return {
+        "type": "function_call",
+        "id": item_id,
+        "call_id": call_id,
+        "name": "look",
+        "arguments": arguments,
+    }
+
+
+DOUBTFUL = {
+    "one call_id": [call_item("boots", "c", "f1"), call_item("hats", "c", "f2")],
+    "one id": [call_item("boots", "c1", "f"), call_item("hats", "c2", "f")],
+    "the same ids": [call_item("boots", "c", "f"), call_item("hats", "c", "f")],
+    "no call_id": [call_item("boots", None, "f1"), call_item("hats", None, "f2")],
+}
+
+
+def write_response(items: Sequence[dict[str, object]], *events: dict[str, object]) -> bytes:
+    """Writes the items as a stream with the events, or without events as a body."""
+    response = {**RESPONSE, "status": "completed", "output": items}
+    ending = {"type": "response.completed", "response": response}
+    return write_events(*events, ending) if events else encode(response)
+
+
+def write_interleaved(items: Sequence[dict[str, object]], *, with_deltas: bool = True) -> bytes:
+    """Writes calls whose arguments come in turn, or in their last event alone."""
+    places = [{"output_index": at, "item_id": item["id"]} for at, item in enumerate(items)]
+    parts = [str(item["arguments"]) for item in items]
+    return write_response(
+        items,
+        *(
+            {**place, "type": "response.output_item.added", "item": {**item, "arguments": ""}}
+            for place, item in zip(places, items, strict=True)
+        ),
+        *(
+            {**place, "type": "response.function_call_arguments.delta", "delta": part[half]}
+            for half in (slice(5), slice(5, None)) if with_deltas
+            for place, part in zip(places, parts, strict=True)
+        ),
+        *(
+            {**place, "type": "response.output_item.done", "item": item}
+            for place, item in zip(places, items, strict=True)
+        ),
+    )  # fmt: skip
+
+
+WAYS = [write_response, write_interleaved, lambda items: write_interleaved(items, with_deltas=False)]
+
+
+@pytest.mark.parametrize("write", WAYS, ids=["body", "interleaved", "whole"])
+@pytest.mark.parametrize("label", DOUBTFUL)
+def test_calls_of_the_responses_api_with_doubtful_ids_are_made_and_sent_back_with_one_answer_each(
+    label, write
+):
+    said = {"output_index": 0, "content_index": 0, "item_id": "m", "delta": "done", "logprobs": []}
+    told = [{**ITEMS["a text"], "content": [{**TEXT, "text": "done"}]}]
+    is_stream = write is not write_response
+    deltas = [{"type": "response.output_text.delta", **said}] if is_stream else []
+    # The server gives the same ids in its second reply.
+    left = [*[write(DOUBTFUL[label])] * 2, write_response(told, *deltas)]
+    with serve_protocol(lambda _: left.pop(0)) as server:
+        assert run_bare(server.model("openai", use_responses_api=True, streaming=is_stream)) == "done"
+    sent = server.bodies[2]["input"]
+    calls = {each["call_id"]: each["arguments"] for each in sent if each["type"] == "function_call"}
+    answers = {each["call_id"]: each["output"] for each in sent if each["type"] == "function_call_output"}
+    assert [each["type"] for each in sent].count("function_call") == 4
+    assert {call: f"found {json.loads(given)['query']}" for call, given in calls.items()} == answers
+    ids = [each["id"] for each in sent if each.get("id")]
+    assert len(ids) == len({*ids})
+
+
+def test_a_commentary_with_the_id_of_the_answer_is_no_part_of_it(subtests):
+    items = [
+        {**ITEMS["a text"], "phase": phase, "content": [{**TEXT, "text": text}]}
+        for phase, text in [("commentary", "I look."), ("final_answer", "done")]
+    ]
+    events = [
+        {"output_index": at, "content_index": 0, **event}
+        for at, item in enumerate(items)
+        for event in (
+            {"type": "response.output_item.added", "item": {**item, "content": []}},
+            {
+                "type": "response.output_text.delta", "item_id": "m", "logprobs": [],
+                "delta": item["content"][0]["text"],
+            },
+            {"type": "response.output_item.done", "item": item},
+        )
+    ]  # fmt: skip
+    for given in [[], events]:
+        answer = write_response(items, *given)
+        with subtests.test(streams=bool(given)), serve_protocol(lambda _, a=answer: a) as server:
+            model = server.model("openai", use_responses_api=True, streaming=bool(given))
+            assert ExecutionAgent(model).execute_step("s") == "done"
+
+
+def test_a_streamed_call_without_its_end_is_asked_for_again(subtests):
+    call = call_item("boots", "c", "f")
+    begun = {"type": "response.output_item.added", "output_index": 0, "item": {**call, "arguments": ""}}
+    said = {"type": "response.output_text.delta", "item_id": "m", "output_index": 1, "content_index": 0}
+    for label, items, events in [
+        ("begun", [], [begun]),
+        ("in the last event alone", [call], [{**said, "delta": "done", "logprobs": []}]),
+    ]:
+        answer = write_response(items, *events)
+        with subtests.test(label), serve_protocol(lambda _, answer=answer: answer) as server:
+            model = server.model("openai", use_responses_api=True, streaming=True)
+            with pytest.raises(ModelUnavailableError, match="its call was done"):
+                ExecutionAgent(model, [look], transport_retry=AT_ONCE).execute_step("s")
+            assert len(server.bodies) == 2
+
+
 @pytest.mark.parametrize("protocol", ["openai", "anthropic"])
 @pytest.mark.parametrize("write", [write_body, write_stream])
 def test_the_last_call_before_the_limit_of_tokens_is_not_made_though_a_server_completed_it(protocol, write):
