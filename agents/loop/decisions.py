@@ -21,13 +21,12 @@ from agents.loop.effects import (
     EarlierCall,
     Effect,
     Made,
-    ReplyMark,
     Withheld,
     build_effect,
     list_outputs,
 )
-from agents.loop.tool_answers import ToolRun, name_error, read_answer, read_decision
-from agents.loop.tool_arguments import ToolArguments, hash_call
+from agents.loop.tool_answers import name_error, read_answer, read_decision
+from agents.loop.tool_arguments import ToolRun, build_key
 from agents.parsing.outcomes import may_have_acted
 from agents.reply_types import HumanAnswer
 
@@ -204,18 +203,6 @@ def _add_received(intent: Effect, run: ToolRun) -> Effect:
     if (run.name, run.args) == (intent["name"], intent["args"]):
         return intent
     return {**intent, "name": run.name, "args": run.args, "key": build_key(run.name, run.args)}
-
-
-def build_key(name: str, args: Mapping[str, object], mark: ReplyMark | None = None) -> str:
-    """Builds the key of a call: the hash of it as its tool receives it.
-
-    Args:
-        name: Name of the tool.
-        args: The arguments as they are written.
-        mark: The mark of the reply that has the call.
-    """
-    written = hash_call(name, ToolArguments().describe(args))
-    return written if mark is None else mark.get("received", {}).get(written, written)
 
 
 def list_answered(

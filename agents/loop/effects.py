@@ -18,6 +18,7 @@ from typing_extensions import TypedDict
 
 from agents.errors import ToolLoopError
 from agents.loop.acting_tools import ActingTools
+from agents.loop.langgraph_internals import EDITS_KEY
 from agents.reply_types import EffectOutcome, GateDecision, HumanAnswer
 
 Output: TypeAlias = ToolMessage | Command[Any] | list[Any]
@@ -367,3 +368,10 @@ def list_attempts(state: Mapping[str, Any]) -> list[str]:
     requests = [str(message.id) for message in state["messages"] if is_request(message)]
     earlier = [effect.get("attempt", "") for effect in (state.get("effects") or {}).values()]
     return (requests or earlier or [""])[-1:]
+
+
+def edit_call(state: object, call: ToolCall) -> ToolCall:
+    """Returns a call as a person has edited it in ``HumanInTheLoopMiddleware``, which keeps the message."""
+    edits = state.get(EDITS_KEY) if isinstance(state, Mapping) else None
+    edited = (edits or {}).get(call["id"])
+    return call if edited is None else {**call, "name": edited["name"], "args": edited["args"]}

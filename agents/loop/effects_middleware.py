@@ -36,7 +36,6 @@ from agents.loop.acting_tools import (
 from agents.loop.call_marks import CallMarks, add_mark, forget_answer, read_marks
 from agents.loop.decisions import (
     ask_about,
-    build_key,
     decide_call,
     doubt_effect,
     find_earlier_effect,
@@ -56,6 +55,7 @@ from agents.loop.effects import (
     Withheld,
     add_effects,
     build_effect,
+    edit_call,
     find_gate,
     find_last_reply,
     list_attempts,
@@ -63,7 +63,7 @@ from agents.loop.effects import (
     read_reply_mark,
     utc_now,
 )
-from agents.loop.langgraph_internals import edit_call, find_late_durability, read_config
+from agents.loop.langgraph_internals import find_late_durability, read_config
 from agents.loop.read_back import add_read_back, check_acting_tools
 from agents.loop.reply_problems import find_unmade_call, tell_reply
 from agents.loop.single_agent import build_single_gate
@@ -72,13 +72,14 @@ from agents.loop.tool_answers import (
     build_answer,
     raise_outer,
     read_invalid_call,
-    watch_tool,
     write_messages,
 )
 from agents.loop.tool_arguments import (
+    build_key,
     give_idempotency_key,
     hash_received,
     list_parameters,
+    watch_tool,
     withhold_broken,
 )
 from agents.models.identity import name_called

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from contextvars import Context
 from typing import Final, Literal
 
-from langchain_core.messages import ToolCall
 from langchain_core.runnables.config import RunnableConfig, set_config_context
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
@@ -21,7 +20,7 @@ from langgraph.types import Command, Interrupt, _interrupt_id, interrupt
 
 _DURABILITY_KEY: Final = "__pregel_durability"
 _SAVER_KEY: Final = "__pregel_checkpointer"
-_EDITS_KEY: Final = "hitl_edited_tool_calls"
+EDITS_KEY: Final = "hitl_edited_tool_calls"
 INTERRUPT_CHANNEL: Final = "__interrupt__"
 """The channel of an open interrupt in the pending writes of a checkpoint.
 
@@ -146,13 +145,6 @@ def find_late_durability(config: RunnableConfig) -> str | None:
     saver, durability = values.get(_SAVER_KEY), values.get(_DURABILITY_KEY, "async")
     is_late = isinstance(saver, BaseCheckpointSaver) and durability != "sync"
     return None if not is_late or isinstance(saver, InMemorySaver) else str(durability)
-
-
-def edit_call(state: object, call: ToolCall) -> ToolCall:
-    """Returns a call as a person has edited it in ``HumanInTheLoopMiddleware``, which keeps the message."""
-    edits = state.get(_EDITS_KEY) if isinstance(state, Mapping) else None
-    edited = (edits or {}).get(call["id"])
-    return call if edited is None else {**call, "name": edited["name"], "args": edited["args"]}
 
 
 def copy_context_with(config: RunnableConfig) -> Context:

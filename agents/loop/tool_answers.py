@@ -6,23 +6,17 @@ import json
 import re
 from asyncio import CancelledError, current_task
 from base64 import b64decode
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, replace
-from typing import Any, Final
-from uuid import UUID
+from collections.abc import Collection, Sequence
+from typing import Final
 
-from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, BaseMessage, InvalidToolCall, ToolCall, ToolMessage
-from langchain_core.tracers.context import register_configure_hook
 from langgraph.types import Command
 from pydantic import ValidationError
 
 from agents.credentials.masking import mask_error
 from agents.models.model_call import make_sendable, read_provider
-from agents.models.openai_replies import BROKEN, find_broken
 from agents.models.server_answers import iter_causes
+from agents.parsing.loose_json import BROKEN, find_broken
 
 UNKNOWN_TOOL: Final = "unknown_tool"
 """The name of the tool in a call that has none."""
@@ -58,74 +52,6 @@ def read_decision(answer: ToolMessage | None) -> str | None:
     fields = {} if answer is None else answer.additional_kwargs
     is_decision = fields.get("lc_source") == "hitl_interrupt_decision"
     return str(fields.get("lc_data", {}).get("decision")) if is_decision else None
-
-
-@dataclass(frozen=True, slots=True)
-class ToolRun:
-    """One run of a tool for a call: a person or a middleware may change the call, or make it again.
-
-    Attributes:
-        name: Name of the tool.
-        args: The arguments that it received.
-        answer: Its answer; None if it gave none.
-        error: The error that it raised; None if it raised none.
-    """
-
-    name: str
-    args: dict[str, object]
-    answer: ToolMessage | None = None
-    error: BaseException | None = None
-
-
-class ToolWatch(BaseCallbackHandler):
-    """Takes the runs of the tool of a call.
-
-    Attributes:
-        runs: The runs, in the order of their starts; empty if something answered in place of the tool.
-    """
-
-    def __init__(self, call: ToolCall) -> None:
-        self.runs: dict[UUID, ToolRun] = {}
-        self._call_id = call["id"]
-
-    def on_tool_start(
-        self,
-        serialized: dict[str, Any],
-        input_str: str,  # noqa: ARG002
-        *,
-        run_id: UUID,
-        inputs: dict[str, Any] | None = None,
-        tool_call_id: str | None = None,
-        **_: object,
-    ) -> None:
-        """Takes a start of the call."""
-        if tool_call_id == self._call_id:
-            self.runs[run_id] = ToolRun(serialized["name"], inputs or {})
-
-    def on_tool_end(self, output: object, *, run_id: UUID, **_: object) -> None:
-        """Takes the answer, before a middleware changes it."""
-        if run_id in self.runs:
-            self.runs[run_id] = replace(self.runs[run_id], answer=read_answer(output))
-
-    def on_tool_error(self, error: BaseException, *, run_id: UUID, **_: object) -> None:
-        """Takes the error, which a middleware may catch."""
-        if run_id in self.runs:
-            self.runs[run_id] = replace(self.runs[run_id], error=error)
-
-
-_watch: Final[ContextVar[ToolWatch | None]] = ContextVar("tool_watch", default=None)
-register_configure_hook(_watch, inheritable=True)
-
-
-@contextmanager
-def watch_tool(call: ToolCall) -> Iterator[ToolWatch]:
-    """Watches the runs of the tool of a call in this context."""
-    watch = ToolWatch(call)
-    token = _watch.set(watch)
-    try:
-        yield watch
-    finally:
-        _watch.reset(token)
 
 
 def write_answer(answer: ToolMessage, *, with_images: bool = False) -> ToolMessage:

@@ -1,20 +1,27 @@
-"""Builds the tools of an agent, and reads the arguments of calls as they do: which calls are equal."""
+"""Builds the tools of an agent, reads the arguments of calls as they do, and watches the runs of tools."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+from uuid import UUID
 
-from langchain_core.messages import AIMessage, ToolCall
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 from langchain_core.messages.tool import invalid_tool_call
 from langchain_core.tools import BaseTool, StructuredTool, tool
+from langchain_core.tracers.context import register_configure_hook
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from pydantic import AliasChoices, AliasPath, BaseModel
 from pydantic.fields import FieldInfo
+
+from agents.loop.effects import ReplyMark
+from agents.loop.tool_answers import read_answer
 
 IDEMPOTENCY_KEY: Final = "idempotency_key"
 """Name of the key in ``config["configurable"]``: of an execution, and within a tool of the call."""
@@ -184,6 +191,18 @@ def hash_call(name: str, args: object, *purpose: str) -> str:
     return hashlib.sha256(json.dumps([*purpose, call]).encode()).hexdigest()[:16]
 
 
+def build_key(name: str, args: Mapping[str, object], mark: ReplyMark | None = None) -> str:
+    """Builds the key of a call: the hash of it as its tool receives it.
+
+    Args:
+        name: Name of the tool.
+        args: The arguments as they are written.
+        mark: The mark of the reply that has the call.
+    """
+    written = hash_call(name, ToolArguments().describe(args))
+    return written if mark is None else mark.get("received", {}).get(written, written)
+
+
 def hash_received(replies: Iterable[object], tools: Iterable[object]) -> dict[str, str]:
     """Returns the hash of each call with the arguments that its tool receives, by the hash of it as written.
 
@@ -207,6 +226,74 @@ def _unify_numbers(value: object) -> object:
     if isinstance(value, Mapping):
         return {key: _unify_numbers(each) for key, each in value.items()}
     return [_unify_numbers(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRun:
+    """One run of a tool for a call: a person or a middleware may change the call, or make it again.
+
+    Attributes:
+        name: Name of the tool.
+        args: The arguments that it received.
+        answer: Its answer; None if it gave none.
+        error: The error that it raised; None if it raised none.
+    """
+
+    name: str
+    args: dict[str, object]
+    answer: ToolMessage | None = None
+    error: BaseException | None = None
+
+
+class ToolWatch(BaseCallbackHandler):
+    """Takes the runs of the tool of a call.
+
+    Attributes:
+        runs: The runs, in the order of their starts; empty if something answered in place of the tool.
+    """
+
+    def __init__(self, call: ToolCall) -> None:
+        self.runs: dict[UUID, ToolRun] = {}
+        self._call_id = call["id"]
+
+    def on_tool_start(
+        self,
+        serialized: dict[str, Any],
+        input_str: str,  # noqa: ARG002
+        *,
+        run_id: UUID,
+        inputs: dict[str, Any] | None = None,
+        tool_call_id: str | None = None,
+        **_: object,
+    ) -> None:
+        """Takes a start of the call."""
+        if tool_call_id == self._call_id:
+            self.runs[run_id] = ToolRun(serialized["name"], inputs or {})
+
+    def on_tool_end(self, output: object, *, run_id: UUID, **_: object) -> None:
+        """Takes the answer, before a middleware changes it."""
+        if run_id in self.runs:
+            self.runs[run_id] = replace(self.runs[run_id], answer=read_answer(output))
+
+    def on_tool_error(self, error: BaseException, *, run_id: UUID, **_: object) -> None:
+        """Takes the error, which a middleware may catch."""
+        if run_id in self.runs:
+            self.runs[run_id] = replace(self.runs[run_id], error=error)
+
+
+_watch: Final[ContextVar[ToolWatch | None]] = ContextVar("tool_watch", default=None)
+register_configure_hook(_watch, inheritable=True)
+
+
+@contextmanager
+def watch_tool(call: ToolCall) -> Iterator[ToolWatch]:
+    """Watches the runs of the tool of a call in this context."""
+    watch = ToolWatch(call)
+    token = _watch.set(watch)
+    try:
+        yield watch
+    finally:
+        _watch.reset(token)
 
 
 def build_tools(tools: object) -> list[BaseTool]:

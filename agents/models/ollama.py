@@ -17,8 +17,8 @@ import httpx2
 import jsonschema_rs
 
 from agents.models.chat_options import build_chat_model, unbind_model
-from agents.models.openai_replies import BROKEN, read_parameters
-from agents.parsing.loose_json import load_json
+from agents.models.openai_replies import read_parameters
+from agents.parsing.loose_json import BROKEN, load_json
 
 if TYPE_CHECKING:
     from langchain_ollama import ChatOllama

@@ -15,8 +15,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 
 from agents.models.chat_options import unbind_model
 from agents.models.server_answers import NoReplyError, read_answers, read_words
-from agents.parsing.loose_json import load_json
-from agents.parsing.verdicts import is_finite_json
+from agents.parsing.loose_json import BROKEN, find_broken, load_json
 
 if TYPE_CHECKING:
     import openai
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
 else:
     Base = Decoder = object
 
-BROKEN: Final = "]"
-"""Before arguments that are no JSON object, so that LangChain does not complete them; or their only key."""
 _TEXTS: Final = ("reasoning_content", "reasoning", "refusal")
 """Names of a refusal and of thoughts in messages; servers want thoughts back by the same name."""
 _COUNTS: Final = ("prompt_tokens", "completion_tokens")
@@ -242,17 +239,6 @@ def list_models(model: object, timeout: float = 5.0) -> list[str]:
     # AttributeError, TypeError: the answer is no list of models. The library's errors are of no common class.
     except Exception:  # noqa: BLE001 - the sentence is told without the list
         return []
-
-
-def find_broken(text: str) -> str | None:
-    """Returns the arguments of a call as they were written, or None if they can be used.
-
-    They can if they are a JSON object without NaN in which no key occurs twice.
-    """
-    value = load_json(text)
-    if not isinstance(value, dict) or not is_finite_json(value):
-        return text
-    return json.dumps(value[BROKEN], ensure_ascii=False) if BROKEN in value else None
 
 
 def read_parameters(tools: object) -> dict[str, dict[str, Any]]:

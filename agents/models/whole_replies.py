@@ -31,10 +31,8 @@ from agents.credentials.masking import mask_error, read_error
 from agents.models.identity import read_secrets
 from agents.models.ollama import OllamaReplies
 from agents.models.openai_replies import (
-    BROKEN,
     EmptyStreamError,
     OpenAIReplies,
-    find_broken,
     read_parameters,
 )
 from agents.models.server_answers import NoReplyError, read_answers
@@ -47,6 +45,7 @@ from agents.parsing.end_reasons import (
     is_token_limit,
     read_refusal,
 )
+from agents.parsing.loose_json import BROKEN, find_broken
 
 if TYPE_CHECKING:
     from langchain_anthropic import ChatAnthropic as Base
@@ -308,13 +307,15 @@ def _check_call(call: ToolCall, reply: AIMessage, reason: str | None) -> ToolCal
     blocks = [each for each in reply.content if isinstance(each, dict)]
     raw = [{**each["function"], **each} for each in reply.additional_kwargs.get("tool_calls") or ()]
     texts = {each.get("call_id", each.get("id")): each.get("arguments") for each in (*blocks, *raw)}
-    text, args = texts.get(call["id"]), json.dumps(call["args"])
+    text, args = texts.get(call["id"]), call["args"]
     # Servers give what there is of the last call, with its JSON completed.
     is_last = call is reply.tool_calls[-1] and not reply.invalid_tool_calls
     if is_last and reason and is_token_limit(reason):
         error = "the call was under way at the limit of tokens"
-        return invalid_tool_call(name=call["name"], args=args, id=call["id"], error=error)
-    broken = _find_broken(call["name"], text if isinstance(text, str) and text else args)
+        return invalid_tool_call(name=call["name"], args=json.dumps(args), id=call["id"], error=error)
+    if call["name"] and BROKEN not in args and not (isinstance(text, str) and text):
+        return call
+    broken = _find_broken(call["name"], text if isinstance(text, str) and text else json.dumps(args))
     return call if broken is None else invalid_tool_call(name=call["name"], args=broken, id=call["id"])
 
 

@@ -17,6 +17,8 @@ from agents.parsing.thoughts import (
     remove_thoughts,
 )
 
+BROKEN: Final = "]"
+"""Before arguments that are no JSON object, so that LangChain does not complete them; or their only key."""
 CONTAINER_LIMIT: Final = 1_000
 """Maximum number of objects and lists that are read from one text."""
 
@@ -289,3 +291,23 @@ def is_quoted(written: str, texts: Sequence[str]) -> bool:
 
 def _normalize(text: str) -> str:
     return _SPELLING.sub("", text).casefold()
+
+
+def find_broken(text: str) -> str | None:
+    """Returns the arguments of a call as they were written, or None if they can be used.
+
+    They can if they are a JSON object without NaN in which no key occurs twice.
+    """
+    value = load_json(text)
+    if not isinstance(value, dict) or not is_finite_json(value):
+        return text
+    return json.dumps(value[BROKEN], ensure_ascii=False) if BROKEN in value else None
+
+
+def is_finite_json(value: object) -> bool:
+    """Checks that a value has no NaN and no infinity, which the JSON decoder of Python accepts."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        return False
+    return True

@@ -10,6 +10,7 @@ from typing import Final
 from agents.parsing.loose_json import (
     find_containers,
     fold_object,
+    is_finite_json,
     load_json,
     read_boolean,
     replace_surrogates,
@@ -107,15 +108,6 @@ def _read_object(written: str) -> Verdict | None:
     if success is None or (success and (find_denial(value) is not None or not is_finite_json(value))):
         return None
     return Verdict(success=success, feedback=_read_feedback(fields.get("feedback")))
-
-
-def is_finite_json(value: object) -> bool:
-    """Checks that a value has no NaN and no infinity, which the JSON decoder of Python accepts."""
-    try:
-        json.dumps(value, allow_nan=False)
-    except ValueError:
-        return False
-    return True
 
 
 def _read_feedback(value: object) -> str:

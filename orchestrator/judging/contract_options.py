@@ -10,8 +10,8 @@ from typing import Final, Literal, TypeAlias, cast
 from pydantic import BaseModel, RootModel, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema
 
-from agents.parsing.loose_json import find_json, refuse_words, unwrap_fence
-from agents.parsing.verdicts import find_denial, is_finite_json
+from agents.parsing.loose_json import find_json, is_finite_json, refuse_words, unwrap_fence
+from agents.parsing.verdicts import find_denial
 from evaluation import CheckContext, CheckOutcome, ContractError, EvaluationContract, TaskCase, task_checks
 from evaluation.cases.case_files import FROM_TASK
 from evaluation.checks.check_model import CheckModel

@@ -22,7 +22,7 @@ from evaluation.judges.model_judge import describe_evidence
 from evaluation.plugins import AnyJudge
 from orchestrator.judging.evidence import is_plain
 from orchestrator.runtime.bounded_call import AgentMethod, Raised, Returned, RunContext, call_agent
-from orchestrator.runtime.call_recorder import read_tool_output
+from orchestrator.runtime.call_records import read_tool_output
 from orchestrator.state.graph_state import Failure, add_usage
 from orchestrator.state.plain_values import format_repr, read_text
 from orchestrator.state.records import (

@@ -24,8 +24,9 @@ from agents.prompts import add_schema
 from agents.sync import run_in_thread
 from evaluation.sensitive.scanner import shorten
 from orchestrator.errors import BudgetExceededError, InterruptError, OrchestratorError, StoreLostError
-from orchestrator.runtime.budget import Budget, find_cut_off_reply, find_cut_prompt
+from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.call_recorder import CallObserver, UsageRecorder, use_recorder
+from orchestrator.runtime.call_records import find_cut_off_reply, find_cut_prompt
 from orchestrator.state.graph_state import Failure, FailureKind, OrchestratorState, StateUpdate, add_usage
 from orchestrator.state.plain_values import format_text, read_text
 from orchestrator.state.records import NO_USAGE, ToolCallRecord, Usage

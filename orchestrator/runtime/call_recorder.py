@@ -8,36 +8,36 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import Final, TypeAlias, cast
 from uuid import UUID, uuid4
 
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage, get_buffer_string
-from langchain_core.outputs import ChatGenerationChunk, GenerationChunk, LLMResult
+from langchain_core.messages import AIMessage, BaseMessage, ToolCall, get_buffer_string
+from langchain_core.messages.ai import UsageMetadata
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, GenerationChunk, LLMResult
 from langchain_core.tracers.context import register_configure_hook
 from langgraph.types import StreamWriter
 
-from agents.credentials.masking import mask_keys
 from agents.errors import CallHaltedError
-from agents.loop.effects import LOST_START, NOT_ENDED, Effect, list_earlier_replies, list_outputs
+from agents.loop.effects import LOST_START, Effect, list_earlier_replies
 from agents.loop.read_back import PREFIX as READ_BACK
-from agents.loop.tool_answers import read_answer, read_invalid_call
+from agents.models.model_call import read_cut_off
 from agents.models.ollama import NUM_CTX
 from evaluation.plugins import Price
 from evaluation.values import as_object
 from orchestrator.errors import BudgetExceededError
 from orchestrator.events import StreamingAgent, TextStreamed, ToolEnded, ToolStarted
-from orchestrator.runtime.budget import (
+from orchestrator.runtime.call_records import (
     ModelCall,
-    add_sizes,
-    end_call,
-    fail_call,
-    read_stored_reply,
-    sum_calls,
+    build_withheld,
+    read_effect,
+    read_tool_calls,
+    read_tool_output,
 )
+from orchestrator.state.graph_state import add_usage
 from orchestrator.state.plain_values import format_text, plain_json, plain_text
-from orchestrator.state.records import Json, ToolCallRecord, Usage
+from orchestrator.state.records import NO_USAGE, Json, ToolCallRecord, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,8 @@ def plan_record(name: str, args: Json) -> ToolCallRecord:
     return ToolCallRecord(name=name, args=args, result=None, error=None, latency_ms=None)
 
 
+_TOKEN_LIMIT: Final = 2**40
+"""Counts from here on are not credible. Below it, a 64-bit column holds the sum of millions of calls."""
 _Named: TypeAlias = dict[str, object]
 """A model or a tool as LangChain describes it, or the further arguments of a callback."""
 
@@ -272,80 +274,75 @@ class UsageRecorder(BaseCallbackHandler):
         self._observer.emit_tool(ToolEnded, ended)
 
 
-def read_tool_calls(
-    messages: Sequence[BaseMessage], effects: Mapping[str, Effect]
-) -> Iterator[ToolCallRecord]:
-    """Yields the records of the calls of a stored conversation that have an answer.
-
-    The calls that act come first whose messages a middleware has removed, to shorten the conversation.
-    """
-    answers = {message.tool_call_id: message for message in messages if isinstance(message, ToolMessage)}
-    calls = _list_calls(messages)
-    present = {str(call["id"]) for call in calls}
-    removed = {key: each for key, each in effects.items() if key.partition(LOST_START)[0] not in present}
-    yield from (_read_removed(key, effect) for key, effect in removed.items())
-    for call in (call for call in calls if call["id"] in answers):
-        call_id = str(call["id"])
-        lost = [name for name in effects if name.startswith(f"{call_id}{LOST_START}")]
-        yield from (_read_removed(name, effects[name]) for name in lost)
-        result, error = read_tool_output(answers[call_id])
-        effect = effects.get(call_id)
-        if error is not None and effect is not None:
-            # What the tool raised, as it was recorded then: the answer has words for the model around it.
-            error = effect["answer"] or error
-        record = ToolCallRecord(
-            name=call["name"], args=plain_json(call["args"]), result=result, error=error, latency_ms=None
-        )
-        noted = {} if effect is None else read_effect(effect)
-        yield cast("ToolCallRecord", {**record, "id": call_id, **noted})
+def sum_calls(calls: Iterable[ModelCall], prices: Mapping[str, Price], latency_ms: float) -> Usage:
+    """Sums calls. Tokens and cost are None if one answered call does not report them."""
+    total = reduce(add_usage, (_read_usage(call, prices.get(call["model"])) for call in calls), NO_USAGE)
+    return {**total, "latency_ms": round(latency_ms, 3)}
 
 
-def _read_removed(call_id: str, effect: Effect) -> ToolCallRecord:
-    call = ToolCall(name=effect["name"], args=effect["args"], id=call_id, type="tool_call")
-    record = build_withheld(call, effect, effect["answer"] or NOT_ENDED)
-    record["latency_ms"] = None
-    return record
+def _read_usage(call: ModelCall, price: Price | None) -> Usage:
+    usage: Usage = {**NO_USAGE, "model_calls": 1, "failed_model_calls": int(call["failed"])}
+    if (tokens := call["tokens"]) is None:
+        return usage
+    sent, received, total = tokens["input_tokens"], tokens["output_tokens"], tokens["total_tokens"]
+    return {
+        **usage,
+        "input_tokens": sent,
+        "output_tokens": received,
+        "total_tokens": total,
+        "token_source": "measured",
+        "cost_usd": None if price is None else price.cost(sent, received),
+    }
 
 
-def _list_calls(messages: Sequence[BaseMessage]) -> list[ToolCall]:
-    """Lists the calls of a conversation in their order, also the broken ones."""
+def add_sizes(call: ModelCall, prompts: Iterable[str], num_ctx: int) -> ModelCall:
+    """Returns the call with the sizes of its prompt, counted before it is sent, and of the context."""
+    sizes = sum(len(text.encode("utf-8", "replace")) for text in prompts)
+    return {**call, "num_ctx": num_ctx, "prompt_bytes": sizes}
+
+
+def end_call(call: ModelCall, response: LLMResult) -> ModelCall:
+    """Returns the call with its reply."""
+    generations = [generation for batch in response.generations for generation in batch]
+    messages = [generation.message for generation in generations if isinstance(generation, ChatGeneration)]
     replies = [message for message in messages if isinstance(message, AIMessage)]
-    return [
-        call
-        for reply in replies
-        for call in (*reply.tool_calls, *(read_invalid_call(each)[0] for each in reply.invalid_tool_calls))
-        if call["id"] not in list_outputs(reply)
+    usages: Iterator[Mapping[str, object]] = (each.usage_metadata or {} for each in replies)
+    usage = next(filter(None, usages), {})
+    counts = [usage.get(name) for name in ("input_tokens", "output_tokens", "total_tokens")]
+    # A model of plain text has no message, and reports the reason beside the text.
+    reports: list[Mapping[str, object]] = [
+        *({**each.additional_kwargs, **each.response_metadata, "content": each.content} for each in replies),
+        *(generation.generation_info or {} for generation in generations),
     ]
+    text = generations[0].text if generations else ""
+    return {**call, "tokens": _check_counts(counts), "text": text, "reports": reports}
 
 
-def build_withheld(call: ToolCall, effect: Effect, told: str) -> ToolCallRecord:
-    """Builds the record of a call whose tool did not run."""
-    is_answered = effect["outcome"] in ("acted", "reused", "stated")
-    record = ToolCallRecord(
-        name=call["name"],
-        args=plain_json(call["args"]),
-        result=effect["answer"] if is_answered else None,
-        error=None if is_answered else told,
-        latency_ms=0.0,
-    )
-    return cast("ToolCallRecord", {**record, "id": str(call["id"]), **read_effect(effect)})
+def fail_call(call: ModelCall, error: BaseException) -> ModelCall:
+    """Returns the call as failed, unless the error contains a reply.
+
+    OpenAI's client raises a reply that reached the token limit; its tokens are paid for.
+    """
+    if (reply := read_cut_off(error)) is None:
+        return {**call, "tokens": None, "failed": True, "text": "", "reports": []}
+    ended = end_call(call, LLMResult(generations=[[ChatGeneration(message=reply)]]))
+    return {**ended, "failed": ended["tokens"] is None}
 
 
-def read_effect(effect: Effect) -> dict[str, object]:
-    """Returns the fields of a call's record that its effect has."""
-    names = {name: name for name in ("name", "args", "outcome", "gate", "made_in", "read_back")}
-    fields = {**names, "approval": "answer"}
-    noted = {field: effect[name] for name, field in fields.items() if name in effect}  # type: ignore[literal-required]
-    return {**noted, "args": plain_json(effect["args"])}
+def _check_counts(counts: Sequence[object]) -> UsageMetadata | None:
+    # Some servers send null, text or negative numbers instead of counts.
+    numbers = [count for count in counts if type(count) is int and 0 <= count < _TOKEN_LIMIT]
+    if len(numbers) < len(counts):
+        return None
+    sent, received, total = numbers
+    return UsageMetadata(input_tokens=sent, output_tokens=received, total_tokens=total)
 
 
-def read_tool_output(output: object) -> tuple[str | None, str | None]:
-    """Reads the result and the error, without credentials, of a tool's output; one of them is None."""
-    answer = read_answer(output)
-    if answer is None:
-        return format_text(output), None
-    text = plain_text(answer.text)
-    return (None, mask_keys(text)) if answer.status == "error" else (text, None)
+def read_stored_reply(reply: AIMessage, model: str) -> ModelCall:
+    """Builds the record of a call of a model from its stored reply."""
+    generation = ChatGeneration(message=reply)
+    call = ModelCall(model=format_text(model), tokens=None, failed=False)
+    return end_call(call, LLMResult(generations=[[generation]]))
 
 
 _active: Final[ContextVar[UsageRecorder | None]] = ContextVar("orchestrator_usage_recorder", default=None)

@@ -1,0 +1,159 @@
+"""The records of model and tool calls: reads them from a stored conversation, and finds cut replies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NotRequired, cast
+
+from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage
+from langchain_core.messages.ai import UsageMetadata
+from typing_extensions import TypedDict
+
+from agents.credentials.masking import mask_keys
+from agents.loop.effects import LOST_START, NOT_ENDED, Effect, list_outputs
+from agents.loop.tool_answers import read_answer, read_invalid_call
+from agents.models.server_errors import ADVICE
+from agents.parsing.end_reasons import find_cut_off
+from agents.parsing.thoughts import remove_thoughts
+from orchestrator.state.plain_values import format_text, plain_json, plain_text
+from orchestrator.state.records import ToolCallRecord
+
+_BYTES_PER_TOKEN: Final = 4
+_LEAST_SHARE: Final = 0.6
+"""The part of the estimated tokens that a whole prompt has at least."""
+_END: Final = 200
+"""Number of characters of a reply's end that are kept."""
+
+
+class ModelCall(TypedDict):
+    """A model call; ``tokens`` has the counts that the model reported, None before and if it reported none.
+
+    ``text`` is the text of the reply, and ``reports`` the reports of the provider. ``num_ctx`` is the size
+    of the context, and ``prompt_bytes`` the size of the prompt, if the model states the former.
+    """
+
+    model: str
+    tokens: UsageMetadata | None
+    failed: bool
+    text: NotRequired[str]
+    reports: NotRequired[Sequence[Mapping[str, object]]]
+    num_ctx: NotRequired[int]
+    prompt_bytes: NotRequired[int]
+
+
+def find_cut_prompt(calls: Iterable[ModelCall]) -> str | None:
+    """Finds a prompt that its server cut without an error; None if there is none.
+
+    What is left of it fills the context, or half of it (Ollama 0.32 and 0.33).
+    """
+    for call in calls:
+        counted = call["tokens"]["input_tokens"] if call["tokens"] else 0
+        estimate = call.get("prompt_bytes", 0) / _BYTES_PER_TOKEN
+        size = call.get("num_ctx", math.inf)
+        is_cut = counted >= size or (estimate > size and counted < _LEAST_SHARE * estimate)
+        if is_cut and not call["failed"]:
+            return (
+                f"the prompt (about {estimate:.0f} tokens by length, {counted} by the server's count) does "
+                f"not fit the context of {call['model']} ({size} tokens) and was cut; {ADVICE}"
+            )
+    return None
+
+
+def find_cut_off_reply(calls: Sequence[ModelCall], output: str) -> str | None:
+    """Finds out why the reply that became the output was cut off; None if it was not.
+
+    An agent may ask more after it wrote its output. If no reply is the output, the last one decides.
+    """
+    reasons = [next(filter(None, map(find_cut_off, call.get("reports", ()))), None) for call in calls]
+    if not any(reasons):
+        return None
+    end = _read_last_words(output)
+    ends = [_read_last_words(remove_thoughts(call.get("text", ""))) for call in calls]
+    own = [reason for reason, each in zip(reasons, ends, strict=True) if _is_same_end(each, end)]
+    return (own or reasons)[-1]
+
+
+def _is_same_end(first: str, second: str) -> bool:
+    """Checks whether texts end alike: thoughts or a heading before the end may differ."""
+    return bool(first and second) and (first.endswith(second) or second.endswith(first))
+
+
+def _read_last_words(text: str) -> str:
+    return " ".join(plain_text(text).split())[-_END:]
+
+
+def read_tool_calls(
+    messages: Sequence[BaseMessage], effects: Mapping[str, Effect]
+) -> Iterator[ToolCallRecord]:
+    """Yields the records of the calls of a stored conversation that have an answer.
+
+    The calls that act come first whose messages a middleware has removed, to shorten the conversation.
+    """
+    answers = {message.tool_call_id: message for message in messages if isinstance(message, ToolMessage)}
+    calls = _list_calls(messages)
+    present = {str(call["id"]) for call in calls}
+    removed = {key: each for key, each in effects.items() if key.partition(LOST_START)[0] not in present}
+    yield from (_read_removed(key, effect) for key, effect in removed.items())
+    for call in (call for call in calls if call["id"] in answers):
+        call_id = str(call["id"])
+        lost = [name for name in effects if name.startswith(f"{call_id}{LOST_START}")]
+        yield from (_read_removed(name, effects[name]) for name in lost)
+        result, error = read_tool_output(answers[call_id])
+        effect = effects.get(call_id)
+        if error is not None and effect is not None:
+            # What the tool raised, as it was recorded then: the answer has words for the model around it.
+            error = effect["answer"] or error
+        record = ToolCallRecord(
+            name=call["name"], args=plain_json(call["args"]), result=result, error=error, latency_ms=None
+        )
+        noted = {} if effect is None else read_effect(effect)
+        yield cast("ToolCallRecord", {**record, "id": call_id, **noted})
+
+
+def _read_removed(call_id: str, effect: Effect) -> ToolCallRecord:
+    call = ToolCall(name=effect["name"], args=effect["args"], id=call_id, type="tool_call")
+    record = build_withheld(call, effect, effect["answer"] or NOT_ENDED)
+    record["latency_ms"] = None
+    return record
+
+
+def _list_calls(messages: Sequence[BaseMessage]) -> list[ToolCall]:
+    """Lists the calls of a conversation in their order, also the broken ones."""
+    replies = [message for message in messages if isinstance(message, AIMessage)]
+    return [
+        call
+        for reply in replies
+        for call in (*reply.tool_calls, *(read_invalid_call(each)[0] for each in reply.invalid_tool_calls))
+        if call["id"] not in list_outputs(reply)
+    ]
+
+
+def build_withheld(call: ToolCall, effect: Effect, told: str) -> ToolCallRecord:
+    """Builds the record of a call whose tool did not run."""
+    is_answered = effect["outcome"] in ("acted", "reused", "stated")
+    record = ToolCallRecord(
+        name=call["name"],
+        args=plain_json(call["args"]),
+        result=effect["answer"] if is_answered else None,
+        error=None if is_answered else told,
+        latency_ms=0.0,
+    )
+    return cast("ToolCallRecord", {**record, "id": str(call["id"]), **read_effect(effect)})
+
+
+def read_effect(effect: Effect) -> dict[str, object]:
+    """Returns the fields of a call's record that its effect has."""
+    names = {name: name for name in ("name", "args", "outcome", "gate", "made_in", "read_back")}
+    fields = {**names, "approval": "answer"}
+    noted = {field: effect[name] for name, field in fields.items() if name in effect}  # type: ignore[literal-required]
+    return {**noted, "args": plain_json(effect["args"])}
+
+
+def read_tool_output(output: object) -> tuple[str | None, str | None]:
+    """Reads the result and the error, without credentials, of a tool's output; one of them is None."""
+    answer = read_answer(output)
+    if answer is None:
+        return format_text(output), None
+    text = plain_text(answer.text)
+    return (None, mask_keys(text)) if answer.status == "error" else (text, None)
