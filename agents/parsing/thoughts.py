@@ -10,6 +10,10 @@ import re
 from typing import Final
 
 _WORD: Final = r"(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|scratchpad)"
+_NAME: Final = (
+    rf"(?:\w+[:_-]|(?-i:[A-Za-z]{{0,20}}[a-z](?=T)))?{_WORD}(?:[_-]\w+|(?-i:(?<=[tkg])[A-Z][A-Za-z]*))?"
+)
+"""The name of a tag with a word for thinking in it, such as ``inner_thoughts`` or ``antThinking``."""
 _OPENING: Final = r"(?:\w+_)?(?:analysis|commentary|deliberation|brainstorm(?:ing)?|monologue)"
 _CHANNEL: Final = r"(?:<\|start\|>\w*)?<\|channel\|>\s*"
 _CONSTRAINT: Final = r"(?:<\|constrain\|>[^<]*)?"
@@ -22,14 +26,11 @@ _PAIRS: Final = {
         rf"\A\s*(?:<{_OPENING}>(?=.*</{_OPENING}>\s*\S)|`+<{_WORD}>`+\s*\n(?=.*\n`+</{_WORD}>`+\s*\n))",
         rf"</{_OPENING}>|`+</{_WORD}>`+(?=\s*\n)",
     ),
-    # A word for thinking within the name, such as <inner_thoughts>.
-    "tag": (
-        rf"<(?:\w+[:_-])?{_WORD}(?:[_-]\w+)?(?:\s[^<>\n]*)?>",
-        rf"</(?:\w+[:_-])?{_WORD}(?:[_-]\w+)?\s*>",
-    ),
+    "tag": (rf"<{_NAME}(?:\s[^<>\n]*)?>", rf"</{_NAME}\s*>"),
+    "spaced": (rf"<\s+{_NAME}(?:\s+\w+=[^<>\n]*|\s*)>", rf"<\s*/\s*{_NAME}\s*>"),
     "token": (
-        rf"<\|(?:start_|begin_of_)?{_WORD}\|>|◁{_WORD}▷|<unused94>",
-        rf"<\|(?:/|end_(?:of_)?){_WORD}\|>|◁/{_WORD}▷|<unused95>",
+        rf"<[|｜](?:start[_▁]|begin[_▁]of[_▁])?{_WORD}[|｜]>|◁{_WORD}▷|<unused94>",
+        rf"<[|｜](?:/|end[_▁](?:of[_▁])?){_WORD}[|｜]>|◁/{_WORD}▷|<unused95>",
     ),
     "bracket": (r"\[(?-i:(?:THINK|REASON)(?:ING)?)\]", r"\[/(?-i:(?:THINK|REASON)(?:ING)?)\]"),
     # The channels of gpt-oss, with its special tokens, without the first and without any; those of Gemma.
