@@ -348,41 +348,38 @@ def assign_actions(candidates: Sequence[Iterable[int]], held: Mapping[int, int] 
     Returns:
         The action by step; always the same for the same input.
     """
-    holders = {action: step for step, action in held.items()}
-    closed: set[int] = set()
+    assigned, closed = dict(held), set[int]()
     for step in range(len(candidates)):
-        if step not in held:
-            holders |= _find_path(step, candidates, holders, closed)
-    return {step: action for action, step in holders.items()}
+        if step not in assigned:
+            assigned |= _find_path(step, candidates, assigned, closed)
+    return assigned
 
 
 def _find_path(
-    step: int, candidates: Sequence[Iterable[int]], holders: Mapping[int, int], closed: set[int]
+    step: int, candidates: Sequence[Iterable[int]], assigned: Mapping[int, int], closed: set[int]
 ) -> dict[int, int]:
-    """Return the new holders of actions that give ``step`` one; without such a path, nothing.
+    """Return the new actions of steps that give ``step`` one; without such a path, nothing.
 
     A search that fails adds the actions that it reached to ``closed``: no free one is found from them.
     """
+    holders = {action: each for each, action in assigned.items()}
     reached: dict[int, int] = {}
     """The step that reached each action."""
-    own: dict[int, int | None] = {step: None}
-    """The action that each step would give up."""
     for each in (queue := [step]):
         for action in candidates[each]:
             if action in reached or action in closed:
                 continue
             reached[action] = each
             if action not in holders:
-                return dict(_trace_path(action, reached, own))
-            own[holders[action]] = action
+                return dict(_trace_path(action, reached, assigned))
             queue.append(holders[action])
     closed.update(reached)
     return {}
 
 
 def _trace_path(
-    action: int | None, reached: Mapping[int, int], own: Mapping[int, int | None]
+    action: int | None, reached: Mapping[int, int], assigned: Mapping[int, int]
 ) -> Iterator[tuple[int, int]]:
     while action is not None:
-        yield action, reached[action]
-        action = own[reached[action]]
+        yield reached[action], action
+        action = assigned.get(reached[action])
