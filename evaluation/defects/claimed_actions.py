@@ -90,7 +90,7 @@ def _is_supported(claim: Claim, calls: Sequence[EvidenceCall], *, are_few: bool)
             claim.families & (list_supported(call.families) if call.families else FAMILIES)
             and (is_free or names_any(f"{call.name} {call.text}", things))
         )
-        or mentions_family(call.text, call.beginnings, claim.families - call.families)
+        or mentions_family(call.text, claim.families - call.families)
         for call in calls
         if call.acts or call.state == "refused"
     ) or any(call.is_vague and (call.says_only_ok or _may_do(call, claim)) for call in calls)
@@ -115,7 +115,7 @@ def _is_reported(claim: Claim, calls: Sequence[EvidenceCall], *, is_demanded: bo
     """Return whether an answer that was read may say what the claim repeats: a state from before."""
     return not claim.is_own and any(
         claim.word in call.stated.lower()
-        or mentions_family(call.stated, call.stated_beginnings, claim.families, is_past=True)
+        or mentions_family(call.stated, claim.families, is_past=True)
         or (not is_demanded and _STATE.search(call.stated))
         or (call.families & claim.families and names_any(call.answer, _list_identifiers(claim)))
         for call in calls

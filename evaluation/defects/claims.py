@@ -2,108 +2,55 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 from agents.parsing.tool_names import list_past_forms
+from evaluation.patterns import matches_pattern
 from evaluation.texts.normal import split_stated
 
-_VERBS: Final[Mapping[str, str]] = {
-    "send": "send email mail message notify invite forward reply dispatch text remind",
-    "book": "book reserve schedule arrange rebook",
-    "cancel": "cancel void revoke annul withdraw terminate unsubscribe",
-    "delete": "delete remove purge erase clear drop uninstall discard unassign",
-    "create": "create add insert register open log record file append attach enroll subscribe raise post"
-    " upload write",
-    "update": "update modify change edit adjust correct switch replace rename set alter refresh fix patch"
-    " save upgrade downgrade move advance"
-    " assign reassign mark configure reset enable disable activate deactivate turn"
-    " extend renew reschedule promote lock unlock put relocate sync",
-    "refund": "refund reimburse credit",
-    "pay": "pay charge debit purchase buy order settle deposit",
-    "return": "return",
-    "exchange": "exchange swap",
-    "commit": "commit push merge",
-    "deploy": "deploy release publish ship launch",
-    "resolve": "close resolve archive",
-    "approve": "approve authorize accept reject decline",
-    "transfer": "transfer escalate",
-    "restart": "restart reboot stop start suspend resume",
-}
-_NOUNS: Final[Mapping[str, str]] = {
-    "send": "invite invitation email mail message notification reminder",
-    "book": "booking reservation meeting appointment calendar slot",
-    "cancel": "cancellation",
-    "delete": "deletion removal",
-    "create": "note ticket entry registration",
-    "update": "update modification change fix upgrade downgrade",
-    "refund": "refund reimbursement",
-    "pay": "payment purchase order charge",
-    "return": "return",
-    "exchange": "exchange",
-    "commit": "commit",
-    "deploy": "deployment",
-    "transfer": "transfer",
-}
-_OPEN_VERBS: Final = frozenset({
-    "process", "complete", "request", "initiate", "submit", "execute", "handle", "issue", "make", "place",
-    "perform", "confirm", "finish", "finalize", "do", "apply", "proceed", "carry",
-})  # fmt: skip
-"""Verbs whose meaning is that of their object."""
-_SUPPORTS: Final[Mapping[str, str]] = {
-    "send": "send create",
-    "book": "book create update pay",
-    "cancel": "cancel delete refund resolve update",
-    "delete": "delete cancel update",
-    "create": "create book update pay",
-    "update": "update create delete book cancel exchange return resolve approve restart refund pay",
-    "refund": "refund pay",
-    "pay": "pay book create update",
-    "return": "return refund update create exchange",
-    "exchange": "exchange return refund pay update create",
-    "commit": "commit update create",
-    "deploy": "deploy update create restart",
-    "resolve": "resolve update cancel",
-    "approve": "approve update resolve",
-    "transfer": "transfer pay update",
-    "restart": "restart update",
-}
-"""The claims that a call of each family can stand for: a mailer sends, and books nothing."""
-_IRREGULAR: Final = {"do": "done", "write": "wrote"}
-HARD: Final = frozenset({
-    "send", "book", "cancel", "refund", "pay", "return", "exchange", "commit", "deploy", "transfer",
-    "restart",
-})  # fmt: skip
+_WORDS: Final[Mapping[str, Any]] = json.loads(
+    Path(__file__).with_name("words.json").read_text(encoding="utf-8")
+)
+"""The families of verbs that mean the same, with the claims that a call of each can stand for (a mailer
+sends, and books nothing), and lists of words by what they tell."""
+_FAMILIES: Final[Mapping[str, Mapping[str, list[str]]]] = _WORDS["families"]
+FAMILIES: Final = frozenset(_FAMILIES)
+HARD: Final = frozenset(name for name, family in _FAMILIES.items() if family.get("hard"))
 """Families of actions outside of a text; a text itself can be created, updated and cut."""
 _MONEY: Final = frozenset({"refund", "pay"})
 _MONEY_WORDS: Final = re.compile(r"refund|payment|amount|charge|price|credit|balance|paid", re.IGNORECASE)
-_GERMAN: Final[Mapping[str, str]] = {
-    "send": "send schick verschick gesendet geschickt verschickt versendet versandt informiert eingeladen",
-    "book": "buch reservier gebucht reserviert",
-    "cancel": "stornier kündig storniert gekündigt",
-    "delete": "lösch entfern gelöscht entfernt",
-    "create": "erstell erstellt angelegt hinzugefügt hochgeladen",
-    "update": "änder aktualisier verschieb geändert aktualisiert verschoben",
-    "refund": "erstatt erstattet zurückerstattet",
-    "pay": "bezahl überweis bestell bezahlt überwiesen bestellt",
-    "deploy": "veröffentlich veröffentlicht",
-    "resolve": "schließ geschlossen",
-}
-"""Stems of German verbs and their participles."""
-_GERMAN_WORDS: Final = {word: verb for verb, words in _GERMAN.items() for word in words.split()}
+_IRREGULAR: Final = {"do": "done", "write": "wrote"}
 _GERMAN_END: Final = re.compile("(?:en|e)$")
-_BY_VERB: Final = {verb: name for name, verbs in _VERBS.items() for verb in verbs.split()}
-_BY_NOUN: Final = {noun: name for name, nouns in _NOUNS.items() for noun in nouns.split()}
+
+
+def read_words(name: str) -> frozenset[str]:
+    """Return a list of words."""
+    return frozenset(_WORDS[name])
+
+
+def _index(kind: str) -> dict[str, str]:
+    """Return the family of each word of a kind."""
+    return {word: name for name, family in _FAMILIES.items() for word in family.get(kind, ())}
+
+
+_BY_VERB: Final = _index("verbs")
+_BY_NOUN: Final = _index("nouns")
+_BY_GERMAN: Final = _index("german")
+"""By stems of verbs and by participles."""
+_OPEN_VERBS: Final = read_words("open_verbs")
+"""Verbs whose meaning is that of their object."""
 _PAST: Final = {
     form: verb
     for verb in (*_BY_VERB, *_OPEN_VERBS)
     for form in (*list_past_forms(verb), _IRREGULAR.get(verb, ""))
     if form
 }
-FAMILIES: Final = frozenset(_VERBS)
 
 
 def _name_noun_family(word: str) -> str | None:
@@ -116,7 +63,7 @@ def list_families(words: tuple[str, ...]) -> frozenset[str]:
     """Return the families that the words of a name or of a request belong to."""
     found = (
         _BY_VERB.get(word)
-        or _BY_VERB.get(_PAST.get(word) or _GERMAN_WORDS.get(_GERMAN_END.sub("", word), ""))
+        or _BY_VERB.get(_PAST.get(word) or _BY_GERMAN.get(_GERMAN_END.sub("", word), ""))
         or _name_noun_family(word)
         for word in words
     )
@@ -125,66 +72,35 @@ def list_families(words: tuple[str, ...]) -> frozenset[str]:
 
 def list_supported(families: frozenset[str]) -> frozenset[str]:
     """Return the families of claims that a call of these families can stand for."""
-    return frozenset(claim for name in families for claim in _SUPPORTS[name].split())
+    return frozenset(claim for name in families for claim in _FAMILIES[name]["supports"])
 
 
-def list_beginnings(text: str) -> frozenset[str]:
-    """Return all beginnings of the words of a text, in lower case."""
-    words = {*_LETTERS.findall(text.lower())}
-    return frozenset(word[:end] for word in words for end in range(3, min(len(word), _LONGEST_FORM) + 1))
-
-
-def mentions_family(
-    text: str, beginnings: frozenset[str], families: Collection[str], *, is_past: bool = False
-) -> bool:
-    """Return whether a text has a word of any family, perhaps only in the past, or names their money.
-
-    Args:
-        text: The text.
-        beginnings: The beginnings of its words.
-        families: The names of the families.
-        is_past: Whether only the past counts.
-    """
+def mentions_family(text: str, families: Collection[str], *, is_past: bool = False) -> bool:
+    """Return whether a text has a word of any family, perhaps only in the past, or names their money."""
     is_money = not _MONEY.isdisjoint(families) and _MONEY_WORDS.search(text) is not None
-    return is_money or any(not beginnings.isdisjoint(_list_forms(name, is_past)) for name in families)
+    return is_money or any(matches_pattern(_write_forms(name, is_past), text) for name in families)
 
 
 @lru_cache(64)
-def _list_forms(family: str, is_past: bool) -> frozenset[str]:
-    verbs = _VERBS[family].split()
-    past = [form for verb in verbs for form in list_past_forms(verb)]
-    return frozenset(past if is_past else [*past, *verbs, *_NOUNS.get(family, "").split()])
+def _write_forms(family: str, is_past: bool) -> str:
+    """Write a pattern of words that begin with a form of a family."""
+    row = _FAMILIES[family]
+    past = [form for verb in row["verbs"] for form in list_past_forms(verb)]
+    forms = past if is_past else [*past, *row["verbs"], *row.get("nouns", ())]
+    return f"(?i)(?:^|[^a-z])(?:{'|'.join(forms)})"
 
 
-_LETTERS: Final = re.compile("[a-z]+")
-_LONGEST_FORM: Final = 16
-"""Letters of the longest word of a family in any form."""
 _TOKEN: Final = re.compile(r"[\w@#/.-]*\w(?:'\w+)?")
 _CLAUSE: Final = re.compile(r"[,;:)]\s+|\s\(|\s[-\u2013\u2014]\s|\s(?=(?:and|but|then)\b)")
-_ADVERBS: Final = frozenset({
-    "now", "just", "also", "already", "successfully", "then", "all", "both", "since", "fully", "been",
-    "duly", "officially", "finally", "and", "gone", "ahead", "i've", "we've",
-})  # fmt: skip
+_ADVERBS: Final = read_words("adverbs")
 _BEFORE: Final = frozenset({"already", "bereits", "schon", "previously"})
 _FINISHED: Final = frozenset({"finished", "completed", "done"})
 _FIRST: Final = frozenset({"i", "we", "i've", "we've"})
 _PASSIVE: Final = frozenset({"is", "are", "was", "were", "be", "got", "it's", "that's"})
-_MODAL: Final = frozenset({
-    "will", "would", "can", "could", "may", "might", "must", "to", "i'll", "we'll", "shall", "let",
-    "please", "need", "needs", "gets", "getting", "being", "cannot",
-})  # fmt: skip
-_BLOCKS: Final = frozenset({
-    "not", "never", "no", "nothing", "none", "unable", "cannot", "neither", "nor", "without", "if", "once",
-    "unless", "until", "whether", "when", "before", "after", "failed", "fail", "fails", "which", "that",
-    "who", "where", "how", "why", "what", "instead", "only", "ensure", "ensuring", "sure", "nicht", "noch",
-    "kein", "keine", "nie", "wenn", "falls", "sobald", "ob", "werde", "werden", "wird", "würde",
-    "kann", "soll", "von",
-})  # fmt: skip
+_MODAL: Final = read_words("modal")
+_BLOCKS: Final = read_words("blocks")
 _CONDITIONS: Final = frozenset({"if", "once", "unless", "until", "when", "assuming", "suppose", "would"})
-_DETERMINERS: Final = frozenset({
-    "the", "a", "an", "your", "my", "our", "his", "her", "their", "its", "this", "these", "those", "any",
-    "each", "every",
-})  # fmt: skip
+_DETERMINERS: Final = read_words("determiners")
 _AFTER_SHORT: Final = frozenset({"to", "for", "and", "with", "from", "on", "at", "as", "by", "in", "into"})
 _HAS: Final = frozenset({"has", "have", "had"})
 _STATES: Final = re.compile(
@@ -195,9 +111,7 @@ _STATES: Final = re.compile(
     r"|\bis (?:now )?on (?:the|your) (?P<on>calendar|schedule)\b",
     re.IGNORECASE,
 )
-_STATE_WORDS: Final = frozenset({"has", "have", "got", "went", "is"})
-"""Of these, each clause has one that ``_STATES`` matches."""
-_DONE_WORDS: Final = frozenset(_PAST) | frozenset(_GERMAN_WORDS)
+_DONE_WORDS: Final = frozenset(_PAST) | frozenset(_BY_GERMAN)
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _LONGEST: Final = 2_000
 
@@ -260,8 +174,8 @@ def _read_clause(
     for at, word in enumerate(words):
         if word not in _DONE_WORDS and not word.endswith("ing"):
             continue
-        is_german = word in _GERMAN_WORDS and word not in _BY_VERB
-        verb = _GERMAN_WORDS[word] if is_german else _find_past_verb(words, at)
+        is_german = word in _BY_GERMAN and word not in _BY_VERB
+        verb = _BY_GERMAN[word] if is_german else _find_past_verb(words, at)
         if verb is None or _is_blocked(words, at) or words[max(0, at - 1) : at + 1] == ["all", "set"]:
             continue
         form = _find_german_form(words[:at]) if is_german else _find_form(words, at, before, is_open)
@@ -269,7 +183,7 @@ def _read_clause(
         if families:
             is_strong = form == "own" or (form == "passive" and not _BEFORE.intersection(words))
             yield Claim(families, word, clause.strip(), sentence, is_strong, form == "own")
-    for match in _STATES.finditer(clause) if not _STATE_WORDS.isdisjoint(words) else ():
+    for match in _STATES.finditer(clause):
         noun = match["held"] or match["on"] or (match["live"] and "deployment")
         nouns = [noun] if noun else [*before, *words] if "all" in words else words
         families = frozenset(name for each in nouns if (name := _name_noun_family(each.lower())))

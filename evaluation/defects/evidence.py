@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from agents.parsing.outcomes import read_outcome, states_error
 from agents.parsing.tool_names import guess_kind, split_name
-from evaluation.defects.claims import list_beginnings, list_families
+from evaluation.defects.claims import list_families, read_words
 from evaluation.importers.conversation import Conversation, ends_run, read_conversation
 from evaluation.sensitive.scanner import quote_text
 from evaluation.texts.json_texts import parse_json
@@ -49,20 +49,9 @@ class DefectFinding:
         return f"The answer says {quote_text(self.said, _LONGEST)}; {self.seen}"
 
 
-_PROGRAMS: Final = frozenset({
-    "action", "agent", "api", "apply", "bash", "browser", "call", "click", "cmd", "code", "command",
-    "computer",
-    "delegate", "do", "exec", "execute", "handoff", "http", "interact", "invoke", "javascript", "job",
-    "perform",
-    "press", "python", "replace", "request", "run", "script", "shell", "sql", "statement", "tap", "task",
-    "terminal", "tool", "type", "workflow",
-})  # fmt: skip
+_PROGRAMS: Final = read_words("programs")
 """Words in the name of a tool, or its arguments, that does what it is told."""
-_HARMLESS: Final = frozenset({
-    "think", "thought", "reason", "plan", "reflect", "calculate", "finish", "done", "answer", "show",
-    "check", "status", "info", "view", "test", "tests", "verify", "inspect", "diff", "log", "quote",
-    "weather",
-})  # fmt: skip
+_HARMLESS: Final = read_words("harmless")
 """Words in the name of a tool that thinks, tests or reads, wherever they stand."""
 _READING_COMMAND: Final = re.compile(
     r"\s*(?:cd \S+\s*(?:&&|;)\s*)?(?:sudo )?(?:(?:python3?|uv run|poetry run|npx|\S*/bin/python)(?: -m)? )?"
@@ -150,16 +139,6 @@ class EvidenceCall:
         if not isinstance(self.value, Mapping | list):
             return self.answer
         return " ".join(f"{name} {leaf}" for name, leaf in self.answered if leaf)
-
-    @cached_property
-    def beginnings(self) -> frozenset[str]:
-        """The beginnings of the words of its arguments and its answer."""
-        return list_beginnings(self.text)
-
-    @cached_property
-    def stated_beginnings(self) -> frozenset[str]:
-        """The beginnings of the words of what it states."""
-        return list_beginnings(self.stated)
 
     @cached_property
     def leaves(self) -> Sequence[tuple[str, object]]:

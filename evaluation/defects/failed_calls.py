@@ -14,21 +14,15 @@ from evaluation.defects.evidence import (
     EvidenceCall,
     EvidenceTurn,
     Program,
-    names_any,
     names_value,
 )
+from evaluation.patterns import matches_pattern
 from evaluation.sensitive.scanner import quote_text
 
-_ADMISSION: Final = re.compile(
-    r"\b(?:not|cannot|unable|fail\w*|errors?|refus\w*|declin\w*|reject\w*|denied|unfortunately|sorry"
-    r"|issue with|problem with|nicht|leider|fehler\w*|abgelehnt|verweigert)\b|n't\b",
-    re.IGNORECASE,
+_ADMISSION: Final = (
+    r"(?i)\b(?:not|cannot|unable|fail\w*|errors?|refus\w*|declin\w*|reject\w*|denied|unfortunately|sorry"
+    r"|issue with|problem with|nicht|leider|fehler\w*|abgelehnt|verweigert)\b|n't\b"
 )
-_ADMITTING_WORDS: Final = (
-    "not", "n't", "unable", "fail", "error", "refus", "declin", "reject", "denied", "unfortunately", "sorry",
-    "issue with", "problem with", "nicht", "leider", "fehler", "abgelehnt", "verweigert",
-)  # fmt: skip
-"""Of these, each text has one that ``_ADMISSION`` matches; the search for it takes ten times as long."""
 _NO_ERROR: Final = re.compile(
     r"\b(?:no|without(?: any)?|zero|0) (?:\w+ )?(?:errors?|failures?|issues?|problems?)\b", re.IGNORECASE
 )
@@ -40,8 +34,6 @@ _PROGRAMS_PASS: Final[Mapping[Program, re.Pattern[str]]] = {
     "linter": re.compile(rf"\b(?:lint\w*|type[ -]?check\w*|ruff|mypy|eslint){_SUCCEED}", re.IGNORECASE),
     "build": re.compile(rf"\b(?:build|project|compil\w+|built){_SUCCEED}", re.IGNORECASE),
 }
-_SUCCESS_WORDS: Final = ("pass", "green", "clean", "succe")
-"""Of these, each text has one that a pattern of ``_PROGRAMS_PASS`` matches."""
 _CACHED: Final = 256
 """The texts of one run, which several rules read."""
 _LONGEST: Final = 100
@@ -77,10 +69,11 @@ def find_untold_failures(evidence: Evidence) -> Iterator[DefectFinding]:
 @lru_cache(_CACHED)
 def admits_failure(text: str) -> bool:
     """Return whether a text has a word that says that something was not done, or not wholly."""
-    if not names_any(text, _ADMITTING_WORDS):
+    # RE2 takes a tenth of the time.
+    if not matches_pattern(_ADMISSION, text):
         return False
     stated = (part for part in split_sentences(text) if not _ASIDE.search(part))
-    return any(_ADMISSION.search(_NO_ERROR.sub("", part)) for part in stated)
+    return any(matches_pattern(_ADMISSION, _NO_ERROR.sub("", part)) for part in stated)
 
 
 def _find_failed_actions(turn: EvidenceTurn, calls: Sequence[EvidenceCall]) -> Iterator[DefectFinding]:
@@ -121,9 +114,9 @@ def _is_other_target(other: EvidenceCall, call: EvidenceCall, sentence: str) -> 
 
 
 def _find_failed_programs(turn: EvidenceTurn, calls: Sequence[EvidenceCall]) -> Iterator[DefectFinding]:
-    for kind, pattern in _PROGRAMS_PASS.items() if names_any(turn.text, _SUCCESS_WORDS) else ():
-        said = pattern.search(turn.text)
-        runs = [call for call in calls if kind in call.programs] if said else []
-        if said and runs and runs[-1].has_failed:
-            seen = f"the last run of the {kind} answered {quote_text(runs[-1].answer, _LONGEST)}"
-            yield DefectFinding("failed_told_done", "defect", said[0], seen, turn.place, runs[-1].place)
+    for kind, pattern in _PROGRAMS_PASS.items():
+        last = next((call for call in reversed(calls) if kind in call.programs), None)
+        said = pattern.search(turn.text) if last and last.has_failed else None
+        if last and said:
+            seen = f"the last run of the {kind} answered {quote_text(last.answer, _LONGEST)}"
+            yield DefectFinding("failed_told_done", "defect", said[0], seen, turn.place, last.place)

@@ -12,7 +12,6 @@ from evaluation.defects.evidence import (
     Evidence,
     EvidenceCall,
     EvidenceTurn,
-    names_any,
     names_value,
 )
 
@@ -26,8 +25,6 @@ _SUITE: Final = re.compile(
     r"|\ball (?:green|passing)\b",
     re.IGNORECASE,
 )
-_SUITE_WORDS: Final = ("suite", "tests", "all green", "all passing")
-"""Of these, each text has one that ``_SUITE`` matches."""
 _ONE_FILE: Final = re.compile(
     r"\b(?:pytest|jest|vitest|unittest|go test|npm test)\b"
     r"[^|;&]*\s(?!-)[\w./-]+\.(?:py|go|ts|tsx|js|rb|java|rs)\b"
@@ -70,11 +67,9 @@ def _find_narrow_tests(
     evidence: Evidence, turn: EvidenceTurn, calls: Sequence[EvidenceCall]
 ) -> Iterator[DefectFinding]:
     """Yield a claim about all tests if each run was of one file."""
-    said = _SUITE.search(turn.text) if names_any(turn.text, _SUITE_WORDS) else None
-    if said is None:
-        return
     tests = [call for call in calls if "tests" in call.programs and call.is_program and call.args]
-    if tests and _SUITE.search(evidence.asked_before(turn)):
+    said = _SUITE.search(turn.text) if tests else None
+    if said and _SUITE.search(evidence.asked_before(turn)):
         commands = [_ONE_FILE.search(call.args_text) for call in tests]
         if all(commands):
             seen = f"only one file was tested: {commands[-1][0] if commands[-1] else ''}"
