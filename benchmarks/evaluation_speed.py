@@ -60,7 +60,6 @@ from evaluation.contract.contract import MatchMode
 from evaluation.measures.trajectory_matching import match_trajectory
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import Plugins
-from evaluation.report.report_model import read_demands
 from evaluation.statistics import paired_difference
 from examples.tau_bench import make_case as make_airline_case
 
@@ -152,7 +151,7 @@ def prepare_matching(mode: MatchMode, kind: str) -> Callable[[int], Job]:
                 continue
             state = prepare_evaluation(run.case, Plugins())
             actual = state["actual_trajectory"]
-            expected = read_demands(state).rules.expected_trajectory or []
+            expected = state["demands"].rules.expected_trajectory or []
             pairs.append((source.sample(actual, len(actual)) if kind == "shuffled" else actual, expected))
         agrees = kind != "one mismatch"
         return lambda: sum(

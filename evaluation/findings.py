@@ -290,9 +290,10 @@ def compare_with_bound(  # noqa: PLR0917
 def check_bounds(
     group: Group, kind: FindingKind, bounds: Mapping[str, JsonObject], scores: Mapping[str, Score]
 ) -> Iterator[Finding]:
-    """Compare each threshold with its metric; a breach is critical by default."""
-    for metric, bound in bounds.items():
-        yield compare_with_bound(group, kind, metric, scores[metric], bound, "critical")
+    """Compare each score that has a threshold; a breach is critical by default."""
+    for metric, score in scores.items():
+        if metric in bounds:
+            yield compare_with_bound(group, kind, metric, score, bounds[metric], "critical")
 
 
 def limits_by_name(bounds: Mapping[str, JsonObject]) -> dict[str, object]:

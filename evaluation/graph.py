@@ -17,7 +17,7 @@ from langgraph.runtime import get_runtime
 from evaluation.contract.intake import select_fields
 from evaluation.contract.requirements import Contract
 from evaluation.findings import Finding
-from evaluation.importers.conversation import Conversation
+from evaluation.importers.conversation import Conversation, read_conversation
 from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, Plugins, check_judge
 from evaluation.report.report_model import EvaluationState, PreparedState
 from evaluation.runner import FIRST, NODES, Node
@@ -108,26 +108,26 @@ def build_evaluation_graph(
     return graph.compile(checkpointer, name="evaluation")
 
 
-def _bind(name: str, node: Node, default: Plugins) -> DirectCall[EvaluationState, EvaluationState]:
+def _bind(name: str, node: Node, default: Plugins) -> DirectCall[PreparedState, EvaluationState]:
     read, arun = _read_case if name == FIRST else _restore, node.arun
 
-    def run(state: EvaluationState) -> EvaluationState:
+    def run(state: PreparedState) -> EvaluationState:
         return _store(node.run(read(state), _choose_plugins(default)))
 
     if arun is None:
         return DirectCall(run)
 
-    async def run_async(state: EvaluationState) -> EvaluationState:
+    async def run_async(state: PreparedState) -> EvaluationState:
         return _store(await arun(read(state), _choose_plugins(default)))
 
     return DirectCall(run, run_async)
 
 
-def _read_case(state: EvaluationState) -> EvaluationState:
+def _read_case(state: PreparedState) -> PreparedState:
     """Return the case; its fields alone, if the running graph is a node of another graph."""
     # The namespace of such a graph has two parts.
     is_nested = "|" in str(get_config().get("configurable", {}).get("checkpoint_ns"))
-    return cast("EvaluationState", select_fields(state)) if is_nested else state
+    return cast("PreparedState", select_fields(state)) if is_nested else state
 
 
 def _choose_plugins(default: Plugins) -> Plugins:
@@ -136,10 +136,15 @@ def _choose_plugins(default: Plugins) -> Plugins:
     return context if isinstance(context, Plugins) else default
 
 
-def _restore(state: EvaluationState) -> EvaluationState:
-    """Return the state with the findings that a graph keeps as plain JSON."""
+def _restore(state: PreparedState) -> PreparedState:
+    """Return the state with what a graph keeps as plain JSON, and what a store does not keep."""
     stored = cast("list[dict[str, Any]]", state["findings"])
-    return {**state, "findings": [Finding(**each) for each in stored]}
+    state = {**state, "findings": [Finding(**each) for each in stored]}
+    if "demands" in state:
+        return state
+    messages = state["agent_run"].get("messages")
+    conversation = None if messages is None else read_conversation(messages)
+    return {**state, "demands": Contract.read(state["contract"]), "conversation": conversation}
 
 
 def _store(update: EvaluationState) -> EvaluationState:

@@ -34,15 +34,15 @@ from evaluation.values import as_object
 class Node:
     """One row of the table."""
 
-    run: Callable[[EvaluationState, Plugins], EvaluationState]
+    run: Callable[[PreparedState, Plugins], EvaluationState]
     """Reads the state and returns its update."""
-    then: str | Callable[[EvaluationState], str]
+    then: str | Callable[[PreparedState], str]
     """The next node, or a function from the state to the next node."""
-    arun: Callable[[EvaluationState, Plugins], Awaitable[EvaluationState]] | None = None
+    arun: Callable[[PreparedState, Plugins], Awaitable[EvaluationState]] | None = None
     """The same as ``run`` for a node that may wait for a service; None if the node only computes."""
 
 
-def _converse(node: Callable[[EvaluationState, Plugins], Conversation[EvaluationState]], then: str) -> Node:
+def _converse(node: Callable[[PreparedState, Plugins], Conversation[EvaluationState]], then: str) -> Node:
     return Node(blocking(node), then, awaited(node))
 
 

@@ -6,7 +6,7 @@ from collections import defaultdict, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 from pydantic import BaseModel, ValidationError
 
@@ -14,7 +14,7 @@ from agents.parsing.end_reasons import is_blocked, is_token_limit
 from agents.parsing.outcomes import states_error
 from evaluation.contract.contract import EvaluationCase, EvaluationContract
 from evaluation.contract.requirements import FIELD_PATHS, Contract
-from evaluation.contract.run import MEASURES, AgentRun, ToolCall
+from evaluation.contract.run import AgentRun, ToolCall
 from evaluation.errors import ContractError
 from evaluation.findings import TRUNCATED, Finding
 from evaluation.importers.conversation import (
@@ -27,7 +27,6 @@ from evaluation.importers.conversation import (
     read_last_answer,
 )
 from evaluation.importers.imported_message import (
-    content_texts,
     dump_message,
     is_visible,
 )
@@ -40,25 +39,7 @@ from evaluation.validation import (
     limit_problems,
     list_field_paths,
 )
-from evaluation.values import JsonObject, Severity, as_list, as_object
-
-_GIVING_ROLES: Final = frozenset({"user", "system", "developer"})
-"""The roles whose messages give an assistant what it needs to know."""
-
-
-def assistant_parts(messages: object) -> Iterator[list[str]]:
-    """Yield the texts of each message of the assistant: one, or one for each part."""
-    for message in messages if isinstance(messages, list) else ():
-        if isinstance(message, dict) and message.get("role") == "assistant":
-            yield list(content_texts(message.get("content")))
-
-
-def list_given_texts(run: JsonObject) -> list[str]:
-    """List the texts that a run was given besides its input: its sources, and messages of the user."""
-    messages = [each for each in as_list(run.get("messages")) if isinstance(each, dict)]
-    asked = [each for each in messages if each.get("role") in _GIVING_ROLES]
-    texts = [text for message in asked for text in content_texts(message.get("content"))]
-    return [*map(str, as_list(run.get("sources"))), *texts]
+from evaluation.values import Severity, as_object
 
 
 def name_tool(name: str) -> str:
@@ -178,7 +159,7 @@ class AcceptedCase:
 
     contract: Contract
     case: EvaluationCase
-    plain: dict[str, object]
+    plain: dict[str, Any]
     text: str
     output: str = ""
     """The final output, or the assistant's last message; empty if the run has not finished."""
@@ -265,38 +246,26 @@ def restore_case(value: object) -> object:
     return {**as_object(value["contract"]), **stated}
 
 
-def merge_metadata(plain: JsonObject) -> dict[str, object]:
-    """Join the metadata of all its places, of which the last one holds; null counts as absent."""
-    run = as_object(plain.get("agent_run"))
-    measures = {name: value for name, value in run.items() if name in MEASURES}
-    places = (measures, as_object(run.get("metadata")), as_object(plain.get("run_metadata")))
-    return {name: value for place in places for name, value in place.items() if value is not None}
-
-
-def _validate(value: object, text: str, contract: Contract | None) -> AcceptedCase | RefusedCase:
-    own = {name: each for name, each in as_object(value).items() if name not in _CONTRACT}
-    fields = value if contract is None else own
+def _validate(value: Any, text: str, contract: Contract | None) -> AcceptedCase | RefusedCase:  # noqa: ANN401 - JSON
+    fields = value
+    if contract is not None:
+        fields = {name: each for name, each in value.items() if name not in _CONTRACT}
     try:
         case = EvaluationCase.model_validate(fields)
     except ValidationError as error:
         return refuse_case(describe_errors(error, value, _FIELDS), value)
-    return _import_messages(case, contract or Contract.of(case), _name_input(as_object(value)), text)
-
-
-def _name_input(plain: dict[str, object]) -> dict[str, object]:
-    """Write ``user_input`` of the run as ``input``."""
-    run = as_object(plain["agent_run"])
-    if "user_input" not in run:
-        return plain
-    rest = {name: value for name, value in run.items() if name != "user_input"}
-    return {**plain, "agent_run": {"input": run["user_input"], **rest}}
+    return _import_messages(case, contract or Contract.of(case), value, text)
 
 
 def _import_messages(
-    case: EvaluationCase, contract: Contract, plain: dict[str, object], text: str
+    case: EvaluationCase, contract: Contract, plain: dict[str, Any], text: str
 ) -> AcceptedCase | RefusedCase:
     """Read the messages of a run: its output, and its calls, if ``tool_calls`` is absent."""
-    run, stated = case.agent_run, as_object(plain["agent_run"])
+    run, stated = case.agent_run, plain["agent_run"]
+    if "user_input" in stated:
+        rest = {name: value for name, value in stated.items() if name != "user_input"}
+        stated = {"input": stated["user_input"], **rest}
+    plain = {**plain, "agent_run": stated}
     if "messages" not in run.model_fields_set:
         return AcceptedCase(contract, case, plain, text, run.final_output or "")
     try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias
 
 from pydantic import ValidationError
 
@@ -27,7 +27,7 @@ from evaluation.contract.contract import (
 from evaluation.errors import ContractError
 from evaluation.findings import Covers
 from evaluation.validation import describe_errors, list_field_paths
-from evaluation.values import JsonObject, Severity
+from evaluation.values import Severity
 
 Origin: TypeAlias = Literal["caller", "task", "own"]
 """Who demands something: the caller, the words of the task, a plan, or this framework itself."""
@@ -120,10 +120,10 @@ class Contract:
             raise ContractError("; ".join(describe_errors(error, given, FIELD_PATHS, name))) from None
 
     @cached_property
-    def plain(self) -> JsonObject:
+    def plain(self) -> Mapping[str, Any]:
         """The fields that are set, as JSON: a default that is written out would count as a demand."""
         names = {*EvaluationContract.model_fields}
-        return cast("JsonObject", self.rules.model_dump(mode="json", exclude_unset=True, include=names))
+        return self.rules.model_dump(mode="json", exclude_unset=True, include=names)
 
     def join(self, other: Contract) -> Contract:
         """Return the contract of a run for which both hold.

@@ -7,8 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from agents.parsing.outcomes import read_outcome, states_error
 from agents.parsing.tool_names import guess_kind, split_name
@@ -17,7 +16,6 @@ from evaluation.importers.conversation import Conversation, ends_run, read_conve
 from evaluation.sensitive.scanner import quote_text
 from evaluation.texts.json_texts import parse_json
 from evaluation.texts.normal import read_source, read_visible
-from evaluation.values import JsonObject, as_list
 
 Level = Literal["defect", "suspicion", "note"]
 _LONGEST: Final = 160
@@ -77,7 +75,6 @@ _ONLY_OK: Final = re.compile(
 _EXITS: Final = ("exit_code", "exitcode", "returncode", "exit_status")
 _write_json: Final = json.JSONEncoder(ensure_ascii=False, default=str).encode
 _DEPTH: Final = 6
-_NO_RULES: Final[JsonObject] = MappingProxyType({})
 
 CallState = Literal["acted", "refused", "unknown", "read", "missed"]
 """``read``: a call that only reads answered; ``missed``: it failed."""
@@ -256,10 +253,10 @@ _OUTCOMES: Final[Mapping[str, CallState]] = {
 
 
 def build_evidence(
-    run: JsonObject,
+    run: Mapping[str, Any],
     actions: Sequence[Mapping[str, object]],
     output: str,
-    rules: JsonObject = _NO_RULES,
+    acting_tools: Collection[str] = (),
     conversation: Conversation | None = None,
 ) -> Evidence:
     """Build the evidence of a run.
@@ -268,16 +265,16 @@ def build_evidence(
         run: The fields of an ``agent_run``, with its messages as they were read.
         actions: Its calls, with parsed arguments, results and errors.
         output: Its answer.
-        rules: The rules of a trajectory, which may name the acting tools.
+        acting_tools: The tools that act by the contract's word, besides those by the word of the run.
         conversation: Its messages. Default: the messages of ``run``.
     """
-    acting = [*as_list(run.get("acting_tools")), *as_list(rules.get("acting_tools"))]
+    acting = {*run.get("acting_tools", ()), *acting_tools}
     own = [each for each in actions if each["kind"] == "tool"]
-    made = [each for each in [*as_list(run.get("earlier_calls")), *own] if isinstance(each, Mapping)]
+    made = [*run.get("earlier_calls", ()), *own]
     calls = [build_call(place, each, acting) for place, each in enumerate(made)]
-    conversation = conversation or read_conversation(as_list(run.get("messages")))
-    given = [str(text) for text in as_list(run.get("sources"))]
-    given += [each.text for each in conversation.messages if each.role in {"system", "developer"}]
+    conversation = conversation or read_conversation(run.get("messages", ()))
+    given = [*run.get("sources", ())]
+    given += [each.text for each in conversation.messages if each.role == "system"]
     # A list of messages without calls may come from a recorder that keeps none.
     has_calls = bool(calls) or "earlier_calls" in run or ("tool_calls" in run and not conversation.messages)
     asked, said = _read_turns(conversation, calls, len(calls) - len(own))

@@ -13,7 +13,7 @@ from pydantic_core import to_jsonable_python
 from agents.parsing.end_reasons import find_cut_off
 from evaluation.errors import ContractError
 from evaluation.sensitive.scanner import shorten
-from evaluation.values import JsonObject, as_object
+from evaluation.values import JsonObject
 
 
 class UnknownFormatError(ContractError):
@@ -101,9 +101,14 @@ class Message:
     answers: tuple[Answer, ...] = ()
 
     @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts of the message: one, or one for each part."""
+        return tuple(content_texts(self.plain.get("content")))
+
+    @property
     def text(self) -> str:
         """All texts of the message."""
-        return "".join(content_texts(self.plain.get("content")))
+        return "".join(self.texts)
 
     @property
     def is_call_item(self) -> bool:
@@ -113,8 +118,8 @@ class Message:
     @property
     def cut_off(self) -> str | None:
         """The reason why the provider cut the message off; None if it did not."""
-        reports = (self.plain, *(as_object(self.plain.get(name)) for name in _REPORTS))
-        return next(filter(None, map(find_cut_off, reports)), None)
+        added = [report for name in _REPORTS if isinstance(report := self.plain.get(name), dict)]
+        return next(filter(None, map(find_cut_off, [self.plain, *added])), None)
 
     @property
     def ends_with_reply(self) -> bool:

@@ -24,7 +24,7 @@ from evaluation.findings import Finding
 from evaluation.importers.imported_message import content_texts
 from evaluation.patterns import find_schema_problem
 from evaluation.plugins import AnyJudge, AsyncJudge, Judge, JudgeRequest, Price, Turn
-from evaluation.report.report_model import EvaluationState, read_demands
+from evaluation.report.report_model import PreparedState
 from evaluation.sensitive.scanner import shorten
 from evaluation.validation import copy_json
 from evaluation.values import JsonObject, as_list, as_object, format_numbers
@@ -242,9 +242,9 @@ SUBJECTIVE: Final[Mapping[str, str]] = {
 """The questions of well-known criteria. Any other name has no description."""
 
 
-def choose_rubric(state: EvaluationState) -> Rubric:
+def choose_rubric(state: PreparedState) -> Rubric:
     """Chooses the rubric for a run, with the contract's subjective criteria added."""
-    rules = read_demands(state).rules
+    rules = state["demands"].rules
     names, rubric = rules.subjective_criteria, rules.rubric
     if rubric is None:
         names = names or ["correctness"]
@@ -269,7 +269,7 @@ _MEDIA: Final = re.compile(
 """The type or a key of a part of a message that is no text."""
 
 
-def build_request(state: EvaluationState) -> JudgeRequest:
+def build_request(state: PreparedState) -> JudgeRequest:
     """Builds the judge's view of a run."""
     return JudgeRequest(
         rubric=choose_rubric(state),
@@ -287,7 +287,7 @@ def _describe_check(finding: Finding) -> str:
     return f"{finding.limit}: {verdict}; {finding.observed}"
 
 
-def _read_conversation(state: EvaluationState) -> tuple[Turn, ...]:
+def _read_conversation(state: PreparedState) -> tuple[Turn, ...]:
     """Reads the messages before the output; empty if they say no more than the rest of the request."""
     messages = map(as_object, as_list(state["agent_run"].get("messages")))
     # The answers of tools are among the actions.

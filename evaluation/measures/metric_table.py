@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from math import inf
 from typing import Final, Literal
 
 from evaluation.contract.contract import AUDIT_METRICS, EvaluationContract, Threshold
 from evaluation.validation import OTHER_NAMES, find_similar, format_path
-from evaluation.values import JsonObject
 
 Direction = Literal["higher", "lower"]
 
@@ -76,7 +75,6 @@ METRICS: Final[Mapping[str, Direction | None]] = {
 DIRECTIONS: Final[Mapping[str, Direction]] = {
     metric: direction for metric, direction in METRICS.items() if direction is not None
 }
-_OTHER_GROUPS: Final = frozenset(METRICS) - frozenset(OPERATIONAL_METRICS)
 
 
 def metric_direction(metric: str) -> Direction | None:
@@ -109,17 +107,3 @@ def _find_range_problem(name: str, bound: Threshold | float) -> Iterator[str]:
     if outside:
         accepted = "a number from 0 to 1" if highest == 1 else "a number of at least 0"
         yield f"thresholds.{name}: {outside[0]:g} is no value of this metric; give {accepted}"
-
-
-def select_operational(
-    thresholds: Mapping[str, JsonObject], resources: Container[str]
-) -> dict[str, JsonObject]:
-    """Return the thresholds on the cost of a run; an unknown name is a custom resource.
-
-    The audit's metrics are new: a run that records a resource of their name means the resource.
-    """
-    return {
-        metric: bound
-        for metric, bound in thresholds.items()
-        if metric not in _OTHER_GROUPS or (metric in AUDIT_METRICS and metric in resources)
-    }

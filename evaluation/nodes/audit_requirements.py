@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias
 
 from agents.credentials.detector import Category
 from evaluation.checks.check_model import CheckContext
@@ -25,11 +25,9 @@ from evaluation.report.report_model import (
     PreparedState,
     describe_audit_finding,
     end_sentence,
-    read_demands,
-    select_bounds,
 )
 from evaluation.sensitive.scanner import Search, build_search, find_at_places, find_sensitive, shorten
-from evaluation.values import JsonObject, Severity, as_list, as_object
+from evaluation.values import JsonObject, Severity
 
 MAX_FINDINGS: Final = 100
 """Most findings of one category that are listed."""
@@ -64,15 +62,16 @@ _LEVELS: Final[Mapping[Level, tuple[FindingKind, Severity]]] = {
 """The kind and the severity of a finding by the level of its rule."""
 
 
-def audit_requirements(state: EvaluationState, plugins: Plugins) -> EvaluationState:
+def audit_requirements(state: PreparedState, plugins: Plugins) -> EvaluationState:
     """Find breaches of the contract's audit rules, and credentials and personal data."""
-    audit, run = read_demands(state).rules.audit, state["agent_run"]
+    audit, run = state["demands"].rules.audit, state["agent_run"]
     actions = state["actual_trajectory"] if "tool_calls" in run else None
     breaches = check_rules(audit.rules, build_context(state), actions) if audit.rules else []
     findings = [*breaches, *_find_defects(state, audit), *_find_exposures(state, audit, plugins)]
     # A run that records a resource of this name means the resource.
-    resources = as_object(state["run_metadata"].get("resources"))
-    bounds = select_bounds(state, [name for name in AUDIT_METRICS if name not in resources])
+    resources, stated = state["run_metadata"].get("resources", ()), state["thresholds"]
+    bounds: dict[str, JsonObject]
+    bounds = {name: stated[name] for name in AUDIT_METRICS if name in stated and name not in resources}
     findings += _check_shares(bounds, audit, findings)
     return {
         "audit_findings": [*map(describe_audit_finding, findings)],
@@ -94,7 +93,7 @@ def _find(
     return Finding(name, "audit", passed, severity, kind, reason, category=category, **fields)
 
 
-def _find_defects(state: EvaluationState, audit: AuditRules) -> Iterator[Finding]:
+def _find_defects(state: PreparedState, audit: AuditRules) -> Iterator[Finding]:
     """Yield the contradictions between the calls of the run and its words."""
     if audit.defects == "off":
         return
@@ -102,8 +101,8 @@ def _find_defects(state: EvaluationState, audit: AuditRules) -> Iterator[Finding
         state["agent_run"],
         state["actual_trajectory"],
         state["actual_output"],
-        as_object(state["contract"].get("trajectory")),
-        cast("PreparedState", state).get("conversation"),
+        state["demands"].rules.trajectory.acting_tools or (),
+        state["conversation"],
     )
     is_strict = audit.defects == "fail"
     for each in find_defects(evidence):
@@ -123,7 +122,7 @@ def _report_defect(found: DefectFinding, *, is_strict: bool) -> Finding:
     return _find(name, "defects", kind, severity, found.reason, where=where, evidence=evidence)
 
 
-def _find_exposures(state: EvaluationState, audit: AuditRules, plugins: Plugins) -> Iterator[Finding]:
+def _find_exposures(state: PreparedState, audit: AuditRules, plugins: Plugins) -> Iterator[Finding]:
     # The quick test covers the whole case, but only with the built-in search.
     if not (state.get("may_be_sensitive", True) or plugins.recognizers):
         return
@@ -138,7 +137,7 @@ def _find_exposures(state: EvaluationState, audit: AuditRules, plugins: Plugins)
 
 
 def find_exposures(
-    run: JsonObject, reactions: Mapping[Category, Reaction], search: Search = find_sensitive
+    run: Mapping[str, Any], reactions: Mapping[Category, Reaction], search: Search = find_sensitive
 ) -> Iterator[Finding]:
     """Yield sensitive data in every text of a run: one finding for each kind and place, in their order.
 
@@ -164,15 +163,15 @@ def find_exposures(
             yield _report_exposure(exposure, len(literals[exposure]), severity, values.get(place))
 
 
-def _places(run: JsonObject) -> Iterator[tuple[str, object]]:
+def _places(run: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
     """Yield path and value of everything that is searched."""
     yield _FINAL_OUTPUT, run.get("final_output")
-    for index, call in enumerate(as_list(run.get("tool_calls"))):
+    for index, call in enumerate(run.get("tool_calls", ())):
         fields = call if isinstance(call, Mapping) else {"name": call}
         for name, value in fields.items():
             yield f"agent_run.tool_calls[{index}].{name}", value
-    for index, message in enumerate(as_list(run.get("messages"))):
-        if not (isinstance(message, Mapping) and message.get("role") in _INPUT_ROLES):
+    for index, message in enumerate(run.get("messages", ())):
+        if message.get("role") not in _INPUT_ROLES:
             yield f"agent_run.messages[{index}]", message
     for name, value in run.items():
         if name not in _SEARCHED_FIRST:

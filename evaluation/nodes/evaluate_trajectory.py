@@ -24,20 +24,14 @@ from evaluation.findings import (
     join_names,
 )
 from evaluation.measures.action_differences import find_misspelt_tool, fits_step
-from evaluation.measures.metric_table import COLLABORATION_METRICS, SHARES, TRAJECTORY_METRICS
+from evaluation.measures.metric_table import SHARES
 from evaluation.measures.trajectory_matching import TrajectoryMatch, match_trajectory
 from evaluation.plugins import Plugins
 from evaluation.report.redaction import build_excerpt
-from evaluation.report.report_model import (
-    Action,
-    EvaluationState,
-    read_demands,
-    select_bounds,
-    select_findings,
-)
+from evaluation.report.report_model import Action, EvaluationState, PreparedState
 from evaluation.sensitive.scanner import shorten
 from evaluation.texts.normal import is_same_tool
-from evaluation.values import JsonObject, Severity, as_list
+from evaluation.values import JsonObject, Severity
 
 _PREFIX: Final = "trajectory_"
 """Of the names of metrics; the group drops it."""
@@ -68,28 +62,28 @@ _VERDICT_METRICS: Final = frozenset({"trajectory_precision", "trajectory_recall"
 """Minima above 0 on these, of severity critical, replace the verdict of mode ``precision_recall``."""
 
 
-def evaluate_trajectory(state: EvaluationState, plugins: Plugins) -> EvaluationState:  # noqa: ARG001
+def evaluate_trajectory(state: PreparedState, plugins: Plugins) -> EvaluationState:  # noqa: ARG001
     """Compare the trajectory with the expected one by the configured mode, and score the collaboration."""
-    rules, run, actions = read_demands(state).rules, state["agent_run"], state["actual_trajectory"]
+    rules, run, actions = state["demands"].rules, state["agent_run"], state["actual_trajectory"]
     scores = score_trajectory(
         actions,
         rules.expected_trajectory,
         state["trajectory_match_mode"],
         rules.trajectory,
-        select_bounds(state, TRAJECTORY_METRICS),
-        [*map(str, as_list(run.get("acting_tools")))],
+        state["thresholds"],
+        run.get("acting_tools", ()),
     )
     shared, shared_findings = score_collaboration(
         actions,
         rules.expected_trajectory or (),
-        [*map(str, as_list(run.get("plan")))],
+        run.get("plan") or (),
         rules.trajectory,
-        select_bounds(state, COLLABORATION_METRICS),
+        state["thresholds"],
     )
     # An unrecorded action proves nothing.
     checks = scores.checks if "tool_calls" in run else [*map(_withdraw_pass, scores.checks)]
     findings = [*checks, *shared_findings]
-    called = select_findings(state, "trajectory")
+    called = [each for each in state["findings"] if each.group == "trajectory"]
     metrics = build_group({**scores.scores, **shared}, [*called, *findings], scores.facts)
     return {
         # build_group saw the collaboration too, which has scores even if no trajectory is expected.
@@ -130,7 +124,7 @@ def score_trajectory(  # noqa: PLR0917
         expected: the expected steps; None if the contract expects nothing, which differs from no step.
         mode: one of ``MATCH_MODES``; any other is reported as an error of the case.
         rules: how actions are compared, and which are forbidden.
-        bounds: normalised thresholds on ``TRAJECTORY_METRICS``, by name.
+        bounds: normalised thresholds by metric.
         recorded_writing: tools that change something by the run's own word.
     """
     if expected is None and mode in MATCH_MODES:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from agents.parsing.outcomes import read_outcome
 from agents.parsing.tool_names import guess_kind
@@ -12,12 +12,11 @@ from evaluation.contract.contract import EvaluationCase, EvaluationContract, Thr
 from evaluation.contract.intake import (
     AcceptedCase,
     RefusedCase,
-    merge_metadata,
     read_case,
     refuse_case,
 )
 from evaluation.contract.requirements import Contract
-from evaluation.contract.run import AgentRun, CallOutcome, ToolCall
+from evaluation.contract.run import MEASURES, AgentRun, CallOutcome, ToolCall
 from evaluation.findings import Finding
 from evaluation.measures.metric_table import find_threshold_problems, metric_direction
 from evaluation.plugins import Plugins
@@ -25,7 +24,7 @@ from evaluation.report.redaction import Redactor
 from evaluation.report.report_model import Action, EvaluationState, PreparedState, raise_alert
 from evaluation.sensitive.scanner import may_contain_sensitive, shorten
 from evaluation.texts.json_texts import parse_json
-from evaluation.values import JsonObject, as_list, as_object
+from evaluation.values import JsonObject
 
 _UNDONE: Final = frozenset({"refused", "denied"})
 
@@ -144,16 +143,16 @@ def _fill_state(case_read: AcceptedCase, contract: Contract) -> PreparedState:
     return {
         "input": case.input,
         "case_id": case.case_id,
-        "agent_run": as_object(plain["agent_run"]),
+        "agent_run": plain["agent_run"],
         "actual_output": case_read.output,
         "findings": _list_doubts(case_read),
         "reference_output": rules.reference_output,
         "actual_trajectory": normalize_calls(case.agent_run, rules.trajectory),
-        "expected_trajectory": [*map(as_object, as_list(stated.get("expected_trajectory")))],
+        "expected_trajectory": stated.get("expected_trajectory") or [],
         "trajectory_match_mode": choose_mode(rules),
-        "run_metadata": merge_metadata(plain),
+        "run_metadata": _merge_metadata(plain),
         "thresholds": {name: _normalize_bound(name, bound) for name, bound in rules.thresholds.items()},
-        "rubric": as_object(stated["rubric"]) if rules.rubric else None,
+        "rubric": stated.get("rubric"),
         "baseline_metrics": case.baseline_metrics,
         "fake_judge_response": case.fake_judge_response,
         "contract": {name: value for name, value in stated.items() if value is not None},
@@ -174,6 +173,14 @@ def _fill_state(case_read: AcceptedCase, contract: Contract) -> PreparedState:
         "errors": [],
         "evaluation_report": None,
     }
+
+
+def _merge_metadata(plain: Mapping[str, Any]) -> dict[str, object]:
+    """Join the metadata of all places of a valid case, of which the last one holds; null counts as absent."""
+    run = plain["agent_run"]
+    measures = {name: value for name, value in run.items() if name in MEASURES}
+    places = (measures, run.get("metadata") or {}, plain.get("run_metadata") or {})
+    return {name: value for place in places for name, value in place.items() if value is not None}
 
 
 def choose_mode(contract: EvaluationContract) -> str:

@@ -24,16 +24,12 @@ from evaluation.judges.judge_call import (
     read_judge_result,
 )
 from evaluation.plugins import Plugins
-from evaluation.report.report_model import (
-    EvaluationState,
-    end_sentence,
-    read_demands,
-)
+from evaluation.report.report_model import EvaluationState, PreparedState, end_sentence
 from evaluation.sensitive.scanner import describe_error
 from evaluation.values import JsonObject, Severity, format_numbers
 
 
-def run_rubric_judge(state: EvaluationState, plugins: Plugins) -> Conversation[EvaluationState]:
+def run_rubric_judge(state: PreparedState, plugins: Plugins) -> Conversation[EvaluationState]:
     """Ask the judge; an exception is stored as a failure of the judge."""
     decision = {**state["judge_decision"], "called": plugins.judge is not None}
     if plugins.judge is None and state["fake_judge_response"] is not None:
@@ -49,7 +45,7 @@ def run_rubric_judge(state: EvaluationState, plugins: Plugins) -> Conversation[E
         return {"judge_decision": decision, "judge_result": {"failure": _describe_failure(error)}}
 
 
-def _take_fake_answer(state: EvaluationState) -> object:
+def _take_fake_answer(state: PreparedState) -> object:
     if state["fake_judge_response"] is None:
         raise JudgeError("a judge is needed and none is configured", "not_configured")
     return state["fake_judge_response"]
@@ -64,7 +60,7 @@ def _describe_failure(error: Exception) -> JsonObject:
     return {"kind": error.kind, "message": text, **details}
 
 
-def validate_judge_result(state: EvaluationState, plugins: Plugins) -> EvaluationState:
+def validate_judge_result(state: PreparedState, plugins: Plugins) -> EvaluationState:
     """Check fields, types, bounds and rationale; a failed judge is an error of its own kind, never a pass."""
     rubric = choose_rubric(state)
     bounds = _list_bounds(state, rubric)
@@ -80,7 +76,7 @@ def validate_judge_result(state: EvaluationState, plugins: Plugins) -> Evaluatio
     }
 
 
-def _read_score(state: EvaluationState, rubric: Rubric, bounds: Iterable[JsonObject]) -> JudgeScore:
+def _read_score(state: PreparedState, rubric: Rubric, bounds: Iterable[JsonObject]) -> JudgeScore:
     result = state["judge_result"] or {}
     if "failure" in result:
         raise JudgeError(**cast("dict[str, Any]", result["failure"]))
@@ -88,9 +84,9 @@ def _read_score(state: EvaluationState, rubric: Rubric, bounds: Iterable[JsonObj
     return read_judge_result(result.get("answer"), rubric, lowest)
 
 
-def _report_failure(state: EvaluationState, error: JudgeError) -> EvaluationState:
+def _report_failure(state: PreparedState, error: JudgeError) -> EvaluationState:
     # At most a review by default: the failure of a judge says nothing about the agent.
-    policy = read_demands(state).rules.judge
+    policy = state["demands"].rules.judge
     severity: Severity = "critical" if policy.on_failure == "failed" else "warning"
     reason = f"judge: {error.kind}: {error}"
     result = {
@@ -109,7 +105,7 @@ def _report_failure(state: EvaluationState, error: JudgeError) -> EvaluationStat
 
 
 def _report_score(
-    state: EvaluationState, score: JudgeScore, rubric: Rubric, bounds: Iterable[JsonObject]
+    state: PreparedState, score: JudgeScore, rubric: Rubric, bounds: Iterable[JsonObject]
 ) -> EvaluationState:
     findings = [_compare_with_bound(score, bound, rubric) for bound in bounds]
     result = {
@@ -123,7 +119,7 @@ def _report_score(
     return {"judge_result": result, "findings": [*state["findings"], *findings]}
 
 
-def _list_bounds(state: EvaluationState, rubric: Rubric) -> list[JsonObject]:
+def _list_bounds(state: PreparedState, rubric: Rubric) -> list[JsonObject]:
     """List the bounds of the score; a minimum of the contract replaces the rubric's default."""
     bound = state["thresholds"].get("judge_score", {})
     is_default = rubric.pass_score is not None or "min" not in bound

@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Literal
+from collections.abc import Container, Mapping, Sequence
+from typing import Any, Final, Literal
 
+from evaluation.contract.contract import AUDIT_METRICS
 from evaluation.findings import Finding, Score, Unscored, build_group, compare_with_bound, limits_by_name
-from evaluation.measures.metric_table import OPERATIONAL_METRICS, QUANTITIES, select_operational
+from evaluation.measures.metric_table import METRICS, OPERATIONAL_METRICS, QUANTITIES
 from evaluation.plugins import Plugins, Price
-from evaluation.report.report_model import Action, EvaluationState
-from evaluation.values import JsonObject, as_list, as_object
+from evaluation.report.report_model import Action, EvaluationState, PreparedState
+from evaluation.values import JsonObject
 
 Source = Literal["measured", "estimated", "missing"]
+_OTHER_GROUPS: Final = frozenset(METRICS) - frozenset(OPERATIONAL_METRICS)
 
 
-def score_operational_metrics(state: EvaluationState, plugins: Plugins) -> EvaluationState:
+def score_operational_metrics(state: PreparedState, plugins: Plugins) -> EvaluationState:
     """Check latency, tokens, cost, calls and custom resources against their thresholds."""
     run, metadata = state["agent_run"], state["run_metadata"]
     actions = state["actual_trajectory"] if "tool_calls" in run else None
-    bounds = select_operational(state["thresholds"], as_object(metadata.get("resources")))
+    bounds = _select_bounds(state["thresholds"], metadata.get("resources", ()))
     metrics, findings = score_operational(metadata, actions, bounds, plugins.prices)
     return {"operational_metrics": metrics, "findings": [*state["findings"], *findings]}
 
 
+def _select_bounds(thresholds: Mapping[str, JsonObject], resources: Container[str]) -> dict[str, JsonObject]:
+    """Return the thresholds on the cost of a run; an unknown name is a custom resource.
+
+    The audit's metrics are new: a run that records a resource of their name means the resource.
+    """
+    return {
+        metric: bound
+        for metric, bound in thresholds.items()
+        if metric not in _OTHER_GROUPS or (metric in AUDIT_METRICS and metric in resources)
+    }
+
+
 def score_operational(
-    metadata: JsonObject,
+    metadata: Mapping[str, Any],
     actions: Sequence[Action] | None,
     bounds: Mapping[str, JsonObject],
     prices: Mapping[str, Price],
@@ -65,27 +79,21 @@ def _explain_absence(name: str, *, is_asked: bool) -> Unscored:
 
 
 def collect_quantities(
-    metadata: JsonObject, actions: Sequence[Action] | None, prices: Mapping[str, Price]
+    metadata: Mapping[str, Any], actions: Sequence[Action] | None, prices: Mapping[str, Price]
 ) -> tuple[dict[str, float], set[str]]:
     """Collect every recorded value, and the totals and costs that can be computed from them.
 
     Returns:
         The values, and the names of the estimated ones.
     """
-    resources = as_object(metadata.get("resources"))
-    custom = {name: value for name, value in resources.items() if name not in OPERATIONAL_METRICS}
-    recorded = {name: metadata.get(name) for name in QUANTITIES} | custom
-    values: dict[str, float] = {
-        name: value for name, value in recorded.items() if isinstance(value, (int, float))
-    }
+    resources: Mapping[str, float] = metadata.get("resources", {})
+    values: dict[str, float] = {name: metadata[name] for name in QUANTITIES if name in metadata}
+    values |= {name: value for name, value in resources.items() if name not in OPERATIONAL_METRICS}
     values |= {} if actions is None else _measure_actions(actions)
-    latencies = [
-        each for each in as_list(metadata.get("call_latencies_ms")) if isinstance(each, (int, float))
-    ]
-    if latencies:
+    if latencies := metadata.get("call_latencies_ms"):
         # A run that records one latency for each call has recorded the number of calls too.
         values = {"model_calls": len(latencies), **values, "call_latency_max_ms": float(max(latencies))}
-    estimated = {*map(str, as_list(metadata.get("estimated")))} - {"tool_calls", "tool_errors"}
+    estimated = {*metadata.get("estimated", ())} - {"tool_calls", "tool_errors"}
     return _derive_sums(values, estimated, prices.get(str(metadata.get("model"))))
 
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from agents.sync import Call, Conversation, run_sync
 from evaluation.checks.check_model import BaseCheck, CheckContext, CheckOutcome, ToolUse
 from evaluation.checks.contract_checks import NamedCheck, describe_problem, find_check
 from evaluation.contract.contract import EvaluationContract, Threshold
-from evaluation.contract.intake import assistant_parts, list_given_texts
 from evaluation.contract.requirements import Requirement, evaluate_requirement, is_demanding
-from evaluation.contract.run import ToolCall
 from evaluation.findings import (
     CheckSource,
     Finding,
@@ -33,9 +31,9 @@ from evaluation.measures.response_scores import (
     score_against_reference,
 )
 from evaluation.plugins import Plugins
-from evaluation.report.report_model import Action, EvaluationState, read_demands, select_bounds
+from evaluation.report.report_model import Action, EvaluationState, PreparedState
 from evaluation.texts.normal import split_words
-from evaluation.values import JsonObject, Severity, as_list, format_numbers
+from evaluation.values import JsonObject, Severity, format_numbers
 
 DEFAULT_METRIC: Final = "rouge_1"
 """The similarity that the default check of a reference shows."""
@@ -112,6 +110,8 @@ def _check_similarity(score: Score, *, same: bool) -> Finding:
 
 _CALLS: Final = ("tool", "action")
 """The kinds of actions that are calls; thoughts and hand-offs are none."""
+_GIVING_ROLES: Final = frozenset({"user", "system"})
+"""The roles whose messages give an assistant what it needs to know."""
 _UNUSED: Final = CheckContext("")
 """Stands for the context of a contract without checks."""
 _NO_OUTPUT: Final = Unscored(status="missing_data", reason="the run has no final output")
@@ -127,9 +127,10 @@ _UNASKED: Final[Mapping[str, Score]] = {
 }
 
 
-def score_response_quality(state: EvaluationState, plugins: Plugins) -> Conversation[EvaluationState]:
+def score_response_quality(state: PreparedState, plugins: Plugins) -> Conversation[EvaluationState]:
     """Compute the deterministic metrics of the response, and evaluate the checks of the contract."""
-    requirements = _list_checks(state)
+    demands = state["demands"].requirements
+    requirements = [each for each in demands if isinstance(each.check, BaseCheck | NamedCheck)]
     context = build_context(state) if requirements else _UNUSED
     findings = []
     # One by one: two checks of the user's code may share a folder.
@@ -141,14 +142,10 @@ def score_response_quality(state: EvaluationState, plugins: Plugins) -> Conversa
     return _score_response(state, findings)
 
 
-def _list_checks(state: EvaluationState) -> list[Requirement]:
-    demands = read_demands(state).requirements
-    return [each for each in demands if isinstance(each.check, BaseCheck | NamedCheck)]
-
-
-def _score_response(state: EvaluationState, findings: list[Finding]) -> EvaluationState:
-    contract = read_demands(state).rules
-    thresholds, reference = select_bounds(state, RESPONSE_METRICS), contract.reference_output
+def _score_response(state: PreparedState, findings: list[Finding]) -> EvaluationState:
+    contract, bounds = state["demands"].rules, state["thresholds"]
+    thresholds = {name: bounds[name] for name in RESPONSE_METRICS if name in bounds}
+    reference = contract.reference_output
     if reference is None and not any((contract.keywords, thresholds, findings)):
         return {"response_metrics": build_group(dict.fromkeys(RESPONSE_METRICS, _NO_DEMAND), [])}
     output = read_output(state)
@@ -187,7 +184,7 @@ def _score_content(checks: Sequence[Finding], field: str) -> Score:
     return met / len(rules) if field == "required_content" else len(rules) - met
 
 
-def read_output(state: EvaluationState) -> str | None:
+def read_output(state: PreparedState) -> str | None:
     """Return the final output; None if the run has none.
 
     A recorded output may be empty; without one, an empty text only means that no message answered.
@@ -196,18 +193,20 @@ def read_output(state: EvaluationState) -> str | None:
     return output if output or state["agent_run"].get("final_output") is not None else None
 
 
-def build_context(state: EvaluationState) -> CheckContext:
+def build_context(state: PreparedState) -> CheckContext:
     """Build the context of the checks: the output, the task, the calls and the messages."""
-    output, run = read_output(state), state["agent_run"]
+    output, run, conversation = read_output(state), state["agent_run"], state["conversation"]
+    messages = () if conversation is None else conversation.messages
+    asked = [text for message in messages if message.role in _GIVING_ROLES for text in message.texts]
     return CheckContext(
         output or "",
         task=str(run.get("input") or ""),
         tool_calls=tuple(_read_call(each) for each in state["actual_trajectory"] if each["kind"] in _CALLS),
         has_output=output is not None,
         has_calls="tool_calls" in run,
-        probes=tuple(map(_read_probe, as_list(run.get("probes")))),
-        given=tuple(list_given_texts(run)),
-        messages=tuple(map(tuple, assistant_parts(run.get("messages")))),
+        probes=tuple(map(_read_probe, run.get("probes", ()))),
+        given=(*run.get("sources", ()), *asked),
+        messages=tuple(message.texts for message in messages if message.role == "assistant"),
     )
 
 
@@ -217,10 +216,11 @@ def _read_call(call: Action) -> ToolUse:
     )
 
 
-def _read_probe(value: object) -> ToolUse:
-    call = ToolCall.model_validate(value)
-    args = call.args if isinstance(call.args, dict) else None
-    return ToolUse(call.name, args, call.result, None if call.error in {None, False} else str(call.error))
+def _read_probe(call: Mapping[str, Any]) -> ToolUse:
+    args, error = call.get("args"), call.get("error")
+    is_error = error is not None and error is not False
+    args = args if isinstance(args, dict) else None
+    return ToolUse(call["name"], args, call.get("result"), str(error) if is_error else None)
 
 
 def _score_text(output: str | None, contract: EvaluationContract, missing: Sequence[str]) -> dict[str, Score]:
@@ -280,7 +280,7 @@ def _build_finding(
         evidence=outcome.evidence or None,
         check=requirement.name,
         failure=outcome.kind,
-        covers=requirement.limit(outcome.covers),
+        covers=requirement.covers or outcome.covers,
         origin=origin,
         quote=quote,
     )

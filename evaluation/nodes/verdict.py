@@ -15,12 +15,9 @@ from evaluation.report.report_model import (
     SCHEMA_VERSION,
     Alert,
     EvaluationState,
+    PreparedState,
     describe_check,
-    metric_groups,
     raise_alert,
-    read_demands,
-    select_bounds,
-    select_findings,
 )
 from evaluation.values import JsonObject
 
@@ -31,21 +28,35 @@ NOTHING_DECIDES: Final = (
 )
 
 
-def has_any_demand(state: EvaluationState) -> bool:
+def metric_groups(state: PreparedState) -> dict[str, JsonObject]:
+    """Return the metric groups by name, in the order of the report."""
+    return {
+        "response": state["response_metrics"],
+        "operational": state["operational_metrics"],
+        "trajectory": state["trajectory_metrics"],
+    }
+
+
+def select_findings(state: PreparedState, *groups: Group) -> list[Finding]:
+    """List the findings of groups, in the order of the nodes."""
+    return [finding for finding in state["findings"] if finding.group in groups]
+
+
+def has_any_demand(state: PreparedState) -> bool:
     """Return whether the contract contains any demand. A run with nothing to check cannot pass."""
-    return bool(state["baseline_metrics"] or read_demands(state).requirements)
+    return bool(state["baseline_metrics"] or state["demands"].requirements)
 
 
-def _rule_severities(state: EvaluationState) -> list[object]:
-    audit = read_demands(state).rules.audit
+def _rule_severities(state: PreparedState) -> list[object]:
+    audit = state["demands"].rules.audit
     # The search that nobody asked for can refuse a run, and answers no question of the caller.
     searched = ["critical"] if audit.demands_defects else []
-    bounds = select_bounds(state, AUDIT_METRICS).values()
+    bounds = [bound for name, bound in state["thresholds"].items() if name in AUDIT_METRICS]
     stated = [bound.get("severity", "critical") for bound in bounds]
     return [*searched, *(rule.severity for rule in audit.rules), *stated]
 
 
-def has_ended_early(state: EvaluationState) -> bool:
+def has_ended_early(state: PreparedState) -> bool:
     """Return whether the run has no whole output, so that there is nothing more to ask about it."""
     return any(finding.ends_early for finding in select_findings(state, "record"))
 
@@ -53,7 +64,7 @@ def has_ended_early(state: EvaluationState) -> bool:
 _CHECKED: Final[tuple[Group, ...]] = ("response", "operational", "trajectory")
 
 
-def decide_judge_need(state: EvaluationState, plugins: Plugins) -> EvaluationState:
+def decide_judge_need(state: PreparedState, plugins: Plugins) -> EvaluationState:
     """Ask for a judge if a rubric or a subjective criterion is given, or if a check is inconclusive."""
     has_judge = plugins.judge is not None or state["fake_judge_response"] is not None
     needed, reason = _decide_need(state, has_judge=has_judge)
@@ -61,17 +72,17 @@ def decide_judge_need(state: EvaluationState, plugins: Plugins) -> EvaluationSta
 
 
 def after_decision(
-    state: EvaluationState,
+    state: PreparedState,
 ) -> Literal["run_rubric_judge", "detect_regressions_and_anomalies"]:
     """Call the judge only if it is needed."""
     needed = state["judge_decision"].get("needed") is True
     return "run_rubric_judge" if needed else "detect_regressions_and_anomalies"
 
 
-def _decide_need(state: EvaluationState, *, has_judge: bool) -> tuple[bool, str]:
+def _decide_need(state: PreparedState, *, has_judge: bool) -> tuple[bool, str]:
     if has_ended_early(state):
         return False, "the run has no whole output"
-    request, when = _find_request(state), read_demands(state).rules.judge.when
+    request, when = _find_request(state), state["demands"].rules.judge.when
     if request is not None and (when == "always" or not _has_failed(state)):
         return True, request
     # A run that fails anyway needs no judge, whose call costs time and money.
@@ -81,21 +92,21 @@ def _decide_need(state: EvaluationState, *, has_judge: bool) -> tuple[bool, str]
     return has_judge, question if has_judge else f"{question}, and no judge is configured"
 
 
-def _find_request(state: EvaluationState) -> str | None:
+def _find_request(state: PreparedState) -> str | None:
     if state["rubric"] is not None:
         return "a rubric is configured"
-    if read_demands(state).rules.subjective_criteria:
+    if state["demands"].rules.subjective_criteria:
         return "subjective criteria are configured"
     return "a threshold on judge_score is configured" if "judge_score" in state["thresholds"] else None
 
 
-def _has_failed(state: EvaluationState) -> bool:
+def _has_failed(state: PreparedState) -> bool:
     """Return whether an audit finding or a check fails the run regardless of all else."""
     severe = [each for each in select_findings(state, "audit", *_CHECKED) if each.severity == "critical"]
     return any(each.group == "audit" or each.passed is False for each in severe)
 
 
-def _find_open_question(state: EvaluationState) -> str | None:
+def _find_open_question(state: PreparedState) -> str | None:
     """Return why a check is inconclusive; None if all are conclusive."""
     findings = select_findings(state, *_CHECKED)
     if not has_any_demand(state):
@@ -107,18 +118,18 @@ def _find_open_question(state: EvaluationState) -> str | None:
     return next((finding.reason for finding in findings if finding.kind == "inconclusive"), None)
 
 
-def detect_regressions_and_anomalies(state: EvaluationState, plugins: Plugins) -> EvaluationState:  # noqa: ARG001
+def detect_regressions_and_anomalies(state: PreparedState, plugins: Plugins) -> EvaluationState:  # noqa: ARG001
     """Compare with the baseline, and raise an alert for every finding that did not pass."""
     signals, compared = _compare_baseline(state)
     findings = [*state["findings"], *_find_unanswered(state, signals), *compared]
     return {"drift_signals": signals, "findings": findings, "alerts": _list_alerts(state, findings)}
 
 
-def _compare_baseline(state: EvaluationState) -> tuple[JsonObject, list[Finding]]:
+def _compare_baseline(state: PreparedState) -> tuple[JsonObject, list[Finding]]:
     baseline = state["baseline_metrics"]
     if baseline is None:
         return {"status": "not_applicable", "reason": "there is no baseline", "signals": []}, []
-    rules = read_demands(state).rules.drift
+    rules = state["demands"].rules.drift
     run = {"metrics": metric_groups(state), "judge": {"result": state["judge_result"]}}
     current = read_measurements(run, METRICS)
     resources: dict[str, Direction] = {name: "lower" for name in current if name not in METRICS}
@@ -131,7 +142,7 @@ _GROUPS: Final[Mapping[Group, int]] = {
 }
 
 
-def _find_unanswered(state: EvaluationState, signals: JsonObject) -> Iterator[Finding]:
+def _find_unanswered(state: PreparedState, signals: JsonObject) -> Iterator[Finding]:
     """Report a run without any answered question that more than informs, which must not pass."""
     if has_ended_early(state):
         return
@@ -144,9 +155,9 @@ def _find_unanswered(state: EvaluationState, signals: JsonObject) -> Iterator[Fi
         yield Finding("contract", "judge", None, "warning", "inconclusive", reason)
 
 
-def _list_alerts(state: EvaluationState, findings: Sequence[Finding]) -> list[Alert]:
+def _list_alerts(state: PreparedState, findings: Sequence[Finding]) -> list[Alert]:
     """List every alert of a run, the most severe first, then in the order of the report."""
-    default_owner = read_demands(state).rules.owner
+    default_owner = state["demands"].rules.owner
     # A judge that has decided answers what the measures left open.
     is_judged = (state["judge_result"] or {}).get("passed") is not None
     # Not only False: a question without an answer must not look like a pass.
@@ -160,7 +171,7 @@ def _list_alerts(state: EvaluationState, findings: Sequence[Finding]) -> list[Al
     return [raise_alert(finding, default_owner) for finding in failed]
 
 
-def decide_evaluation_status(state: EvaluationState, plugins: Plugins) -> EvaluationState:  # noqa: ARG001
+def decide_evaluation_status(state: PreparedState, plugins: Plugins) -> EvaluationState:  # noqa: ARG001
     """Take the strictest status that any alert asks for: no approval outweighs a failure."""
     return {
         "evaluation_status": strictest_status((alert["kind"], alert["severity"]) for alert in state["alerts"])
@@ -179,7 +190,7 @@ _OUTSIDE_FIELDS: Final = (
 """Fields with data from outside."""
 
 
-def finalize_report(state: EvaluationState, plugins: Plugins) -> EvaluationState:
+def finalize_report(state: PreparedState, plugins: Plugins) -> EvaluationState:
     """Build the report and redact all that it quotes."""
     is_harmless = not (state.get("may_be_sensitive", True) or plugins.recognizers)
     # A judge's answer and the errors came after the search of the case, so they are searched in any case.
@@ -203,7 +214,7 @@ def finalize_report(state: EvaluationState, plugins: Plugins) -> EvaluationState
     return redactor.clean(update)
 
 
-def _outside_values(state: EvaluationState, names: Iterable[str]) -> Iterator[object]:
+def _outside_values(state: PreparedState, names: Iterable[str]) -> Iterator[object]:
     """Yield the data from outside; the run field by field, so that a search can skip harmless fields."""
     for name in names:
         value = state.get(name)
@@ -213,7 +224,7 @@ def _outside_values(state: EvaluationState, names: Iterable[str]) -> Iterator[ob
             yield value
 
 
-def build_report(state: EvaluationState) -> JsonObject:
+def build_report(state: PreparedState) -> JsonObject:
     """Build the report of a state."""
     decision, alerts = state["judge_decision"], state["alerts"]
     failures = [each["reason"] for each in alerts if STATUS[each["kind"]][each["severity"]] != "passed"]
@@ -244,7 +255,7 @@ def build_report(state: EvaluationState) -> JsonObject:
     }
 
 
-def _summarize(state: EvaluationState, failures: Sequence[str]) -> str:
+def _summarize(state: PreparedState, failures: Sequence[str]) -> str:
     status = state["evaluation_status"]
     if not failures:
         return f"{status}: {_count_checks(state)}"
@@ -253,7 +264,7 @@ def _summarize(state: EvaluationState, failures: Sequence[str]) -> str:
     return f"{status}: {' '.join(failures[:_QUOTED])}{rest}"
 
 
-def _count_checks(state: EvaluationState) -> str:
+def _count_checks(state: PreparedState) -> str:
     checks = select_findings(state, *_CHECKED)
     judge = "the judge" if state["judge_decision"].get("called") else "a fake judge response"
     judged = f", {judge} approved" if (state["judge_result"] or {}).get("passed") is True else ""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Final, Literal, NotRequired, Self, TypeAlias, cast
+from collections.abc import Mapping
+from typing import Any, Final, Literal, NotRequired, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypedDict
@@ -19,7 +19,6 @@ from evaluation.findings import (
     EvaluationStatus,
     Finding,
     FindingKind,
-    Group,
 )
 from evaluation.importers.conversation import Conversation
 from evaluation.values import JsonObject, Severity, as_object
@@ -243,7 +242,8 @@ class EvaluationState(TypedDict, total=False):
 
     input: str
     case_id: str | None
-    agent_run: JsonObject
+    agent_run: Mapping[str, Any]
+    """The fields of an ``AgentRun``, with its messages as they were read."""
     actual_output: str
     findings: list[Finding]
     """All findings so far, in the order of the nodes; a graph stores them as plain JSON."""
@@ -251,7 +251,8 @@ class EvaluationState(TypedDict, total=False):
     actual_trajectory: list[Action]
     expected_trajectory: list[JsonObject]
     trajectory_match_mode: str
-    run_metadata: JsonObject
+    run_metadata: Mapping[str, Any]
+    """The fields of a ``RunMetadata`` that have a value."""
     thresholds: dict[str, JsonObject]
     """Normalised: min, max, severity, owner by metric."""
     rubric: JsonObject | None
@@ -277,34 +278,9 @@ class EvaluationState(TypedDict, total=False):
 
 
 class PreparedState(EvaluationState, total=False):
-    """The state between the nodes, with the parts that are not stored."""
+    """The state that a node reads, with the parts that are not stored."""
 
     demands: Contract
     """The contract, validated once."""
     conversation: Conversation | None
     """The messages of the run, read once."""
-
-
-def read_demands(state: EvaluationState) -> Contract:
-    """Return the contract of a state; one that comes from a store is read from its JSON."""
-    demands = cast("PreparedState", state).get("demands")
-    return Contract.read(state["contract"]) if demands is None else demands
-
-
-def metric_groups(state: EvaluationState) -> dict[str, JsonObject]:
-    """Return the metric groups by name, in the order of the report."""
-    return {
-        "response": state["response_metrics"],
-        "operational": state["operational_metrics"],
-        "trajectory": state["trajectory_metrics"],
-    }
-
-
-def select_findings(state: EvaluationState, *groups: Group) -> list[Finding]:
-    """List the findings of groups, in the order of the nodes."""
-    return [finding for finding in state["findings"] if finding.group in groups]
-
-
-def select_bounds(state: EvaluationState, metrics: Iterable[str]) -> dict[str, JsonObject]:
-    """Return the normalised thresholds on some metrics."""
-    return {name: state["thresholds"][name] for name in metrics if name in state["thresholds"]}

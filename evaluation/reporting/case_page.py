@@ -18,7 +18,6 @@ from markupsafe import Markup
 from evaluation.cases.case_result import CaseResult
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import Plugins
-from evaluation.report.report_model import read_demands
 from evaluation.reporting.summaries import rank_problems, summarize_arms
 from evaluation.texts.normal import show_hidden
 from evaluation.values import JsonObject
@@ -100,7 +99,7 @@ def _hash_script(script: str) -> str:
 def list_actions(result: CaseResult) -> JsonObject:
     """Return the expected ``steps`` and the observed ``actions``."""
     state = prepare_evaluation({**result.expected, "agent_run": result.agent_run}, Plugins())
-    expected, actions = read_demands(state).rules.expected_trajectory or [], state["actual_trajectory"]
+    expected, actions = state["demands"].rules.expected_trajectory or [], state["actual_trajectory"]
     return {
         "steps": [step.model_dump(mode="json", exclude_unset=True) for step in expected],
         "actions": [{name: value for name, value in each.items() if value is not None} for each in actions],

@@ -2,7 +2,7 @@ import re
 
 from evaluation.checks import CheckContext
 from evaluation.contract.contract import AuditRule
-from evaluation.contract.intake import assistant_parts
+from evaluation.importers.conversation import read_conversation
 from evaluation.nodes.audit_requirements import check_rules, find_exposures
 from evaluation.report.report_model import describe_audit_finding
 from tests.evaluation.actions import observed
@@ -18,8 +18,8 @@ def action(name="search", args=None, kind="tool"):
     return observed(name, args=args, kind=kind)
 
 
-def findings(rule, output="Order 12345 is in transit.", actions=(), messages=None):
-    parts = tuple(map(tuple, assistant_parts(messages)))
+def findings(rule, output="Order 12345 is in transit.", actions=(), messages=()):
+    parts = tuple(each.texts for each in read_conversation(messages).messages if each.role == "assistant")
     context = CheckContext(output or "", has_output=output is not None, messages=parts)
     return check_rules([AuditRule.model_validate({"id": "rule", **rule})], context, [*actions])
 
