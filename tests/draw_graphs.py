@@ -28,12 +28,10 @@ def draw_graphs() -> list[str]:
 
 
 def read_drawings() -> list[str]:
-    """Read the drawings of the page."""
     return _DRAWING.findall(PAGE.read_text(encoding="utf-8"))
 
 
 def main() -> None:
-    """Replace the drawings of the page."""
     drawings = iter(draw_graphs())
     page = _DRAWING.sub(lambda _: next(drawings), PAGE.read_text(encoding="utf-8"))
     PAGE.write_text(page, encoding="utf-8")

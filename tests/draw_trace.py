@@ -65,7 +65,6 @@ def draw_trace() -> str:
 
 
 def read_trace() -> str:
-    """Returns the trace in the documentation."""
     match = _BLOCK.search(PAGE.read_text(encoding="utf-8"))
     return match[0] if match else ""
 

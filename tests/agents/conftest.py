@@ -18,21 +18,17 @@ class ChatServer:
     requests: list[dict[str, object]] = field(default_factory=list)
 
     def will_say(self, content: str | None, finish_reason: str = "stop", **message: object) -> None:
-        """Add a reply of the model."""
         reply = ModelReply(content or "", reason=finish_reason, more=message)
         self.answers.append(encode(write_body("openai", reply)))
 
     def will_fail(self, status: int, **headers: str) -> None:
-        """Add an error with this HTTP status."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         self.answers.append(encode({"error": {"message": f"status {status}", "type": "x"}}, status, named))
 
     def will_refuse(self, message: str, status: int = 400) -> None:
-        """Add an error that says this."""
         self.answers.append(encode({"error": {"message": message, "type": "invalid_request_error"}}, status))
 
     def will_send(self, body: bytes) -> None:
-        """Add these bytes, as if they were a reply."""
         self.answers.append(encode(body, headers={"Content-Type": "application/json"}))
 
     def model(self) -> ChatOpenAI:

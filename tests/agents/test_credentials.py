@@ -6,37 +6,37 @@ LETTERS = "aB3dE5gH7jK9mN1pQ3sT5vW7xY9zA1cD3eF5gH7j"
 
 HEX = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"
 
-LEAKS = {
-    "a key with a known prefix": (f"401: hf_{LETTERS[:34]} is not valid", LETTERS[:34]),
-    "a key of a cloud": ("AKIA" + "Q2W3E4R5T6Y7U5I2 has no rights", "Q2W3E4R5"),
-    "a password in an address": ("cannot connect to postgres://app:n0t-So-S3cret@db/x", "n0t-So-S3cret"),
-    "a header": (f"Headers({{'api-key': '{LETTERS[:32]}'}})", LETTERS[:32]),
-    "a bearer": (f"Bearer {LETTERS[:24]} was refused", LETTERS[:24]),
-    "a login in base64": ("Authorization: Basic YWxpY2U6aHVudGVyMg==", "YWxpY2U6aHVudGVyMg"),
-    "a key of no known form, in the words of a server": (
-        "Incorrect API key provided: 9f8e7d6c5b4a39281706", "9f8e7d6c5b4a",
+LEAKS = [
+    (f"401: hf_{LETTERS[:34]} is not valid", LETTERS[:34]),
+    ("AKIA" + "Q2W3E4R5T6Y7U5I2 has no rights", "Q2W3E4R5"),
+    ("cannot connect to postgres://app:n0t-So-S3cret@db/x", "n0t-So-S3cret"),
+    (f"Headers({{'api-key': '{LETTERS[:32]}'}})", LETTERS[:32]),
+    (f"Bearer {LETTERS[:24]} was refused", LETTERS[:24]),
+    ("Authorization: Basic YWxpY2U6aHVudGVyMg==", "YWxpY2U6aHVudGVyMg"),
+    (
+        "Incorrect API key provided: 9f8e7d6c5b4a39281706", "9f8e7d6c5b4a"
     ),
-    "a query": (f"GET /v1?key={LETTERS[:20]} failed", LETTERS[:20]),
-    "a key of no known form, in quotes": (f"invalid token '{LETTERS[:32]}'", LETTERS[:32]),
-    "a key in hexadecimal digits after its name": ("Invalid API key " + HEX, HEX),
-    "a field with a vague name": (f"key={LETTERS[:24]}", LETTERS[:24]),
-    "hexadecimal digits after a vague name": (f'the key "{HEX}" is not known', HEX),
-    "a key that nothing announces": (f"{LETTERS[:24]} was refused", LETTERS[:24]),
-    "a key with a prefix of an unknown vendor": (f"acme_live_{LETTERS[:24]} has expired", LETTERS[:24]),
-    "a key with hyphens": ("(vBa8-hZ6tWqP3xN0rK5mJ2cF_9dL)", "hZ6tWqP3xN0rK5mJ2cF_9dL"),
-    "a URL signed for S3": (f"https://s3.test/k?X-Amz-Expires=3600&X-Amz-Signature={HEX}{HEX} failed", HEX),
-    "a URL signed for Google's store": (f"https://storage.test/b/o?X-Goog-Signature={HEX * 8}", HEX),
-    "a URL signed for Azure's store": (f"https://a.blob.test/c/b?sv=2022&sig={LETTERS[:40]}%3D", LETTERS),
-    "a URL signed for CloudFront": (f"https://c.test/x?Signature={LETTERS}__&Key-Pair-Id=K1", LETTERS),
-    "a signed URL in JSON": (f'{{"url": "https://h/p?x=1\\u0026signature={HEX}"}}', HEX),
-    "a signed URL on a page": (f"<a href='https://h/p?x=1&amp;sig={LETTERS[:20]}'>", LETTERS[:20]),
-    "a query alone": (f"?X-Amz-Signature={HEX}", HEX),
-    "a command": ("mysql -u root -phunter22x failed", "hunter22x"),
-}  # fmt: skip
+    (f"GET /v1?key={LETTERS[:20]} failed", LETTERS[:20]),
+    (f"invalid token '{LETTERS[:32]}'", LETTERS[:32]),
+    ("Invalid API key " + HEX, HEX),
+    (f"key={LETTERS[:24]}", LETTERS[:24]),
+    (f'the key "{HEX}" is not known', HEX),
+    (f"{LETTERS[:24]} was refused", LETTERS[:24]),
+    (f"acme_live_{LETTERS[:24]} has expired", LETTERS[:24]),
+    ("(vBa8-hZ6tWqP3xN0rK5mJ2cF_9dL)", "hZ6tWqP3xN0rK5mJ2cF_9dL"),
+    (f"https://s3.test/k?X-Amz-Expires=3600&X-Amz-Signature={HEX}{HEX} failed", HEX),
+    (f"https://storage.test/b/o?X-Goog-Signature={HEX * 8}", HEX),
+    (f"https://a.blob.test/c/b?sv=2022&sig={LETTERS[:40]}%3D", LETTERS),
+    (f"https://c.test/x?Signature={LETTERS}__&Key-Pair-Id=K1", LETTERS),
+    (f'{{"url": "https://h/p?x=1\\u0026signature={HEX}"}}', HEX),
+    (f"<a href='https://h/p?x=1&amp;sig={LETTERS[:20]}'>", LETTERS[:20]),
+    (f"?X-Amz-Signature={HEX}", HEX),
+    ("mysql -u root -phunter22x failed", "hunter22x"),
+]  # fmt: skip
 
 
 def test_a_credential_in_an_error_is_masked(subtests):
-    for text, secret in LEAKS.values():
+    for text, secret in LEAKS:
         with subtests.test(text=text, secret=secret):
             assert secret not in mask_keys(text)
 

@@ -85,13 +85,11 @@ def calls(*wanted: tuple[str, dict[str, object]], text: str = "") -> AIMessage:
 
 
 def unparsable(arguments: str) -> AIMessage:
-    """A reply whose tool call holds no JSON."""
     call = InvalidToolCall(type="invalid_tool_call", name="add", args=arguments, id="9", error=None)
     return AIMessage("", invalid_tool_calls=[call])
 
 
 def mixed() -> AIMessage:
-    """A reply with a call that can be read, and one that cannot."""
     return calls(("add", {"a": 1, "b": 1})).model_copy(
         update={"invalid_tool_calls": unparsable("{").invalid_tool_calls}
     )
@@ -106,7 +104,6 @@ both_entries = pytest.mark.parametrize("awaited", [False, True], ids=["blocking"
 
 
 def answers(model: ScriptedChatModel, at: int = -1) -> list[tuple[str, str, str]]:
-    """The tool messages within a prompt: id, status, text."""
     return [
         (message.tool_call_id, message.status, message.text)
         for message in model.prompts[at]
@@ -158,8 +155,6 @@ def test_a_call_may_have_another_model_with_the_same_tools():
 
 
 class RefusedError(Exception):
-    """The answer of a server that takes no temperature."""
-
     status_code = 400
 
 
@@ -260,8 +255,6 @@ async def test_calls_without_an_id_get_one_that_their_answers_carry(subtests, aw
 
 
 class Counter(AgentMiddleware):
-    """Counts calls."""
-
     def __init__(self):
         super().__init__()
         self.count = 0
@@ -276,16 +269,12 @@ class Counter(AgentMiddleware):
 
 
 class Again(Counter):
-    """Calls twice."""
-
     def note(self, request, handler):
         super().note(request, handler)
         return super().note(request, handler)
 
 
 class Caught(Counter):
-    """Answers after an error."""
-
     def wrap_tool_call(self, request, handler):
         self.count += 1
         try:

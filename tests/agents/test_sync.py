@@ -30,7 +30,6 @@ async def test_inside_a_running_loop_it_runs_beside_it_with_the_callers_context(
 
 
 async def never_ends() -> None:
-    """Swallow every cancellation."""
     while True:
         with suppress(asyncio.CancelledError):
             await asyncio.sleep(3600)

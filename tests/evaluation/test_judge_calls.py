@@ -3,31 +3,31 @@
 from evaluation import evaluate
 
 RUN = {"final_output": "Done.", "tool_calls": ["a", "a", "a"], "latency_ms": 5}
-ASKING = {
-    "a reference": {"reference_output": "Done."},
-    "keywords": {"keywords": ["done"]},
-    "content": {"required_content": [{"text": "done"}]},
-    "what must not be said": {"forbidden_content": [{"text": "sorry"}]},
-    "a length": {"checks": [{"check": "word_count", "max": 5}]},
-    "actions": {"expected_trajectory": ["a", "a", "a"]},
-    "a threshold": {"thresholds": {"latency_ms": 10}},
-    "a forbidden tool": {"trajectory": {"forbidden_tools": ["b"]}},
-    "an audit": {"audit": {"rules": [{"id": "r", "forbidden": {"text": "sorry"}}]}},
-    "a baseline": {"baseline_metrics": {"latency_ms": 5}},
-}
-SILENT = {
-    "nothing": {},
-    "no keywords": {"keywords": []},
-    "no threshold": {"thresholds": {}},
-    "a rule for comparing": {"trajectory": {"arguments": {"match": "ignore"}}},
-    "what credentials count for": {"audit": {"credentials": "warning"}},
-    "an empty baseline": {"baseline_metrics": {}},
-    "an owner": {"owner": "ops"},
-}
+ASKING = [
+    {"reference_output": "Done."},
+    {"keywords": ["done"]},
+    {"required_content": [{"text": "done"}]},
+    {"forbidden_content": [{"text": "sorry"}]},
+    {"checks": [{"check": "word_count", "max": 5}]},
+    {"expected_trajectory": ["a", "a", "a"]},
+    {"thresholds": {"latency_ms": 10}},
+    {"trajectory": {"forbidden_tools": ["b"]}},
+    {"audit": {"rules": [{"id": "r", "forbidden": {"text": "sorry"}}]}},
+    {"baseline_metrics": {"latency_ms": 5}},
+]
+SILENT = [
+    {},
+    {"keywords": []},
+    {"thresholds": {}},
+    {"trajectory": {"arguments": {"match": "ignore"}}},
+    {"audit": {"credentials": "warning"}},
+    {"baseline_metrics": {}},
+    {"owner": "ops"},
+]
 
 
 def test_a_run_that_does_what_was_asked_is_conclusive(subtests):
-    for asked in ASKING.values():
+    for asked in ASKING:
         with subtests.test(asked=asked):
             report = evaluate({"agent_run": RUN, **asked})
 
@@ -36,7 +36,7 @@ def test_a_run_that_does_what_was_asked_is_conclusive(subtests):
 
 
 def test_a_run_of_which_nothing_was_asked_needs_review(subtests):
-    for silent in SILENT.values():
+    for silent in SILENT:
         with subtests.test(silent=silent):
             report = evaluate({"agent_run": RUN, **silent})
 

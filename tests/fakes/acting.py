@@ -29,7 +29,6 @@ class Office:
         self.faults = list(faults)
 
     def act(self, effect, answer):
-        """Note an effect; answer or fail."""
         self.done.append(effect)
         fault = self.faults.pop(0) if self.faults else None
         if isinstance(fault, BaseException):
@@ -37,8 +36,6 @@ class Office:
         return answer if fault is None else fault
 
     def tools(self):
-        """The tools of the office."""
-
         def pay(to: str, euros: float = 1.0) -> str:
             """Pay."""
             return self.act(f"pay {to} {euros}", f"paid {euros} to {to}")
@@ -81,7 +78,6 @@ def list_outcomes(state):
 
 
 def list_texts(model):
-    """The texts of the last prompt of a model."""
     return [message.text for message in model.prompts[-1]]
 
 

@@ -23,7 +23,6 @@ class Answers(Generic[T]):
         self._lock = threading.Lock()
 
     def next(self, *args: object) -> T:
-        """Returns the next answer."""
         with self._lock:
             answer = self._answers[min(self._given, len(self._answers) - 1)]
             self._given += 1

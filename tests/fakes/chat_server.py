@@ -114,12 +114,10 @@ def _kind(body: dict[str, object]) -> str:
 
 
 def call(name: str, **args: object) -> str:
-    """A reply that calls a tool."""
     return json.dumps({"call": {"name": name, "arguments": json.dumps(args)}})
 
 
 def _write(body: dict[str, object], text: str, *, usage: bool) -> bytes:
-    """The reply in the form that was asked for."""
     is_call = text.startswith('{"call": ')
     asked = json.loads(text)["call"] if is_call else {}
     calls = [(asked["name"], asked["arguments"])] if is_call else []

@@ -23,15 +23,11 @@ class FakeCompressor:
 
 
 class AsyncFakeCompressor(FakeCompressor):
-    """A compressor whose ``invoke`` is a coroutine."""
-
     async def invoke(self, text):
         return self._shorten(text)
 
 
 class RunCompressor:
-    """A compressor with ``_run`` only."""
-
     def __init__(self):
         self.texts: list[str] = []
 

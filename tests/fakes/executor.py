@@ -19,7 +19,6 @@ class ExecutorCall:
 
 
 def done(step: str, context: str = "") -> str:
-    """The default answer of an executor."""
     return f"{step} done"
 
 
@@ -40,15 +39,11 @@ class FakeExecutor:
 
 
 class PlainExecutor(FakeExecutor):
-    """An executor that does not take the task."""
-
     def execute_step(self, step_description, context=""):
         return super().execute_step(step_description, context)
 
 
 class CorrectingExecutor(FakeExecutor):
-    """An executor with ``correct_step``."""
-
     def correct_step(self, step_description, previous_output, feedback, context="", task=""):
         self.calls.append(ExecutorCall(step_description, context, previous_output, feedback, task))
         return self._answers.next(step_description, context)
@@ -76,8 +71,6 @@ class SynthesizingExecutor(FakeExecutor):
 
 
 class AsyncFakeExecutor(FakeExecutor):
-    """An executor whose ``execute_step`` is a coroutine."""
-
     async def execute_step(self, step_description, context="", task=""):
         await asyncio.sleep(0)
         return super().execute_step(step_description, context, task)
@@ -109,8 +102,6 @@ class ModelExecutor(FakeExecutor):
 
 
 class AsyncModelExecutor(ModelExecutor):
-    """A ModelExecutor whose ``execute_step`` is a coroutine."""
-
     async def execute_step(self, step_description, context=""):
         self.calls.append(ExecutorCall(step_description, context))
         replies = [(await self.llm.ainvoke(step_description)).text for _ in range(self.calls_per_step)]

@@ -18,7 +18,6 @@ class RecordingHook:
 
     @property
     def names(self) -> list[str]:
-        """The class names of the events, in order."""
         return [type(event).__name__ for event in self.events]
 
     def __call__(self, event):

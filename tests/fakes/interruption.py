@@ -14,7 +14,6 @@ class InterruptedExecutor:
         self.reached = asyncio.Event()
 
     async def execute_step(self, step_description: str, context: str = "") -> str:
-        """Return the step; never return at the step of the interruption."""
         if self.word not in step_description:
             return step_description
         self.reached.set()

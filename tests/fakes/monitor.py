@@ -4,12 +4,10 @@ from tests.fakes.answers import Answers
 
 
 def accept(feedback: str = "good") -> dict[str, object]:
-    """A verdict that accepts."""
     return {"success": True, "feedback": feedback}
 
 
 def refuse(feedback: str = "not good") -> dict[str, object]:
-    """A verdict that refuses."""
     return {"success": False, "feedback": feedback}
 
 
@@ -30,7 +28,5 @@ class FakeMonitor:
 
 
 class AsyncFakeMonitor(FakeMonitor):
-    """A monitor whose ``evaluate`` is a coroutine."""
-
     async def evaluate(self, objective, result):
         return super().evaluate(objective, result)

@@ -20,12 +20,9 @@ class FakePlanner:
 
 
 class AsyncFakePlanner(FakePlanner):
-    """A planner whose ``generate_plan`` is a coroutine."""
-
     async def generate_plan(self, task):
         return super().generate_plan(task)
 
 
 def steps(count: int) -> list[str]:
-    """A plan of ``count`` steps."""
     return [f"step {number}" for number in range(1, count + 1)]

@@ -62,7 +62,6 @@ class ProtocolServer:
     headers: list[dict[str, str]] = field(default_factory=list)
 
     def model(self, protocol: Protocol, **options: object) -> BaseChatModel:
-        """Builds the chat model of a user of this server."""
         base = f"{self.url}/v1" if protocol == "openai" else self.url
         key = {} if protocol == "ollama" else {"api_key": "none"}
         return load_model(f"{protocol}:m", base_url=base, **key, **options)
@@ -167,7 +166,6 @@ def ollama_reply(text: str = "Hi", **counts: object) -> bytes:
 
 
 def split(text: str) -> list[str]:
-    """Splits a text into pieces."""
     return [text[at : at + PIECE] for at in range(0, len(text), PIECE)]
 
 
@@ -265,7 +263,6 @@ def _anthropic_stream(reply: ModelReply) -> list[bytes]:
 
 
 def write_error_event(protocol: Protocol, message: str, code: object = None) -> bytes:
-    """Writes an error within a stream."""
     if protocol == "ollama":
         return json.dumps({"error": message}).encode() + b"\n"
     event = {"type": "error", "error": {"type": code or "overloaded_error", "message": message, "code": code}}

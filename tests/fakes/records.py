@@ -51,11 +51,9 @@ def judged(status: str = "failed", kinds: Sequence[str] = ("content",), **change
 
 
 def followed_by(made: Attempt, use: str, rule: int | None = None, **options: object) -> Attempt:
-    """An attempt after which a strategy was used."""
     return {**made, "decision": {"use": use, "reason": "", "rule": rule, "options": options}}
 
 
 def corrected(made: Attempt) -> Attempt:
-    """An attempt that a person sent back."""
     answer = {"answer": "correct", "text": "so", "answered_by": "Ada", "answered_at": ""}
     return {**made, "supervision": {"verdict": None, "answer": answer}}

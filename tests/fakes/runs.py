@@ -21,22 +21,18 @@ def build(executor=None, monitor=None, plan=("one", "two"), planner=None, compre
 
 
 def run(*agents, task="x", **options):
-    """The state of a run of such an orchestrator."""
     return build(*agents, **options).run(task)
 
 
 def agent(*replies, tools=(), usage=None):
-    """An executor whose model (``llm``) gives these replies."""
     return ExecutionAgent(ScriptedChatModel(list(replies), usage=usage), list(tools))
 
 
 def call(name, /, **args):
-    """A reply that calls a tool."""
     return AIMessage("", tool_calls=[{"name": name, "args": args, "id": "1"}])
 
 
 def stored_state(orchestrator):
-    """The state that is stored for the thread "thread"."""
     return orchestrator.graph.get_state(THREAD).values
 
 

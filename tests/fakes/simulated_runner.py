@@ -17,7 +17,6 @@ class SimulatedRunner:
         self.chances, self.runs = chances, 0
 
     def __call__(self, case, policy):
-        """Runs a task under a policy."""
         self.runs += 1
         attempts = [self._attempt(case.task, "first", 0)]
         while (decision := decide(policy, attempts)).is_retry:

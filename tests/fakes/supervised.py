@@ -30,7 +30,6 @@ OUTPUT = "An old silent pond"
 
 
 def a_commitment(**changes: object) -> Commitment:
-    """A commitment of high confidence, without assumptions."""
     plain: dict[str, object] = {
         "step_index": 2,
         "kind": "first",
@@ -49,7 +48,6 @@ def a_commitment(**changes: object) -> Commitment:
 
 
 def an_assessment(**changes: object) -> SelfAssessment:
-    """An assessment of a met commitment."""
     plain: dict[str, object] = {
         "step_index": 2,
         "actual_output": "An old silent pond",
@@ -65,7 +63,6 @@ def an_assessment(**changes: object) -> SelfAssessment:
 
 
 def a_request(**changes: object) -> SuperviseRequest:
-    """A request about a step whose commitment was not met."""
     plain: dict[str, object] = {
         "objective": "Write a haiku",
         "output": "An old silent pond",
@@ -78,36 +75,29 @@ def a_request(**changes: object) -> SuperviseRequest:
 
 
 def read_commitment(text: str) -> Commitment:
-    """The commitment of a model's reply."""
     return build_commitment(read_reply(CommitmentReply, text), 2, "Write a haiku", NOW, "first")
 
 
 def convert_commitment(value: object) -> Commitment:
-    """The commitment of an executor's own mapping."""
     return build_commitment(read_mapping(CommitmentReply, value), 2, "Write a haiku", NOW, "first")
 
 
 def read_assessment(text: str, output: str = OUTPUT) -> SelfAssessment:
-    """The self-assessment of a model's reply."""
     reply = read_reply(AssessmentReply, text, [output])
     return build_assessment(reply, 2, output, ["search"], NOW)
 
 
 def convert_assessment(value: object) -> SelfAssessment:
-    """The self-assessment of an executor's own mapping."""
     return build_assessment(read_mapping(AssessmentReply, value), 2, OUTPUT, ["search"], NOW)
 
 
 def convert_reconciliation(value: object) -> Reconciliation:
-    """The reconciliation of a supervisor's own mapping."""
     return build_reconciliation(value)
 
 
 def read_verdict(text: str, shown: Sequence[str] = ()) -> SupervisorVerdict:
-    """The verdict of a model's reply."""
     return build_verdict(read_reply(VerdictReply, text, shown))
 
 
 def convert_verdict(value: object) -> SupervisorVerdict:
-    """The verdict of a supervisor's own mapping."""
     return build_verdict(read_mapping(VerdictReply, value))

@@ -52,8 +52,6 @@ class Place:
 
 
 class Places(Protocol):
-    """Makes empty places."""
-
     def __call__(self) -> Place: ...
 
 

@@ -12,7 +12,6 @@ from tests.faults.servers import Disk, NoDiskError, Postgres, disk_at, postgres_
 
 @pytest.fixture
 def places(tmp_path: Path) -> Places:
-    """Places in SQLite."""
     numbers = count()
 
     def place() -> Place:
@@ -25,7 +24,6 @@ def places(tmp_path: Path) -> Places:
 
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
-    """A real PostgreSQL."""
     with postgres_in(tmp_path_factory.mktemp("postgres")) as server:
         yield server
 

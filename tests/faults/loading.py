@@ -59,7 +59,6 @@ class Load:
 
     @property
     def throughput(self) -> float:
-        """Runs a second."""
         return len(self.latencies) / self.seconds
 
     @property

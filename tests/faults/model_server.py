@@ -19,8 +19,6 @@ _SO_LINGER_AT_ONCE = struct.pack("ii", 1, 0)
 
 
 class Fault(Enum):
-    """What happens to a call."""
-
     REFUSED = "connection refused"
     RESET = "connection reset"
     HANGING = "no answer"
@@ -60,12 +58,10 @@ class Script:
 
     @property
     def coming(self) -> Fault | None:
-        """What happens to the next call."""
         trouble = self.troubles[self._answers] if self._answers < len(self.troubles) else None
         return trouble[0] if trouble is not None and self._met < trouble[1] else None
 
     def met(self) -> Fault | None:
-        """Count a call; what happens to it."""
         fault, self.calls = self.coming, self.calls + 1
         if fault is None or fault in HARMLESS:
             self._met, self._answers = 0, self._answers + 1
@@ -91,7 +87,6 @@ class Line(httpx.AsyncBaseTransport):
 
 @contextmanager
 def serve_models() -> Iterator[tuple[str, dict[str, Script]]]:
-    """The address of a server, and the scripts of its models, which a test writes."""
     scripts: dict[str, Script] = {}
 
     def answer(asked: dict[str, Any]) -> bytes | Callable[[socket.socket], object]:

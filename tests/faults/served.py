@@ -91,8 +91,6 @@ def serve(place: Place, told: Connection, pause_s: float, asks: bool) -> None:
 
 @dataclass(frozen=True)
 class Server:
-    """A server that runs, and a client of it."""
-
     process: BaseProcess
     client: httpx.Client
 
@@ -107,17 +105,14 @@ class Server:
         return cls(process, httpx.Client(base_url=address, timeout=FINISH_S, trust_env=False))
 
     def kill(self) -> None:
-        """Kill it as ``kill -9`` does."""
         self.process.kill()
         self.process.join()
         self.client.close()
 
     def read(self, path: str) -> Any:
-        """Return the JSON of a path."""
         return self.client.get(path).raise_for_status().json()
 
     def list_runs(self) -> dict[str, str]:
-        """Return the status of each run."""
         return {run["thread_id"]: run["status"] for run in self.read("/api/runs?limit=200")["runs"]}
 
 
@@ -189,7 +184,6 @@ def kill_servers(place: Place, seed: int, *, kills: int, runs: int) -> tuple[Per
 
 
 def wait_for(is_reached: Any) -> None:
-    """Wait until something is so."""
     deadline = time.monotonic() + FINISH_S
     while not is_reached():
         assert time.monotonic() < deadline, "it hangs"

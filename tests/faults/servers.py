@@ -37,14 +37,11 @@ _BUSY = """
 
 @dataclass(frozen=True)
 class Postgres:
-    """A server with places in it."""
-
     server: PostgresServer
     folder: Path
     _numbers: Iterator[int] = field(default_factory=count)
 
     def place(self) -> Place:
-        """A place in a database of its own."""
         name = f"runs{next(self._numbers)}"
         self._tell(f"CREATE DATABASE {name}")
         own = self.folder / name
@@ -56,7 +53,6 @@ class Postgres:
         self.server.stop()
 
     def crash(self) -> None:
-        """As if all of it were killed."""
         pid = self.server.get_pid()
         assert pid is not None
         os.kill(pid, signal.SIGQUIT)
@@ -66,7 +62,6 @@ class Postgres:
         start_patiently(self.server.ensure_postgres_running)
 
     def cut(self) -> None:
-        """Cut every connection to it."""
         self._tell(_OTHERS)
 
     def cut_idle(self) -> None:
@@ -100,11 +95,9 @@ class Disk:
     outside: Path
 
     def place(self) -> Place:
-        """A store on it, whose log is elsewhere."""
         return Place(str(self.folder / "runs.sqlite"), self.outside)
 
     def fill(self) -> None:
-        """Leave no room."""
         with (self.folder / "filler").open("wb", buffering=0) as filler:
             try:
                 while True:
@@ -116,7 +109,6 @@ class Disk:
         (self.folder / "filler").unlink()
 
     def protect(self) -> None:
-        """Let nobody write to it."""
         _mount("-o", "remount,ro", str(self.folder))
 
     def unprotect(self) -> None:

@@ -126,8 +126,6 @@ def taken_by(store):
 
 
 class SlowLocks:
-    """Locks that are acquired slowly."""
-
     def __init__(self):
         self.held: set[str] = set()
         self.asked, self.may = threading.Event(), threading.Event()

@@ -24,14 +24,11 @@ RUNS = 12
 
 @pytest.fixture
 def fleet(postgres: Postgres, tmp_path: Path) -> Iterator[Fleet]:
-    """Workers on a database of their own."""
     with fleet_on(postgres.place().store, tmp_path / "fleet", heartbeat_s=1, effect_s=0.2) as workers:
         yield workers
 
 
 def wait_supervised(fleet: Fleet, ended: int = RUNS) -> None:
-    """Wait for the ends of all runs, with a supervisor."""
-
     def is_over() -> bool:
         fleet.supervise()
         return fleet.statuses().total() == ended and not fleet.jobs()

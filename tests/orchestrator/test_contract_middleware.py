@@ -19,8 +19,6 @@ TOTAL = {"required_content": [{"number": 12.5}]}
 
 
 class Shop:
-    """A shop that counts its refunds."""
-
     def __init__(self, *answers):
         self.refunds: list[str] = []
         self.answers = [*answers]
@@ -48,7 +46,6 @@ def build(replies, contract=TOTAL, shop=None, saver=None, acting=("refund",), **
 
 @pytest.fixture(params=["sync", "async"])
 def invoke(request):
-    """Invokes an agent in either way."""
     if request.param == "sync":
         return lambda agent, given, config=None: agent.invoke(given, config)
     return lambda agent, given, config=None: asyncio.run(agent.ainvoke(given, config))

@@ -29,8 +29,6 @@ def model():
 
 
 class JudgingModel(FakeMonitor):
-    """A monitor that calls a model for each verdict."""
-
     def __init__(self):
         super().__init__()
         self.llm = model()
@@ -41,22 +39,16 @@ class JudgingModel(FakeMonitor):
 
 
 class WritingExecutor(SynthesizingExecutor):
-    """An executor whose answer costs tokens."""
-
     def synthesize(self, task, results):
         return model().invoke(task).text
 
 
 class SlowAssessments(SpeakingExecutor):
-    """An executor that cannot assess itself in time."""
-
     def assess_step(self, *args):
         time.sleep(1.5)
 
 
 class SlowSupervisor(FakeSupervisor):
-    """A supervisor that does not decide in time."""
-
     def supervise(self, request):
         time.sleep(1.5)
 

@@ -34,8 +34,6 @@ GOOD = '{"name": "PostgreSQL", "price": 1.5}'
 
 
 class SchemaExecutor(FakeExecutor):
-    """An executor that takes the schema of its output."""
-
     def __init__(self, *answers):
         super().__init__(*answers)
         self.schemas = []
@@ -169,8 +167,6 @@ class Named(BaseModel):
 
 
 class Computed(BaseModel, extra="forbid"):
-    """A model that writes a field that it does not read."""
-
     name: str
 
     @computed_field

@@ -144,8 +144,6 @@ OUTLINE = f"{TASK}\nPlan of 3 steps:\n1. List candidates\n2. Compare them <- cur
 
 
 class TaskMonitor(FakeMonitor):
-    """A monitor that takes the task."""
-
     def __init__(self, *answers):
         super().__init__(*answers)
         self.tasks = []
@@ -202,8 +200,6 @@ def test_parallel_steps_are_given_the_outline_of_the_whole_plan():
 
 
 class TaskSpeakingExecutor(SpeakingExecutor):
-    """An executor whose methods of supervision take the task."""
-
     def __init__(self):
         super().__init__()
         self.tasks = []

@@ -32,8 +32,6 @@ def price_of(title: str) -> float:
 
 
 class Recorded:
-    """Receives the spans of a tracer."""
-
     def __init__(self) -> None:
         self.exporter, self.provider = InMemorySpanExporter(), TracerProvider()
         self.provider.add_span_processor(SimpleSpanProcessor(self.exporter))

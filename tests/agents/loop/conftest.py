@@ -9,7 +9,6 @@ from tests.agents.loop.shop import THREAD
 
 @pytest.fixture(params=["sync", "async"])
 def invoke(request):
-    """Invokes an agent in either way."""
     if request.param == "sync":
         return lambda agent, given, **options: agent.invoke(given, THREAD, **options)
     return lambda agent, given, **options: asyncio.run(agent.ainvoke(given, THREAD, **options))

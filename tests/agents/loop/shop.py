@@ -17,8 +17,6 @@ TASK = {"messages": [("user", "refund order 7")]}
 
 
 class Shop:
-    """A shop whose refunds raise or answer something else at first."""
-
     def __init__(self, *answers):
         self.status: dict[int, str] = {}
         self.refunds: list[int] = []

@@ -78,7 +78,6 @@ BROKEN = {
 
 
 def run_bare(model: BaseChatModel) -> str:
-    """Runs an agent of LangChain's with nothing but EffectsMiddleware."""
     agent = create_agent(model, [note], middleware=[EffectsMiddleware(acting_tools=[])])
     return agent.invoke({"messages": [("user", "s")]})["messages"][-1].text
 
@@ -175,8 +174,6 @@ class OwnError(BaseException):
 
 
 class MuteError(Exception):
-    """An error without a text."""
-
     def __str__(self) -> str:
         raise RuntimeError("no text")
 
@@ -269,8 +266,6 @@ IMAGE = {"type": "image", "base64": PNG, "mime_type": "image/png"}
 
 
 def build_look(value: object) -> BaseTool:
-    """A tool with this return value."""
-
     @tool
     def look() -> object:
         """Look."""
@@ -280,7 +275,6 @@ def build_look(value: object) -> BaseTool:
 
 
 def tell(value: object) -> ToolMessage:
-    """The message that a model gets of a tool with this return value."""
     model = ScriptedChatModel([ask("look"), "done"])
     ExecutionAgent(model, [build_look(value)]).execute_step("s")
     [told] = [message for message in model.prompts[-1] if isinstance(message, ToolMessage)]
@@ -408,8 +402,6 @@ def test_an_agent_of_the_user_tells_the_answers_of_tools_in_the_same_way(subtest
 
 
 class Unstorable:
-    """A value that no store takes."""
-
     def __reduce__(self) -> str:
         raise TypeError("it holds a connection")
 

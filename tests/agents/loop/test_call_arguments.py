@@ -51,8 +51,6 @@ class Recorded:
 
 
 def answer_with(protocol: Protocol, streams: bool, arguments: Mapping[str, object] | str) -> Any:
-    """Answers with a call, and then with a text."""
-
     def answer(body: Mapping[str, Any]) -> bytes:
         has_answer = any("tool" in str(each.get("role")) or "tool_result" in str(each.get("content"))
                          for each in body["messages"])  # fmt: skip
@@ -161,7 +159,6 @@ def test_a_key_that_stands_twice_is_told_and_the_call_is_not_made(protocol, stre
 
 
 def write_response(output: Mapping[str, object]) -> bytes:
-    """Writes a body of OpenAI's Responses API."""
     common = {"id": "r", "object": "response", "created_at": 1, "status": "completed", "model": "m"}
     more = {"parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "error": None}
     return encode({**common, **more, "output": [{**output, "status": "completed"}]})

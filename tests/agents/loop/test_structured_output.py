@@ -28,14 +28,12 @@ OTHERS = [
 
 
 async def judge(agent: MonitoringAgent, awaited: bool = True) -> dict[str, object]:
-    """The same judgement through either entry."""
     if awaited:
         return dict(await agent.aevaluate("objective", "output"))
     return dict(await asyncio.to_thread(agent.evaluate, "objective", "output"))
 
 
 def constrained(chat_server) -> list[bool]:
-    """Which of the requests asked for a schema."""
     return ["response_format" in request for request in chat_server.requests]
 
 
@@ -99,7 +97,6 @@ class Machine(BaseModel):
 
 
 def list_sent(protocol: Protocol, kind: type[BaseModel]) -> list[object]:
-    """The schemas in the request for an output of this type."""
     with serve_protocol(lambda _: encode(write_stream(protocol, ModelReply("{}")))) as server:
         options = {"streaming": True} if protocol == "openai" else {}
         agent = ExecutionAgent(server.model(protocol, **options))

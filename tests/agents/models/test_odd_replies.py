@@ -41,7 +41,6 @@ RESPONSE: dict[str, object] = {
 
 
 def write_events(*events: dict[str, object]) -> bytes:
-    """Writes a stream of OpenAI's Responses API."""
     begun = {"type": "response.created", "response": RESPONSE}
     numbered = [{**each, "sequence_number": at} for at, each in enumerate([begun, *events])]
     return encode([f"event: {each['type']}\ndata: {json.dumps(each)}\n\n".encode() for each in numbered])
@@ -52,7 +51,6 @@ def fail(code: str) -> dict[str, object]:
 
 
 def write_failures(code: str) -> dict[str, bytes]:
-    """The forms in which the API tells an error."""
     error = {"type": "error", "code": code, "message": "the words", "param": None}
     return {
         "an event": write_events(error),
@@ -265,7 +263,6 @@ def test_streamed_calls_in_an_odd_form_are_made(subtests):
 
 
 def write_call_item(arguments: object, status: str = "completed", **more: object) -> dict[str, object]:
-    """Writes an answer of the Responses API with one call."""
     call = {"type": "function_call", "id": "f", "call_id": "c", "name": "look", "arguments": arguments}
     return {**RESPONSE, "status": status, "output": [{**call, "status": status}], **more}
 

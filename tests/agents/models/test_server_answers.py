@@ -36,7 +36,6 @@ REASON = "model llama-9 is not loaded"
 
 
 def refuse(protocol: str, status: int, body: object, headers: dict[str, str] | None = None) -> Exception:
-    """The error of an agent whose server answers with this."""
     with serve_protocol(lambda _: encode(body, status, headers)) as server:
         model = server.model(protocol)
         with pytest.raises((ModelRefusedError, ModelUnavailableError)) as caught:
@@ -307,8 +306,6 @@ def test_faults_of_both_families_of_clients_may_pass(subtests, package):
 
 
 class CutStream(httpx2.SyncByteStream):
-    """A stream of which the connection breaks."""
-
     def __iter__(self):
         yield from write_stream("openai", ModelReply("Hello."))[:2]
         raise httpx2.ReadError("the connection is lost")

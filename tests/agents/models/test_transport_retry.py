@@ -101,7 +101,6 @@ def test_what_is_no_time_is_refused(subtests):
 
 
 def slept(retry: TransportRetry, error: Exception) -> list[float]:
-    """The waits between the calls of something that always fails with ``error``."""
     waits: list[float] = []
     controller = retry.sync().copy(sleep=waits.append)
 
@@ -134,7 +133,6 @@ def test_a_try_again_is_logged_as_a_warning(caplog):
 
 
 async def ask(agent: BaseAgent, awaited: bool) -> str:
-    """The same call through either entry."""
     return await agent.ainvoke("hi") if awaited else await asyncio.to_thread(agent.invoke, "hi")
 
 

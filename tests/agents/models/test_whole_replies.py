@@ -49,7 +49,6 @@ def remove(path: str, n: int = 0) -> str:
 
 
 def build_streaming(server: ProtocolServer, protocol: Protocol) -> BaseChatModel:
-    """Builds a model that streams; Ollama's client always does."""
     return server.model(protocol, **({} if protocol == "ollama" else {"streaming": True}))
 
 
@@ -122,7 +121,6 @@ def test_an_exchange_that_is_cut_gives_nothing_that_the_whole_one_did_not_have(s
 
 
 def answer_in_turn(*answers: bytes) -> Callable[[dict[str, object]], bytes]:
-    """Sends one answer after another; the last one stays."""
     left = list(answers)
     return lambda _: left.pop(0) if len(left) > 1 else left[0]
 

@@ -88,8 +88,6 @@ class Talkative:
 
 
 class Claiming:
-    """An arm that claims with a basis."""
-
     name = "claiming"
     package = module = ""
 
@@ -98,8 +96,6 @@ class Claiming:
 
 
 class Wordless:
-    """An arm whose library returned no text."""
-
     name = "wordless"
     package = module = ""
 

@@ -26,7 +26,6 @@ def result(name="greeting", trial=0, **fields):
 
 @pytest.fixture
 def file(tmp_path):
-    """A file with two results."""
     path = tmp_path / "results.jsonl"
     with append_results(path, HEADER) as (_, append):
         append(result(agent_run={"final_output": "Hello"}, reasons=("one",), task="Greet"))
@@ -116,8 +115,6 @@ def results(*statuses, basis="checked", name="a"):
 
 @pytest.fixture
 def compare(tmp_path):
-    """Compare two lists of results, the first of them by its file."""
-
     def write_and_compare(before, after):
         file = tmp_path / "baseline.yaml"
         write_baseline(file, build_baseline(before))

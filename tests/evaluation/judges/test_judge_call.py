@@ -176,7 +176,6 @@ def prompt(asked, instructions=""):
 
 
 def fenced_text(messages, label):
-    """The text between the two lines with this label."""
     system, user = (message.text for message in messages)
     mark = next(line for line in user.splitlines() if line.endswith(label)).removesuffix(f" {label}")
     assert mark in system

@@ -41,7 +41,6 @@ def replying(*replies, **options):
 
 
 def failure(judge):
-    """The error of a judge whose first and second reply cannot be used."""
     with pytest.raises(JudgeError) as raised:
         judge.judge(request())
     return raised.value

@@ -6,8 +6,6 @@ from evaluation.plugins import Plugins
 
 
 class Recogniser:
-    """A recogniser that gives or raises what it was made with."""
-
     def __init__(self, answer):
         self.answer = answer
 

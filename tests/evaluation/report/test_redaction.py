@@ -24,8 +24,6 @@ JSON = st.recursive(
 
 
 class Names:
-    """A recogniser that knows one name."""
-
     def find(self, text):
         return [Span(text.index("Ada"), text.index("Ada") + 3, "name", "personal")] if "Ada" in text else []
 
@@ -94,7 +92,6 @@ def case_full_of(text):
 
 
 def told(value):
-    """Yield every text of a JSON value, names included."""
     if isinstance(value, dict):
         for name, one in value.items():
             yield from [name, *told(one)]

@@ -5,7 +5,6 @@ from evaluation.cases.case_result import CaseResult, describe_run
 
 
 def evaluate_result(case, *, name="case", basis=None, **fields):
-    """Evaluates a case, and returns its result."""
     report = evaluate(case)
     accepted = report.status in {"passed", "warning"}
     parts = {
@@ -19,7 +18,6 @@ def evaluate_result(case, *, name="case", basis=None, **fields):
 
 
 def notice(output="Open on Tuesday and Saturday.", branch="north", **run):
-    """A case about the opening days of a library."""
     call = {"name": "look_up_hours", "args": {"branch": branch, "week": 12}, "result": {"open": ["Saturday"]}}
     messages = [{"role": "user", "content": "When is it open?"}, {"role": "assistant", "content": output}]
     return {

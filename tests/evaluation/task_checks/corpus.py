@@ -28,8 +28,6 @@ _DEVELOPED: Final = 120
 
 @dataclass(frozen=True)
 class LabelledTask:
-    """One task with its labels."""
-
     text: str
     checks: tuple[Check, ...]
     unchecked: tuple[str, ...] = ()

@@ -68,7 +68,6 @@ def interruptible_children() -> Iterator[None]:
 
 @pytest.fixture
 def db(tmp_path: Path) -> Path:
-    """Where runs are kept."""
     return tmp_path / "runs.sqlite"
 
 

@@ -18,7 +18,6 @@ SECRET = "sk-very-secret"
 
 @pytest.fixture
 def nothing(tmp_path):
-    """An environment in which no model can be used."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         host = f"127.0.0.1:{probe.getsockname()[1]}"

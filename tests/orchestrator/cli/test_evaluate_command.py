@@ -164,23 +164,18 @@ def test_bad_input_is_one_sentence(subtests, cli, runs, tmp_path, monkeypatch):
 
 FAILED_CALL = {"name": "cancel_order", "args": {}, "error": "closed"}
 LOOKUP = {"name": "price_of", "args": {}, "result": "12.5"}
-ANY_RUN = {
-    "another fact": ([LOOKUP], "It costs 99 euros.", 1, "price_of gave 12.5, from which 99 does not"),
-    "a claimed action": ([FAILED_CALL], "I have cancelled it.", 1, 'cancel_order answered "closed"'),
-    "a failed call": ([FAILED_CALL], "Done.", 1, "suspicion failure_untold, 1 run"),
-    "a repeated call": ([LOOKUP] * 4, "12.5", 0, "price_of was called 4 times in a row"),
-    "a failed call that worked later": (
-        [{**LOOKUP, "error": "x"}, LOOKUP],
-        "12.5",
-        0,
-        "1 of 1 run: no defect found",
-    ),
-    "a credential": ([LOOKUP], "The key is AKIAIOSFODNN7EXAMPLE.", 1, "credentials: aws_access_key"),
-}
+ANY_RUN = [
+    ([LOOKUP], "It costs 99 euros.", 1, "price_of gave 12.5, from which 99 does not"),
+    ([FAILED_CALL], "I have cancelled it.", 1, 'cancel_order answered "closed"'),
+    ([FAILED_CALL], "Done.", 1, "suspicion failure_untold, 1 run"),
+    ([LOOKUP] * 4, "12.5", 0, "price_of was called 4 times in a row"),
+    ([{**LOOKUP, "error": "x"}, LOOKUP], "12.5", 0, "1 of 1 run: no defect found"),
+    ([LOOKUP], "The key is AKIAIOSFODNN7EXAMPLE.", 1, "credentials: aws_access_key"),
+]
 
 
 def test_any_run_is_verified_without_a_contract(subtests, cli, tmp_path):
-    for calls, output, status, words in ANY_RUN.values():
+    for calls, output, status, words in ANY_RUN:
         with subtests.test(calls=calls, output=output, status=status):
             run = {"input": "Cancel it.", "tool_calls": calls, "final_output": output}
             (tmp_path / "run.json").write_text(json.dumps({"agent_run": run}))

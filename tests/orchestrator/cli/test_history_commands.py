@@ -26,7 +26,6 @@ HOSTILE = "\x1b[2J[bold]x[/]\u202e\nstatus success"
 
 @pytest.fixture
 def db(tmp_path):
-    """A store with a run of each kind."""
     return Path(shutil.copy(STORED, tmp_path / "runs.sqlite"))
 
 

@@ -153,7 +153,6 @@ def test_a_run_that_could_not_be_judged_is_judged_again_without_executing_it(cli
 
 @pytest.fixture
 def begun(cli, served, db):
-    """A run "t" of two steps."""
     served(plans=[plan("first step", "second step")], steps=["one", "two"])
     cli("run", "the task", "--model", "openai:scripted", "--db", str(db), "--thread", "t")
 

@@ -28,7 +28,6 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def start(process, chat, db):
-    """Start a server, and return the process and a client of it."""
     server = chat(steps=[call("send", to="Ada"), "Ada is invited."])
 
     clients = []

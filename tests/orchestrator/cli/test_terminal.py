@@ -72,7 +72,6 @@ def test_a_long_task_is_cut_at_the_edge_of_the_terminal(on_terminal, stored_runs
 
 @pytest.fixture
 def stored_runs(db):
-    """A store with a run of a long task."""
     with open_store(db) as store:
         build(plan=["one"], checkpointer=store).run("a long task " * 20, "t")
     return db
@@ -99,7 +98,6 @@ def test_ctrl_c_shows_the_cursor_again_and_prints_the_command_to_resume(on_termi
 
 @pytest.fixture
 def ask_human(on_terminal, db):
-    """Run a supervised task on a terminal, and answer its question."""
     options = ("--supervise", "human", "--db", str(db), "--thread", "t")
     return lambda answer: on_terminal(
         *options, type_answers=answer, steps=["the first result", "a better result"]
@@ -135,7 +133,6 @@ def test_ctrl_c_at_a_question_leaves_the_run_waiting(ask_human, cli, db):
 
 
 def read_until(terminal, end):
-    """Read up to a text."""
     output = b""
     while end.encode() not in output:
         output += os.read(terminal, 65536)
@@ -143,7 +140,6 @@ def read_until(terminal, end):
 
 
 def read_all(terminal):
-    """Read until the other side is closed."""
     parts = []
     while True:
         try:

@@ -23,8 +23,6 @@ def build_approving_agent() -> MonitoringAgent:
 
 
 class Recorder(BaseCallbackHandler):
-    """Records every run with its parent, as a tracer does."""
-
     run_inline = True
 
     def __init__(self) -> None:
@@ -44,7 +42,6 @@ class Recorder(BaseCallbackHandler):
         self.metadata.append(details.get("metadata") or {})
 
     def list_paths(self) -> list[list[str]]:
-        """Returns the path from the root for every run."""
         return [list(self._walk_up(run_id))[::-1] for run_id in self.runs]
 
     def _walk_up(self, run_id: UUID | None) -> Iterator[str]:
@@ -137,8 +134,6 @@ def continue_run(orchestrator: LangGraphOrchestrator, start: str, config: Runnab
 
 
 class ReadingExecutor(FakeExecutor):
-    """Calls a tool that reads the config."""
-
     def execute_step(self, step_description: str, context: str = "") -> str:
         return str(read_user.invoke({}))
 

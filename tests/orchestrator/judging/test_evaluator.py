@@ -215,8 +215,6 @@ def test_what_judging_spent_counts_for_the_run_and_the_execution():
 
 
 class WrappingMonitor:
-    """A monitor of a user around the built-in one."""
-
     def __init__(self, *replies):
         self.inner = MonitoringAgent(ScriptedChatModel(list(replies)))
 

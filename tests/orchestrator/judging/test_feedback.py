@@ -28,7 +28,6 @@ def report(run=RUN, judge=None, **contract):
 
 
 def refused(told):
-    """The one thing that a feedback asks for."""
     assert told.startswith(REFUSED), told
     return told.removeprefix(REFUSED)
 

@@ -139,8 +139,6 @@ def test_a_persons_approval_satisfies_both(tmp_path, required):
 
 
 class Measured(FakeMonitor):
-    """A monitor whose figures are stored."""
-
     identity = "a measured monitor"
 
 

@@ -51,7 +51,6 @@ def test_an_executor_with_other_tools_says_nothing(subtests):
 
 
 def made(name="book", result="booked", error=None, **args):
-    """The record of a call; ``gate`` and ``effect`` are fields of their own."""
     notes = {key: args.pop(key) for key in ("gate", "effect") if key in args}
     return {"name": name, "args": args, "result": result, "error": error, "latency_ms": 1.0, **notes}
 
@@ -87,7 +86,6 @@ def book(  # noqa: PLR0917 - called by the model
 
 
 def run(args, contract=None, tool=book):
-    """A run whose model makes one call of a tool."""
     executor = agent(call("book", **args), "booked", tools=[tool])
     return run_agents(executor, plan=["one"], contract=contract, max_retries=0)
 
@@ -143,7 +141,6 @@ def pay(amount: int) -> str:
 
 
 def build(contract=None, tools=(search, pay), plan=("one",), **options) -> LangGraphOrchestrator:
-    """An orchestrator whose executor has these tools; its model answers nothing."""
     executor = options.pop("executor", None) or ExecutionAgent(ScriptedChatModel([]), list(tools))
     planner = options.pop("planner", FakePlanner([*plan]))
     return LangGraphOrchestrator(planner, executor, FakeMonitor(), contract=contract, **options)

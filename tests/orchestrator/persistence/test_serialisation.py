@@ -26,7 +26,6 @@ def build(saver, text="one"):
 
 @pytest.fixture
 def path(tmp_path):
-    """A store with a finished run."""
     with open_store(tmp_path / "runs.sqlite") as store:
         build(store.saver).run("x", "thread")
     return tmp_path / "runs.sqlite"

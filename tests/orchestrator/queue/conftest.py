@@ -56,7 +56,6 @@ class Bench:
             await task
 
     async def reach(self, is_reached: Callable[[], bool], seconds: float = 40) -> None:
-        """Wait for something."""
         deadline = time.monotonic() + seconds
         while not await asyncio.to_thread(is_reached):
             assert time.monotonic() < deadline, (self.count(), self.reports, self.effects())
@@ -65,7 +64,6 @@ class Bench:
 
 @pytest.fixture
 def bench(postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
-    """An empty queue."""
     monkeypatch.setenv("EFFECTS", str(tmp_path))
     with open_queue(postgres_url) as queue:
         yield Bench(queue, tmp_path)

@@ -18,8 +18,6 @@ ADD = """
 
 
 class Broken:
-    """An orchestrator that raises."""
-
     async def arun_once(self, task, thread_id):
         raise RuntimeError("no disk of its own")
 

@@ -66,7 +66,6 @@ def _judge(messages: list[BaseMessage]) -> AIMessage:
 
 
 def build(store: Store) -> LangGraphOrchestrator:
-    """Build the orchestrator of a worker."""
     return _build(store)
 
 
@@ -98,7 +97,6 @@ def _build(store: Store, *, once: bool = False, asks: bool = False) -> LangGraph
 
 
 def build_nothing(store: Store) -> str:
-    """Build no orchestrator."""
     return store.where
 
 

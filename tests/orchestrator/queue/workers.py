@@ -32,8 +32,6 @@ main()
 
 @dataclass
 class Fleet:
-    """Workers on one database."""
-
     db: str
     folder: Path
     heartbeat_s: float = 2
@@ -68,26 +66,21 @@ class Fleet:
                 self.start(*options)
 
     def submit(self, number: int, app: str = APP) -> list[str]:
-        """Queue runs, and return their names."""
         with open_queue(self.db) as queue:
             return [queue.submit("Do all", app=app, thread_id=f"run{at}").thread_id for at in range(number)]
 
     def effects(self) -> Counter[str]:
-        """How often each effect happened."""
         return Counter(list_effects(self.folder))
 
     def verdicts(self) -> int:
-        """How many results were judged."""
         file = self.folder / "verdicts"
         return len(file.read_text().splitlines()) if file.exists() else 0
 
     def statuses(self) -> Counter[str]:
-        """How many runs have each status."""
         with open_store(self.db) as store:
             return Counter(run.status for run in store.history.runs())
 
     def logs(self) -> str:
-        """What the workers printed."""
         return "\n".join(file.read_text(errors="replace") for file in sorted(self.folder.glob("*.log")))
 
     def wait(self, is_reached: Callable[[], bool], seconds: float = 120) -> None:
@@ -103,7 +96,6 @@ class Fleet:
         self.wait(lambda: self.statuses()["success"] == number and not self.jobs(), seconds)
 
     def jobs(self) -> int:
-        """How many jobs the queue has."""
         with open_queue(self.db) as queue:
             jobs = queue.read_status().jobs
             return sum(job.waiting + job.running + job.delayed + job.failed for job in jobs)

@@ -28,14 +28,12 @@ def build(rule, **settings):
 
 
 def finish(orchestrator, state):
-    """Denies whatever a person is asked."""
     while state["question"]:
         state = orchestrator.resume("t", {"answer": "deny", "text": "no"})
     return state
 
 
 def describe(state):
-    """What a cut may not change."""
     keys = ("attempt", "result", "status", "decision", "sampling")
     return [[record[key] for key in keys] for record in state["results"]]
 

@@ -29,6 +29,5 @@ def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Backend:
 
 @pytest.fixture
 def opened(backend: Backend) -> Iterator[Store]:
-    """A store that is open for the test."""
     with backend.open() as store:
         yield store

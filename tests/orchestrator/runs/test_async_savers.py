@@ -12,7 +12,6 @@ from tests.orchestrator.runs.test_runs import APPROVE, asking
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.thorough)])
 def opened(request, tmp_path):
-    """Opens a saver, as often as one likes."""
     url = request.getfixturevalue("postgres_url") if request.param == "postgres" else None
 
     @asynccontextmanager

@@ -18,7 +18,6 @@ def threads(runs):
 
 @pytest.fixture
 def several(opened):
-    """One run of each kind, the oldest first."""
     build(opened).run("bake bread", "good")
     build(opened, executor=FakeExecutor("out", ValueError("no"))).run("bake cake", "bad")
     asking(opened).run("Sell Bread", "asking")
@@ -177,7 +176,6 @@ def test_what_another_program_keeps_in_the_store_is_no_run(several):
 
 @pytest.fixture
 async def newer(opened):
-    """A run that a later version stored."""
     graph = asking(opened).graph.with_config(metadata={"orchestrator_schema": 3})
     await graph.ainvoke({"task": "x"}, {"configurable": {"thread_id": "newer"}})
     return opened

@@ -36,8 +36,6 @@ def told(state):
 
 
 def by_step(**errors):
-    """A monitor that raises once for each of these steps."""
-
     def judge(objective, result):
         if (error := errors.pop(objective, None)) is not None:
             raise error
@@ -274,8 +272,6 @@ def test_another_process_judges_the_run_again_under_the_same_safeguards(tmp_path
 
 
 class FailingSaver(InMemorySaver):
-    """A saver that fails once, at the checkpoint after the judging."""
-
     puts = 0
 
     def put(self, config, checkpoint, metadata, new_versions):

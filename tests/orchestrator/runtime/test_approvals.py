@@ -22,14 +22,12 @@ SEND, READ_AND_SEND = ask(("send", "Bob")), ask(("read", "a"), ("send", "Bob"))
 
 
 def build(tools, *replies, **options):
-    """A run with a store in which a person approves each letter."""
     return build_acting(
         tools, *replies, **{"checkpointer": InMemorySaver(), "acting_tools": approve("send"), **options}
     )
 
 
 def start(tools, *replies, **options):
-    """Such a run, its model, and its state with the first question."""
     orchestrator, model = build(tools, *replies, **options)
     return orchestrator, model, orchestrator.run("x", "thread")
 

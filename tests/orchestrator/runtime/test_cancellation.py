@@ -90,7 +90,6 @@ async def cancelled_while_waiting(orchestrator, executor, *args, **options):
 
 
 def stored(executor, **options):
-    """An orchestrator with a store, and a function that resumes its run with another executor."""
     saver = InMemorySaver()
     return build(executor, checkpointer=saver, **options), lambda: build(
         FakeExecutor(), checkpointer=saver

@@ -27,17 +27,14 @@ def names(events):
     return [type(event).__name__ for event in events]
 
 
-ORDERS = {
-    "one step": ({}, ["Planned", *STEP]),
-    "a retry": ({"monitor": FakeMonitor(refuse(), accept())}, ["Planned", *STEP, "StepRetried", *STEP]),
-    "empty plan": ({"planner": FakePlanner([])}, []),
-    "planner error": ({"planner": FakePlanner(ValueError("no"))}, []),
-    "executor error": (
-        {"executor": FakeExecutor(ValueError("no"))},
-        ["Planned", "StepStarted", "StepExecuted"],
-    ),
-    "monitor error": ({"monitor": FakeMonitor(ValueError("no"))}, ["Planned", *STEP]),
-    "no verdict, retried": (
+ORDERS = [
+    ({}, ["Planned", *STEP]),
+    ({"monitor": FakeMonitor(refuse(), accept())}, ["Planned", *STEP, "StepRetried", *STEP]),
+    ({"planner": FakePlanner([])}, []),
+    ({"planner": FakePlanner(ValueError("no"))}, []),
+    ({"executor": FakeExecutor(ValueError("no"))}, ["Planned", "StepStarted", "StepExecuted"]),
+    ({"monitor": FakeMonitor(ValueError("no"))}, ["Planned", *STEP]),
+    (
         {
             "monitor": FakeMonitor(UNREADABLE, accept()),
             "retry_policy": RetryPolicy(
@@ -46,19 +43,16 @@ ORDERS = {
         },
         ["Planned", *STEP, "StepRetried", *STEP],
     ),
-    "compressor error": (
-        {"plan": 2, "compressor": FakeCompressor(ValueError("no"))},
-        ["Planned", *STEP, "StepStarted"],
-    ),
-    "budget": (
+    ({"plan": 2, "compressor": FakeCompressor(ValueError("no"))}, ["Planned", *STEP, "StepStarted"]),
+    (
         {"executor": WaitingExecutor(), "budget": Budget(max_seconds=0.3)},
         ["Planned", "StepStarted", "StepExecuted"],
     ),
-}
+]
 
 
 def test_the_events_of_a_run_in_order(subtests):
-    for options, between in ORDERS.values():
+    for options, between in ORDERS:
         with subtests.test(options=options, between=between):
             assert names(build(**options).stream("x")) == ["RunStarted", *between, "RunFinished"]
 

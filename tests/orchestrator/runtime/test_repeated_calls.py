@@ -31,7 +31,6 @@ build = partial(build_acting, acting_tools=["pay"])
 
 
 def retry(office, *replies, **options):
-    """Builds a run whose first attempt is refused."""
     return build(office, *replies, monitor=FakeMonitor(refuse(), accept()), **options)
 
 

@@ -19,8 +19,6 @@ from tests.fakes.runs import BESIDE, build
 
 
 class PlainAgent(ExecutionAgent):
-    """An executor that is called in a thread."""
-
     def execute_step(self, step_description, context="", **options):
         return super().execute_step(step_description, context, **options)
 

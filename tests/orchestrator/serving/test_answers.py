@@ -19,14 +19,12 @@ ASSESSMENT = '{"met": true, "deviations": [], "concerns": [], "unexpected": []}'
 
 
 async def ask_about_tool(build, *names, thread="asking", **options):
-    """An orchestrator whose run waits for the approval of a call."""
     orchestrator = build(*invite(*names), tools=[send], acting_tools=approve("send"), **options)
     await orchestrator.arun("Invite them", thread)
     return orchestrator
 
 
 async def ask_about_step(build):
-    """An orchestrator whose run waits for the approval of a step."""
     replies = ['{"plan": ["Say hello"]}', COMMITMENT, "Hello", ASSESSMENT, GOOD]
     orchestrator = build(*replies, **REVIEWED)
     await orchestrator.arun("Greet", "asking")

@@ -33,8 +33,6 @@ def browser():
 
 
 class ThreadServer:
-    """A server in a thread of this process."""
-
     def __init__(self, store, orchestrator, port=0):
         app = build_app(store, OneOrchestrator(orchestrator), ServerOptions())
         config = uvicorn.Config(app, port=port, log_level="error", timeout_graceful_shutdown=1)

@@ -31,8 +31,6 @@ class Colour(str, Enum):  # noqa: UP042 - its str() is not its value, unlike tha
 
 
 class Mute:
-    """Cannot be shown."""
-
     def __str__(self):
         raise RuntimeError("no text")
 
@@ -43,7 +41,6 @@ run = partial(run_agents, checkpointer=InMemorySaver())
 
 
 def texts(value):
-    """Every text in a state."""
     if isinstance(value, dict):
         return [text for pair in value.items() for part in pair for text in texts(part)]
     if isinstance(value, list):
@@ -115,8 +112,6 @@ def test_what_cannot_be_stored_becomes_what_can(subtests):
 
 
 def answered(output):
-    """How a tool's output is recorded."""
-
     @tool
     def act(n: int) -> object:
         """Act."""

@@ -17,24 +17,20 @@ DONE = EvaluationContract(required_content=[{"text": "done"}])
 
 
 def build_llm(supervisor=None, executor=None, monitor=None, plan=("one",), **options):
-    """An orchestrator in mode "llm"."""
     defaults = {"supervision": "llm", "supervisor": supervisor or FakeSupervisor()}
     return build(executor or SpeakingExecutor(), monitor, plan, **{**defaults, **options})
 
 
 def run_llm(*agents, **options):
-    """The state of a run in mode "llm"."""
     return build_llm(*agents, **options).run("x")
 
 
 def build_human(executor=None, *agents, **options):
-    """An orchestrator in mode "human"."""
     defaults = {"supervision": "human", "checkpointer": InMemorySaver()}
     return build(executor or SpeakingExecutor(), *agents, **{**defaults, **options})
 
 
 def start_human(*agents, **options):
-    """An orchestrator in mode "human", and the state of its run with the first question."""
     orchestrator = build_human(*agents, **options)
     return orchestrator, orchestrator.run("x", "thread")
 
@@ -49,7 +45,6 @@ def answer_all(orchestrator, state, answer):
 
 
 def replying(answer):
-    """A model that always gives this answer."""
     return ScriptedChatModel(lambda messages: json.dumps(answer))
 
 

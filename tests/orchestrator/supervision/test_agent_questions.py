@@ -208,8 +208,6 @@ def test_an_agent_cannot_pass_its_question_off_as_one_of_the_supervision():
 
 
 class LateFirst(SpeakingExecutor):
-    """The first of two steps ends after the second."""
-
     def __init__(self):
         super().__init__()
         self._second = threading.Event()

@@ -38,7 +38,6 @@ CLEAN = json.dumps(ASSESSED)
 
 
 def verdict(word, **texts):
-    """A whole verdict of its texts."""
     return {"verdict": word, "correction": "", "question": "", "reason": "", **texts}
 
 
@@ -51,7 +50,6 @@ def assessed(**changes):
 
 
 def break_reply(answer):
-    """What goes wrong with any reply."""
     document, first = json.dumps(answer), next(iter(answer))
     return [
         "",

@@ -26,8 +26,6 @@ def test_a_supervisor_sees_the_objective_the_output_the_commitment_the_triggers_
 
 
 class Tampering(FakeSupervisor):
-    """Empties what it is shown."""
-
     def reconcile(self, commitment, assessment, findings):
         answer = super().reconcile(commitment, assessment, findings)
         commitment.clear()

@@ -9,27 +9,27 @@ from evaluation.measures.response_scores import (
     split_words,
 )
 
-WORDS = {
-    "ASCII": ("Order 12-34 isn't_here.", ["order", "12", "34", "isn", "t", "here"]),
-    "accents": ("Naïve CAFÉ — Straße", ["naïve", "café", "strasse"]),
-    "decomposed accents": ("Cafe\u0301", ["caf\u00e9"]),
-    "marks that compose with nothing": ("x\u0301y z", ["x\u0301y", "z"]),
-    "full width": ("ＡＢＣ１２", ["abc12"]),
-    "soft hyphen and zero-width space": ("co\u00adop ab\u200bcd", ["coop", "abcd"]),
-    "Greek and Cyrillic": ("Αθήνα, МОСКВА", ["αθήνα", "москва"]),
-    "Japanese": ("東京タワーです。", ["東", "京", "タ", "ワ", "ー", "で", "す"]),
-    "Japanese among Latin": ("AIは楽しい", ["ai", "は", "楽", "し", "い"]),
-    "Thai, with the marks on their letters": ("ดีครับ", ["ดี", "ค", "รั", "บ"]),
-    "Hindi": ("नमस्ते दुनिया", ["नमस्ते", "दुनिया"]),
-    "Arabic": ("مرحبا بالعالم ١٢", ["مرحبا", "بالعالم", "١٢"]),
-    "Korean": ("한국어 문장", ["한국어", "문장"]),
-    "nothing but signs": ("?! … \u0301 \U0001f44d\ufe0f", []),
-    "nothing": ("", []),
-}
+WORDS = [
+    ("Order 12-34 isn't_here.", ["order", "12", "34", "isn", "t", "here"]),
+    ("Naïve CAFÉ — Straße", ["naïve", "café", "strasse"]),
+    ("Cafe\u0301", ["caf\u00e9"]),
+    ("x\u0301y z", ["x\u0301y", "z"]),
+    ("ＡＢＣ１２", ["abc12"]),
+    ("co\u00adop ab\u200bcd", ["coop", "abcd"]),
+    ("Αθήνα, МОСКВА", ["αθήνα", "москва"]),
+    ("東京タワーです。", ["東", "京", "タ", "ワ", "ー", "で", "す"]),
+    ("AIは楽しい", ["ai", "は", "楽", "し", "い"]),
+    ("ดีครับ", ["ดี", "ค", "รั", "บ"]),
+    ("नमस्ते दुनिया", ["नमस्ते", "दुनिया"]),
+    ("مرحبا بالعالم ١٢", ["مرحبا", "بالعالم", "١٢"]),
+    ("한국어 문장", ["한국어", "문장"]),
+    ("?! … \u0301 \U0001f44d\ufe0f", []),
+    ("", []),
+]
 
 
 def test_words_are_told_apart_in_every_script(subtests):
-    for text, expected in WORDS.values():
+    for text, expected in WORDS:
         with subtests.test(text=text, expected=expected):
             assert split_words(text) == expected
 

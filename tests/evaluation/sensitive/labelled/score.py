@@ -33,7 +33,6 @@ class Score:
 
 
 def score(find: Find, positives: Sequence[Sample], negatives: Sequence[Sample], category: str) -> Score:
-    """Score ``find`` on all texts, for one category."""
     missed: list[Sample] = []
     false_alarms: list[tuple[str, str]] = []
     reported = 0

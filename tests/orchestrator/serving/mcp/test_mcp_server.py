@@ -46,7 +46,6 @@ def asking(build, *names, **options):
 
 
 def read_error(result):
-    """The sentence of a refused call."""
     assert result.isError
     (content,) = result.content
     assert "\n" not in content.text
