@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Annotated, Any, Final, Literal, NotRequired, TypeAlias, Unpack, get_args
+from typing import Annotated, Any, Final, Literal, NotRequired, TypeAlias, Unpack
 from uuid import uuid4
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse, hook_config
@@ -44,6 +44,7 @@ from orchestrator.judging.evaluator import add_search
 from orchestrator.judging.evidence import ACCEPTING, Evidence, is_enough, read_evidence
 from orchestrator.judging.executor_tools import ExecutorTools, describe_repeat
 from orchestrator.judging.feedback import feedback_of, list_kinds, read_expectations, report_score
+from orchestrator.runtime.budget import Count, SettingsModel
 from orchestrator.runtime.call_recorder import plan_record
 from orchestrator.runtime.call_records import read_tool_calls
 from orchestrator.state.plain_values import plain_json
@@ -90,6 +91,12 @@ class ContractState(EffectsState):
     contract_request: NotRequired[Annotated[AnyMessage | None, PrivateStateAttr]]
 
 
+class _Limits(SettingsModel):
+    max_retries: Count
+    require: Requirement | None
+    on_failure: OnFailure
+
+
 class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
     """Accepts the answer of an agent only if it meets a contract.
 
@@ -126,14 +133,11 @@ class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
         **options: Unpack[PluginOptions],
     ) -> None:
         super().__init__()
-        _check_options(max_retries, require, on_failure)
+        self._limits = _Limits(max_retries=max_retries, require=require, on_failure=on_failure)
         # Without a contract of the caller, the audit of a recorded run decides.
         self._is_stated = contract is not None
         self._contract = validate_contract(contract, "contract") if contract is not None else Contract()
-        self._max_retries = max_retries
         self._judge = check_judge(judge)
-        self._require = require
-        self._on_failure = on_failure
         self._options = options
         self._rules = read_call_rules([self._contract])
 
@@ -143,7 +147,7 @@ class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
         Raises:
             ConfigurationError: ``on_failure`` is "ask", and no checkpointer keeps the question.
         """
-        if self._on_failure == "ask" and not has_saver():
+        if self._limits.on_failure == "ask" and not has_saver():
             raise ConfigurationError(
                 'on_failure is "ask", but the agent has no checkpointer to store the question; give '
                 'create_agent one, such as checkpointer=InMemorySaver(), or on_failure="return"'
@@ -215,11 +219,11 @@ class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
         attempts = verdict["attempts"]
         if verdict["accepted"]:
             return {"verdict": verdict}
-        if len(attempts) <= self._max_retries and self._can_be_mended(state, verdict):
+        if len(attempts) <= self._limits.max_retries and self._can_be_mended(state, verdict):
             return _send_back(state, verdict, attempts[-1]["feedback"])
-        if self._on_failure == "raise":
+        if self._limits.on_failure == "raise":
             raise UnmetContractError(f"the answer does not meet the contract: {verdict['reason']}", verdict)
-        if self._on_failure == "ask":
+        if self._limits.on_failure == "ask":
             return _ask(state, verdict)
         scores = [-1.0 if each["score"] is None else each["score"] for each in attempts]
         # The answer with the highest score; of equal ones the latest.
@@ -232,14 +236,14 @@ class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
     ) -> ConversationVerdict:
         """Returns the verdict on the last answer; its feedback does not give the expected answer away."""
         evidence = read_evidence(report, self._contract).add_trust(self._judge)
-        is_accepted = evidence.accepted and is_enough(evidence.basis, self._require)
+        is_accepted = evidence.accepted and is_enough(evidence.basis, self._limits.require)
         feedback = read_expectations(self._contract, _read_request(state)).mask(feedback_of(report))
         attempt = ConversationAttempt(
             output=_read_output(state), status=status, score=report_score(report), feedback=feedback
         )
         reason = evidence.reason if evidence.accepted else feedback or str(report["summary"])
         if evidence.accepted and not is_accepted:
-            reason = f"require is {self._require!r}, and the answer is only {evidence.basis}: {reason}"
+            reason = f"require is {self._limits.require!r}, and the answer is only {evidence.basis}: {reason}"
         repeated = {each["name"] for each in state.get("effects", {}).values() if each.get("is_repeat")}
         return ConversationVerdict(
             accepted=is_accepted,
@@ -270,16 +274,6 @@ class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
         problem = ExecutorTools(known, tools=tools).find_problem(self._contract)
         if problem is not None:
             raise ConfigurationError(f"contract.{problem}")
-
-
-def _check_options(max_retries: object, require: object, on_failure: object) -> None:
-    if type(max_retries) is not int or max_retries < 0:
-        raise ConfigurationError(f"max_retries is {max_retries!r}; give a whole number of at least 0")
-    if require is not None and require not in get_args(Requirement):
-        accepted = ", ".join(map(repr, get_args(Requirement)))
-        raise ConfigurationError(f"require is {require!r}; give one of {accepted}, or None")
-    if on_failure not in get_args(OnFailure):
-        raise ConfigurationError(f"on_failure is {on_failure!r}; give 'return', 'raise' or 'ask'")
 
 
 def _plan_record(call: ToolCall) -> ToolCallRecord:

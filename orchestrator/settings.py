@@ -6,11 +6,11 @@ import ast
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Final, TypeAlias, Unpack, cast, get_args, get_type_hints
+from typing import Annotated, Any, Final, TypeAlias, Unpack, cast, get_args, get_type_hints
 from uuid import uuid4
 
 from langchain_core.runnables import RunnableConfig
-from pydantic import Field, InstanceOf, SkipValidation, create_model
+from pydantic import AfterValidator, Field, InstanceOf, SkipValidation, create_model
 from typing_extensions import TypedDict
 
 from orchestrator.errors import ConfigurationError
@@ -242,38 +242,41 @@ class Settings:
         )
 
 
-def check_task(task: object) -> str:
+def _check_text(text: str) -> str:
+    # SQLite cuts a text at NUL, argv has a surrogate for a byte that is not UTF-8; PostgreSQL refuses both.
+    if not text.strip() or text != text.replace("\0", "").encode("utf-8", "ignore").decode("utf-8"):
+        raise ValueError
+    return str.__str__(text)  # a subclass of str may have another text
+
+
+class _RunArguments(budget.SettingsModel):
+    task: Annotated[
+        str,
+        AfterValidator(_check_text),
+        Field(description="a text that says what to do, in UTF-8, without NUL and surrogates"),
+    ] = ""
+    thread_id: Annotated[
+        Annotated[str, AfterValidator(_check_text)] | None,
+        Field(description="a text that is not blank, without NUL and surrogates"),
+    ] = None
+
+
+def check_task(task: Any) -> str:  # noqa: ANN401 - the caller's
     """Returns the task as plain text.
 
     Raises:
         ConfigurationError: The task is not text, nothing but white space, or has NUL or lone surrogates.
     """
-    if not isinstance(task, str) or not task.strip():
-        raise ConfigurationError(f"task is {format_repr(task, 80)}; give a text that says what to do")
-    if not _is_storable(task):  # argv has a surrogate for each byte that is not UTF-8
-        raise ConfigurationError(
-            f"task is {format_repr(task, 80)}; give a text in UTF-8, without NUL and surrogates"
-        )
-    return str.__str__(task)  # a subclass of str may have another text
+    return _RunArguments(task=task).task
 
 
-def _is_storable(text: str) -> bool:
-    """Checks a text for NUL, at which SQLite cuts it, and for surrogates; PostgreSQL refuses both."""
-    return text == text.replace("\0", "").encode("utf-8", "ignore").decode("utf-8")
-
-
-def check_thread_id(thread_id: object) -> None:
+def check_thread_id(thread_id: Any) -> None:  # noqa: ANN401 - the caller's
     """Checks the name of a thread; None is accepted.
 
     Raises:
         ConfigurationError: It is not text, it is empty, or a store cannot hold it.
     """
-    is_name = isinstance(thread_id, str) and bool(thread_id.strip()) and _is_storable(thread_id)
-    if thread_id is not None and not is_name:
-        raise ConfigurationError(
-            f"thread_id is {format_repr(thread_id, 80)}; give a text that is not blank, "
-            "without NUL and surrogates"
-        )
+    _RunArguments(thread_id=thread_id)
 
 
 def check_config(config: object, thread_id: str | None) -> RunnableConfig:

@@ -7,7 +7,7 @@ import sqlite3
 import stat
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.sqlite import SqliteSaver
+from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_fixed
 
 from orchestrator.errors import StoreError
 from orchestrator.runs.run_saver import RunSaver, convert_store_errors, lock_number
@@ -190,7 +191,7 @@ def open_sqlite(
             saver = SqliteRunSaver(connection, file, serde)
             connection.execute("PRAGMA synchronous=FULL")
             if make:
-                _repeat_if_busy(saver.setup)
+                _UNTIL_FREE(saver.setup)
             saver.create_index()
             saver.is_setup = True  # without it, reading a store would create tables and change its mode
         try:
@@ -201,16 +202,13 @@ def open_sqlite(
                 connection.close()
 
 
-def _repeat_if_busy(action: Callable[[], None]) -> None:
-    deadline = time.monotonic() + _BUSY_S
-    while True:
-        try:
-            return action()
-        except sqlite3.OperationalError as error:
-            # Changing to WAL mode does not wait for other processes that do the same: it fails at once.
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                raise
-            time.sleep(0.02)
+# Changing to WAL mode does not wait for other processes that do the same: it fails at once.
+_UNTIL_FREE: Final = Retrying(
+    retry=retry_if_exception(lambda error: getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY),
+    stop=stop_after_delay(_BUSY_S),
+    wait=wait_fixed(0.02),
+    reraise=True,
+)
 
 
 @contextmanager

@@ -227,7 +227,7 @@ def count_calls(state: OrchestratorState, spent: Spent | Judging) -> StateUpdate
 
 def stop_if_over_budget(update: StateUpdate, run: RunContext, step_index: int | None = None) -> StateUpdate:
     """Returns the update, as a failure if the run would go on and has exceeded its budget."""
-    reason = run.find_excess(update["usage"])
+    reason = run.budget.find_excess(update["usage"])
     # A run that has ended keeps its own result: the budget only prevents further calls.
     if reason is None or update.get("status", "executing") != "executing":
         return update

@@ -111,15 +111,11 @@ def list_steps(run: StoredRun) -> Iterator[StepView]:
 def _find_state(run: StoredRun, index: int, records: Sequence[Attempt]) -> StepState:
     if index in run.state["replaced"]:
         return "replaced"
-    if any(map(_is_accepted, records)):
+    if any(record["status"] in ACCEPTED for record in records):
         return "done"
     if not records and index != run.state["current_step_index"]:
         return "open"
     return "failed" if run.summary.status == "failed" else "current"
-
-
-def _is_accepted(record: Attempt) -> bool:
-    return record["status"] in ACCEPTED
 
 
 def list_checks(record: Attempt) -> Sequence[CheckRecord]:

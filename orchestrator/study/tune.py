@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import Final, TypeAlias
@@ -244,42 +243,35 @@ def tune(
     file = Path(folder) / checked.name / "replies.sqlite"
     with closing(RecordedReplies(file, origins)) as replies:
         cached = {name: model.model_copy(update={"cache": replies}) for name, model in models.items()}
-        return search(checked, space, cases, partial(_run_task, checked, cached, replies), on_trial)
+
+        def run_task(case: TaskCase, policy: RetryPolicy) -> OrchestratorState:
+            replies.begin(case.title)
+            state = run_case(
+                cached[checked.model],
+                case,
+                retry_policy=policy,
+                models=cached,
+                planning="always" if checked.planning else "never",
+                supervision_policy=SupervisionPolicy(human=False),
+            )
+            _check_verdict(state, case.title)
+            return state
+
+        return search(checked, space, cases, run_task, on_trial)
 
 
-def _run_task(
-    spec: TuneSpec,
-    models: Mapping[str, BaseChatModel],
-    replies: RecordedReplies,
-    case: TaskCase,
-    policy: RetryPolicy,
-) -> OrchestratorState:
-    replies.begin(case.title)
-    state = run_case(
-        models[spec.model],
-        case,
-        retry_policy=policy,
-        models=models,
-        planning="always" if spec.planning else "never",
-        supervision_policy=SupervisionPolicy(human=False),
-    )
+def _check_verdict(state: OrchestratorState, task: str) -> None:
     failure = state["failure"]
-    if state["status"] not in ENDED or (failure and failure["kind"] in _NO_VERDICT):
-        raise _explain_failure(state, case.title)
-    return state
-
-
-def _explain_failure(state: OrchestratorState, task: str) -> BaseException:
-    failure = state["failure"]
-    if failure is None:
-        return KeyboardInterrupt()
-    return RunFailedError(
-        f"the run of {format_repr(task, 80)} failed "
-        f"({failure['kind']}: {shorten(failure['message'], 200)}), which says "
-        "nothing about the policy; every reply is kept, so run the same command again",
-        failure,
-        state,
-    )
+    if state["status"] not in ENDED:
+        raise KeyboardInterrupt
+    if failure is not None and failure["kind"] in _NO_VERDICT:
+        raise RunFailedError(
+            f"the run of {format_repr(task, 80)} failed "
+            f"({failure['kind']}: {shorten(failure['message'], 200)}), which says "
+            "nothing about the policy; every reply is kept, so run the same command again",
+            failure,
+            state,
+        )
 
 
 def search(

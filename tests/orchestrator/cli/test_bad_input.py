@@ -7,8 +7,8 @@ import pytest
 RUN = "run x --model openai:m"
 TABLE = {
     "show t": "no run is stored yet; `orchestrator run TASK` stores its run in ",
-    "run ''": "task is ''; give a text that says what to do",
-    "run 'a\udcff'": "task is 'a\\udcff'; give a text in UTF-8, without NUL and surrogates",
+    "run ''": "task is ''; give a text that says what to do, in UTF-8, without NUL and surrogates",
+    "run 'a\udcff'": "task is 'a\\udcff'; give a text that says what to do, in UTF-8, without NUL",
     "run": "Missing argument 'TASK'; see `orchestrator run --help`",
     "run x y": "Got unexpected extra argument(s) (y)",
     f"{RUN} --call-timeout 0": "'--call-timeout': '0' is not accepted; give a time above 0, such as 90s",

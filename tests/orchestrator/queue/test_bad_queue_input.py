@@ -31,7 +31,7 @@ BAD = {
         ("submit", "a" * 200_001, "--app", APP),
         "a task of 200,001 characters is too long for a queue; give at most 200,000",
     ),
-    "a task with a byte that is not UTF-8": (("submit", "a\udcff", "--app", APP), "give a text in UTF-8"),
+    "a task with a byte that is not UTF-8": (("submit", "a\udcff", "--app", APP), "in UTF-8"),
     "a task with NUL": (("submit", "a\0b", "--app", APP), "without NUL and surrogates"),
     "an empty task": (("submit", " ", "--app", APP), "task is"),
     "a name that is too long": ((*TASK, "--app", APP, "--thread", "a" * 501), "at most 500 characters"),
