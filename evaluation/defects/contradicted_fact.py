@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
-from typing import Final, Self
+from typing import Final
 
 from agents.parsing.tool_names import split_name
 from evaluation.defects.arithmetic import combine, follows, is_converted, is_equal, is_sum, read_numbers
@@ -47,6 +47,8 @@ _MANY: Final = 120
 _LONG: Final = 4
 """Digits of a number that hardly has its like by chance."""
 _LONGEST: Final = 300_000
+_CACHED: Final = 256
+"""The calls of one run, which each of its turns may take numbers from."""
 _SHORT: Final = 300
 """Most characters of a prose whose numbers are read with their units."""
 _NO_DIGIT: Final = re.compile(r"\D")
@@ -66,26 +68,43 @@ class _Field:
     around: frozenset[str]
     """The words of its name, and of the names of the objects that it is in."""
 
+
+@dataclass(frozen=True)
+class _Known:
+    """The answers before a turn, and the texts of all its sources."""
+
+    calls: Sequence[EvidenceCall]
+    texts: Sequence[str]
+
     @cached_property
-    def size(self) -> Decimal:
-        """Its number without a sign."""
-        return abs(self.number)
+    def fields(self) -> list[_Field]:
+        """The numbers in the fields of the answers."""
+        return [field for call in self.calls for field in _list_fields(call)]
+
+    @cached_property
+    def text(self) -> str:
+        """All texts."""
+        return "\n".join(self.texts)
+
+    @cached_property
+    def numbers(self) -> frozenset[Decimal]:
+        """The numbers in the texts; none of very long ones."""
+        texts = self.texts if len(self.text) <= _LONGEST else ()
+        return frozenset[Decimal]().union(*map(read_numbers, texts))
 
 
 def find_contradicted_facts(evidence: Evidence) -> Iterator[DefectFinding]:
     """Yield the facts of turns that a result gives otherwise."""
-    read: Callable[[EvidenceCall], list[_Field]] = cache(_list_fields)
     for turn in evidence.said:
-        known = evidence.calls[: turn.known]
-        calls = [call for call in known if call.result is not None and call.state != "missed"]
+        before = evidence.calls[: turn.known]
+        calls = [call for call in before if call.result is not None and call.state != "missed"]
         if not calls:
             continue
-        sources, sentences = evidence.sources_at(turn), map(_drop_marker, split_stated(turn.text))
-        stated = [(sentence, _read_vital(sentence)) for sentence in sentences]
-        has_facts = any(facts for _, facts in stated)
-        names = _Known.of(calls, sources, read) if has_facts else _Known((), "", frozenset())
-        for sentence, facts in stated:
-            yield from _compare_facts(turn, sentence, facts, names)
+        sources = evidence.sources_at(turn)
+        known = _Known(calls, [*sources, *(call.args_text for call in calls if call.acts)])
+        for sentence in map(_drop_marker, split_stated(turn.text)):
+            for fact in _read_vital(sentence):
+                yield from _compare_fact(turn, sentence, fact, known)
             yield from _find_other_names(turn, sentence, sources)
 
 
@@ -95,6 +114,7 @@ def _read_vital(sentence: str) -> list[Fact]:
     return [fact for fact in read_facts(sentence).facts if fact.kind == "number" and fact.is_vital]
 
 
+@lru_cache(_CACHED)
 def _list_fields(call: EvidenceCall) -> list[_Field]:
     is_prose = call.value is None and len(call.answer) <= _SHORT
     facts = read_facts(call.answer).facts if is_prose else []
@@ -141,44 +161,18 @@ def _read_number(leaf: object) -> Decimal | None:
 _LONGEST_NUMBER: Final = 40
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """The fields of the answers before a turn, and the texts and numbers of all its sources."""
-
-    fields: Sequence[_Field]
-    text: str
-    numbers: frozenset[Decimal]
-
-    @classmethod
-    def of(
-        cls,
-        calls: Sequence[EvidenceCall],
-        sources: Sequence[str],
-        read: Callable[[EvidenceCall], Sequence[_Field]],
-    ) -> Self:
-        texts = [*sources, *(call.args_text for call in calls if call.acts)]
-        text = "\n".join(texts)
-        numbers = map(read_numbers, texts if len(text) <= _LONGEST else ())
-        return cls([*chain(*map(read, calls))], text, frozenset[Decimal]().union(*numbers))
-
-
-def _compare_facts(
-    turn: EvidenceTurn, sentence: str, facts: Sequence[Fact], known: _Known
-) -> Iterator[DefectFinding]:
+def _compare_fact(turn: EvidenceTurn, sentence: str, fact: Fact, known: _Known) -> Iterator[DefectFinding]:
     fields, numbers = known.fields, known.numbers
-    for fact in facts:
-        field = _find_other_unit(fact, fields, sentence, known.text) or _find_other_sign(
-            fact, fields, sentence
-        )
-        if field:
-            seen = f"{field.call.name} gave {field.shown}"
-            yield DefectFinding(_RULE, "defect", sentence, seen, turn.place, field.call.place)
-        elif other := _find_near_miss(fact, numbers, read_numbers(sentence)):
-            seen = f"the sources have {other:f}, and no {fact.shown}"
-            yield DefectFinding(_RULE, "defect", sentence, seen, turn.place)
-        elif len(numbers) <= _FEW and (field := _find_other_field(fact, fields, numbers, turn, sentence)):
-            seen = f"{field.call.name} gave {field.shown}, from which {fact.shown} does not follow"
-            yield DefectFinding(_RULE, "defect", sentence, seen, turn.place, field.call.place)
+    other_unit = _find_other_unit(fact, fields, sentence, known.text)
+    if field := other_unit or _find_other_sign(fact, fields, sentence):
+        seen = f"{field.call.name} gave {field.shown}"
+        yield DefectFinding(_RULE, "defect", sentence, seen, turn.place, field.call.place)
+    elif other := _find_near_miss(fact, numbers, read_numbers(sentence)):
+        seen = f"the sources have {other:f}, and no {fact.shown}"
+        yield DefectFinding(_RULE, "defect", sentence, seen, turn.place)
+    elif len(numbers) <= _FEW and (field := _find_other_field(fact, fields, numbers, turn, sentence)):
+        seen = f"{field.call.name} gave {field.shown}, from which {fact.shown} does not follow"
+        yield DefectFinding(_RULE, "defect", sentence, seen, turn.place, field.call.place)
 
 
 def _drop_marker(sentence: str) -> str:
@@ -190,8 +184,8 @@ def _values(fact: Fact) -> list[Decimal]:
 
 
 def _find_alike(fact: Fact, fields: Sequence[_Field]) -> list[_Field]:
-    sizes = {*map(abs, _values(fact))}
-    return [field for field in fields if field.size in sizes]
+    values = {signed for value in _values(fact) for signed in (value, -value)}
+    return [field for field in fields if field.number in values]
 
 
 def _find_other_unit(fact: Fact, fields: Sequence[_Field], sentence: str, text: str) -> _Field | None:
@@ -231,29 +225,18 @@ def _find_other_sign(fact: Fact, fields: Sequence[_Field], sentence: str) -> _Fi
     return alike[0] if is_lost and min(_values(fact)) > 0 and not _NEGATIVE.search(sentence) else None
 
 
-def _find_near_miss(fact: Fact, known: Collection[Decimal], beside: Collection[Decimal]) -> Decimal | None:
+def _find_near_miss(fact: Fact, known: frozenset[Decimal], beside: frozenset[Decimal]) -> Decimal | None:
     """Find the number of a source that a long number is, but for one digit or for two that are swapped."""
     values = _values(fact)
-    if (
-        min(map(abs, values)) != max(map(abs, values))
-        or len(known) > _MANY
-        or any(map(known.__contains__, values))
-    ):
+    value, is_year = abs(values[0]), values[0] in _YEARS and fact.value.unit is None
+    if is_year or len({*map(abs, values)}) > 1 or len(known) > _MANY or not known.isdisjoint(values):
         return None
-    value = abs(values[0])
-    if value in _YEARS and fact.value.unit is None:
+    shown = f"{value.normalize():f}"
+    near = next((each for each in known if _is_near_miss(shown, f"{each.normalize():f}")), None)
+    if near is None or _is_rounded(value, near) or is_sum(value, known):
         return None
-    near = next(
-        (each for each in known if _is_near_miss(f"{value.normalize():f}", f"{each.normalize():f}")), None
-    )
-    others = {*known, *beside} - {value}
-    if (
-        near is None
-        or _is_rounded(value, near)
-        or any(is_equal(value, each) for each in combine(others, known))
-    ):
-        return None
-    return None if is_equal(value, sum(known, Decimal())) or is_sum(value, known) else near
+    computed = chain(combine({*known, *beside} - {value}, known), (sum(known, Decimal()),))
+    return None if any(is_equal(value, each) for each in computed) else near
 
 
 def _is_rounded(value: Decimal, other: Decimal) -> bool:
