@@ -16,7 +16,7 @@ from agents.parsing.loose_json import replace_surrogates
 from evaluation.checks import segmentation
 from evaluation.findings import CheckKind, Covers
 from evaluation.sensitive.scanner import quote_text
-from evaluation.texts.normal import fold_letters, remove_unseen, unify_line_ends
+from evaluation.texts.normal import fold_case, remove_unseen, unify_line_ends
 from evaluation.validation import InputModel
 from evaluation.values import Severity
 
@@ -81,8 +81,8 @@ class CheckContext:
 
     @cached_property
     def folded(self) -> str:
-        """The text in normal form (NFC), for comparisons that ignore the letter case."""
-        return fold_letters(self.text)
+        """The text in normal form (NFKC), for comparisons that ignore the letter case."""
+        return fold_case(self.text)
 
     @cached_property
     def sentences(self) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, lru_cache
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
@@ -265,46 +264,42 @@ def _needs_boundary(character: str) -> bool:
 _CACHED_TEXTS: Final = 16
 
 
-def has_phrase(text: str, phrase: str, *, ignore_case: bool, whole_words: bool) -> bool:
-    """Return whether a text has a phrase that is required; a number only if it is not part of another one.
+def has_phrase(
+    text: str, phrase: str, *, ignore_case: bool = True, whole_words: bool = True, is_required: bool = True
+) -> bool:
+    """Return whether a text has a phrase.
 
     Both are compared in normal form (NFKC), with white space collapsed. Hyphens and quotation marks match
     their typographic forms, unless the phrase has no letter or digit.
+
+    Args:
+        text: The text.
+        phrase: The phrase.
+        ignore_case: Whether letters match in any case.
+        whole_words: Whether it has to stand apart from other words.
+        is_required: Whether the phrase has to be there for a reader, and a number as a whole; else a
+            disguise of it counts, too.
     """
-    stated, wanted = part_numbers(read_stated(text, phrase)), part_numbers(phrase)
-    matches = _find_phrase(stated, wanted, ignore_case, whole_words, within_numbers=False)
-    return next(matches, None) is not None
-
-
-def shows_phrase(text: str, phrase: str, *, ignore_case: bool, whole_words: bool) -> bool:
-    """Return whether a text has a phrase that is forbidden, or a disguise of it."""
-    matches = (
-        _find_phrase(reading, phrase, ignore_case, whole_words, within_numbers=True)
-        for reading in _list_readings(text)
+    write = part_numbers if is_required else str
+    return any(
+        next(_find_phrase(write(each), write(phrase), ignore_case, whole_words, not is_required), None)
+        for each in _list_readings(text, phrase, is_required=is_required)
     )
-    return next(chain.from_iterable(matches), None) is not None
 
 
 def count_phrase(text: str, phrase: str, *, whole_words: bool) -> Iterator[int]:
     """Yield how often a text has a phrase, in any letter case, and then how often each disguise has."""
-    for reading in dict.fromkeys((read_stated(text, phrase), *_list_readings(text))):
-        matches = _find_phrase(
-            reading, phrase, ignore_case=True, whole_words=whole_words, within_numbers=True
-        )
-        yield sum(1 for _ in matches)
+    readings = (*_list_readings(text, phrase), *_list_readings(text, is_required=False))
+    for each in dict.fromkeys(readings):
+        yield sum(1 for _ in _find_phrase(each, phrase, True, whole_words, True))
 
 
-def has_pattern(text: str, pattern: str) -> bool:
-    """Return whether a required pattern matches a text, also in normal form."""
-    stated = read_stated(text, pattern)
-    forms = {stated, *_list_forms(part_numbers(stated))[1:]}
-    return any(matches_pattern(pattern, form) for form in forms)
-
-
-def shows_pattern(text: str, pattern: str) -> bool:
-    """Return whether a forbidden pattern matches a text or a disguise."""
-    forms = dict.fromkeys(form for reading in _list_readings(text) for form in _list_forms(reading))
-    return any(matches_pattern(pattern, each) for each in forms)
+def has_pattern(text: str, pattern: str, *, is_required: bool) -> bool:
+    """Return whether a pattern matches a text, also in normal form; a forbidden one, also a disguise."""
+    write = part_numbers if is_required else str
+    readings = _list_readings(text, pattern, is_required=is_required)
+    forms = (form for each in readings for form in (each, unify_signs(normalize_lines(write(each)))))
+    return any(matches_pattern(pattern, form) for form in dict.fromkeys(forms))
 
 
 _PART_OF_NUMBER: Final = regex.compile(
@@ -318,19 +313,16 @@ _PART_OF_NUMBER: Final = regex.compile(
 A power of ten is no such part: it gives the scale of the number before it."""
 
 
-def has_number(text: str, number: float, tolerance: float) -> bool:
-    """Return whether a text states a required number, in any common notation or in words."""
-    stated = _PART_OF_NUMBER.sub(" ", read_stated(text))
-    return _states_number(unify_signs(remove_labels(stated)), number, tolerance)
+def has_number(text: str, number: float, tolerance: float, *, is_required: bool) -> bool:
+    """Return whether a text states a number, in any common notation or in words.
 
-
-def shows_number(text: str, number: float, tolerance: float) -> bool:
-    """Return whether a text or a disguise of it states a forbidden number."""
-    return any(_states_number(unify_signs(each), number, tolerance) for each in _list_readings(text))
-
-
-def _states_number(text: str, number: float, tolerance: float) -> bool:
-    return any(is_near(value, number, tolerance) for value in _read_values(text))
+    A required one has to stand by itself; of a forbidden one, a disguise counts, too.
+    """
+    readings = _list_readings(text, is_required=is_required)
+    if is_required:
+        readings = [remove_labels(_PART_OF_NUMBER.sub(" ", each)) for each in readings]
+    values = (value for each in readings for value in _read_values(unify_signs(each)))
+    return any(is_near(value, number, tolerance) for value in values)
 
 
 # Cached, because each check of a run reads the same texts.
@@ -340,7 +332,7 @@ def _read_values(text: str) -> tuple[Decimal, ...]:
 
 
 def _find_phrase(
-    text: str, phrase: str, ignore_case: bool, whole_words: bool, *, within_numbers: bool
+    text: str, phrase: str, ignore_case: bool, whole_words: bool, within_numbers: bool
 ) -> Iterator[object]:
     # A phrase of a sign itself, such as a dash, means no other one.
     unify = any(map(str.isalnum, phrase))
@@ -353,11 +345,9 @@ def _find_phrase(
     return pattern.finditer(reading)
 
 
-def _list_readings(text: str) -> Iterator[str]:
+def _list_readings(text: str, wanted: str = "", *, is_required: bool = True) -> list[str]:
+    """List the texts to search: what a reader sees; for forbidden content, each reading of a disguise."""
+    if is_required:
+        return [read_stated(text, wanted)]
     shown = (text, read_rendered(text))
-    yield from dict.fromkeys((*shown, *map(read_disguised, shown)))
-
-
-def _list_forms(text: str) -> list[str]:
-    """List a text as it is and, if it differs, in normal form with the signs of ASCII; line breaks stay."""
-    return list(dict.fromkeys([text, unify_signs(normalize_lines(text))]))
+    return list(dict.fromkeys((*shown, *map(read_disguised, shown))))

@@ -62,7 +62,7 @@ def matching_cost(first: int, second: int) -> int:
 
 def find_missing_keywords(output: str, keywords: Sequence[str]) -> list[str]:
     """List the keywords that do not occur in ``output`` as whole words, in any case."""
-    return [each for each in keywords if not has_phrase(output, each, ignore_case=True, whole_words=True)]
+    return [each for each in keywords if not has_phrase(output, each)]
 
 
 _TOO_LONG: Final = Unscored(status="error", reason="the texts are too long for it")

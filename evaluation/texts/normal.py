@@ -20,29 +20,23 @@ from typing import Final
 
 import regex
 
-INVISIBLE: Final = (
-    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"  # control characters that are no white space
-    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
-    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
-)
-"""Matches what no reader sees: Unicode's Default_Ignorable_Code_Point, and control characters."""
-_INVISIBLE: Final = re.compile(INVISIBLE)
-_EMOJI_PARTS: Final = "\u200d\ufe0f\U000e0020-\U000e007f"
-_UNSEEN: Final = regex.compile(
-    rf"(?P<emoji>\p{{Extended_Pictographic}}[\p{{Extended_Pictographic}}\p{{Emoji_Modifier}}{_EMOJI_PARTS}]++"
-    rf"|[0-9#*]\ufe0f)|{INVISIBLE}|(?P<blank>\u2800)"
-)
-"""Matches invisible characters, and emoji whose parts they join, which stay."""
+from agents.parsing.thoughts import remove_thoughts
+
+_UNSEEN: Final = r"\p{Default_Ignorable_Code_Point}\ufff9-\ufffb[\p{Cc}--\s]"
+"""What no reader sees: ignorable characters, marks of annotations, and control characters but white space."""
+_INVISIBLE: Final = regex.compile(f"[{_UNSEEN}]", regex.V1)
 _EMOJI: Final = r"\p{Extended_Pictographic}\ufe0f?\p{Emoji_Modifier}?"
 _HIDDEN: Final = regex.compile(
-    rf"(?P<kept>{_EMOJI}(?:\u200d{_EMOJI})*|[0-9#*]\ufe0f\u20e3"
-    r"|(?<=[\p{L}\p{M}])(?<![A-Za-z])[\u200c\u200d](?![A-Za-z])(?=\p{L}))"
-    rf"|{INVISIBLE}|[\u2028\u2029\u2800\ud800-\udfff]"
+    rf"(?P<emoji>{_EMOJI}(?:\u200d{_EMOJI})*|[0-9#*]\ufe0f\u20e3?)"
+    r"|(?P<joint>(?<=[\p{L}\p{M}])(?<![A-Za-z])[\u200c\u200d](?![A-Za-z])(?=\p{L}))"
+    rf"|[{_UNSEEN}\u2028\u2029\u2800\ud800-\udfff]",
+    regex.V1,
 )
 """Matches a character that is hidden or moves others, and the emoji and joined letters that need one."""
 _LOOSE_MARKS: Final = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")
 """Matches combining marks of no script that composed with no letter, such as strokes through a word."""
 _DIGIT: Final = re.compile(r"\d")
+_BLANKS: Final = "\u2028\u2029\u2800"
 _LINE_END: Final = re.compile("[\r\v\f\x85\u2028\u2029]")
 _CONTROL: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f]")
 _CACHED_TEXTS: Final = 32
@@ -57,7 +51,7 @@ _ASCII_SIGNS: Final = str.maketrans(
 
 def show_hidden(text: str) -> str:
     """Return a text with the code, such as [U+202E], of each character that is hidden or moves others."""
-    return _HIDDEN.sub(lambda match: match["kept"] or f"[U+{ord(match[0]):04X}]", text)
+    return _HIDDEN.sub(lambda match: match["emoji"] or match["joint"] or f"[U+{ord(match[0]):04X}]", text)
 
 
 @lru_cache(_CACHED_TEXTS)
@@ -76,9 +70,7 @@ def remove_unseen(text: str) -> str:
     """Return a text as it is, without what no reader sees; emoji stay whole, and blank letters are blanks."""
     if text.isascii():
         return _remove_controls(text)
-    if not (_INVISIBLE.search(text) or "\u2800" in text):
-        return text
-    return _UNSEEN.sub(lambda match: match["emoji"] or (" " if match["blank"] else ""), text)
+    return _HIDDEN.sub(lambda match: match["emoji"] or (" " if match[0] in _BLANKS else ""), text)
 
 
 def has_digit(text: str) -> bool:
@@ -95,12 +87,6 @@ def unify_line_ends(text: str) -> str:
     if not _LINE_END.search(text):
         return text
     return _LINE_END.sub("\n", text.replace("\u2029", "\n\n"))
-
-
-def fold_letters(text: str) -> str:
-    """Return a text case-folded, in which an accent written as a mark of its own is part of its letter."""
-    folded = text.casefold()
-    return folded if folded.isascii() else unicodedata.normalize("NFC", folded)
 
 
 def unify_signs(text: str) -> str:
@@ -161,13 +147,13 @@ def split_words(text: str) -> list[str]:
     return words
 
 
-_DEFINITION: Final = r"^[ \t]*\[[^\]\n]+\]:[ \t]*\S+(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'|\([^)\n]*\)))?[ \t]*$"
-"""The definition of a link, with or without a title."""
 _UNSTATED: Final = regex.compile(
     r"(?P<code>```.*?(?:```|\Z)|`[^`\n]+`)|<!--.*?(?:-->|\Z)|(?<!~)~~(?!~)[^~\n]+~~"
-    r"|<(\w+)\b[^<>]*(?:\bhidden\b|display:\s*none|visibility:\s*hidden)[^<>]*>.*?</\2>"
+    r"|<(script|style|template|head)\b.*?</\2>"
+    r"|<(\w+)\b[^<>]*(?:\bhidden\b|display:\s*none|visibility:\s*hidden)[^<>]*>.*?</\3>"
     r"|\s(?:title|alt)=(?:\"[^\"\n]*\"|'[^'\n]*')(?=[^<>]*>)"
-    r"|(?<=\]\([^()\s]*)\s+\"[^\"\n]*\"(?=\))|" + _DEFINITION,
+    r"|(?<=\]\([^()\s]*)\s+\"[^\"\n]*\"(?=\))"
+    r"|^[ \t]*\[[^\]\n]+\]:[ \t]*\S+(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'|\([^)\n]*\)))?[ \t]*$",
     regex.DOTALL | regex.MULTILINE | regex.IGNORECASE,
 )
 """Matches what a reader does not see (comments, struck-out text, hidden elements, titles and definitions of
@@ -200,17 +186,6 @@ def remove_labels(text: str) -> str:
     return _LIST_MARK.sub(lambda match: "" if next(places) else match[0], text)
 
 
-_THOUGHT: Final = re.compile(
-    r"<(think|thinking|reasoning|scratchpad|reflection)\b[^>]*>.*?(?:</\1>|\Z)|\A.*?</think>",
-    re.DOTALL | re.IGNORECASE,
-)
-_HIDDEN_ELEMENT: Final = re.compile(
-    r"<!--.*?-->|<(script|style|template|head)\b.*?</\1>"
-    r"|<(\w+)\b[^>]*(?:\bhidden\b|display:\s*none|visibility:\s*hidden)[^>]*>.*?</\2>",
-    re.DOTALL | re.IGNORECASE,
-)
-_REFERENCE: Final = re.compile(_DEFINITION, re.MULTILINE)
-"""Matches the definition of a link, of which a reader sees nothing."""
 _LINK: Final = re.compile(r"!?\[([^\]\n]*)\]\(([^)\s]*)[^)\n]*\)")
 _TAG: Final = re.compile(r"</?[a-zA-Z][^<>\n]*>")
 _MARKS: Final = re.compile(r"\*{1,3}(?=\S)|(?<=\S)\*{1,3}|`+|~~|^[ \t]*(?:#{1,6}|>+)[ \t]+", re.MULTILINE)
@@ -232,8 +207,7 @@ def read_visible(text: str) -> str:
     """Return a text as a reader sees it; the addresses of links stay, in parentheses."""
     if _UNMARKED.fullmatch(text):
         return text.strip()
-    plain = _HIDDEN_ELEMENT.sub(" ", _THOUGHT.sub(" ", unify_line_ends(text)))
-    plain = _LINK.sub(r"\1 (\2)", _REFERENCE.sub(" ", plain))
+    plain = _LINK.sub(r"\1 (\2)", read_stated(remove_thoughts(unify_line_ends(text))))
     return read_source(_MARKS.sub("", _TAG.sub(" ", plain))).strip()
 
 
@@ -264,9 +238,6 @@ _TITLE_WORDS: Final = 4
 
 
 _WORD_RUN: Final = re.compile(r"\w+")
-_STROKES: Final = frozenset("1Il|")
-"""They look alike themselves."""
-
 _INLINE: Final = r"(?:a|abbr|b|big|code|del|em|font|i|ins|mark|s|small|span|strong|sub|sup|u|wbr)"
 _LONGEST: Final = 200
 """Characters of a tag or a comment; it bounds the search."""
@@ -295,25 +266,16 @@ def _read_word(match: re.Match[str]) -> str:
     word = match[0]
     if word.isascii():
         return word
-    latin = "".join(_find_lookalike(char) or char for char in word)
+    latin = word.translate(_read_lookalikes())
     # A word with letters like no Latin one, such as an ordinary Russian word, does not look Latin.
     return latin if latin.isascii() or any(map(str.isascii, word)) else word
 
 
-@lru_cache(65_536)
-def _find_lookalike(char: str) -> str | None:
-    """Return the ASCII character that ``char`` looks like; None if there is none."""
-    plain = _read_lookalikes().get(char)
-    if plain not in _STROKES:
-        return plain
-    return "I" if char.isupper() else "1" if char.isnumeric() else "l"
-
-
 @cache
-def _read_lookalikes() -> Mapping[str, str]:
+def _read_lookalikes() -> Mapping[int, str]:
     """Read the characters that Unicode TS 39 (``confusables.txt``) puts beside one of ASCII."""
     groups = json.loads(Path(__file__).with_name("lookalikes.json").read_text(encoding="utf-8"))
-    return {char: plain for plain, alike in groups.items() for char in alike}
+    return {ord(char): plain for plain, alike in groups.items() for char in alike}
 
 
 @lru_cache(_CACHED_TEXTS)

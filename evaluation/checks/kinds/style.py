@@ -34,7 +34,7 @@ from pydantic import Field, model_validator
 from evaluation.checks.check_model import join_quoted
 from evaluation.patterns import AnySchema, find_schema_problem, matches_schema
 from evaluation.texts.json_texts import parse_json, read_json_values
-from evaluation.texts.normal import fold_letters
+from evaluation.texts.normal import normalize_text
 from evaluation.values import Count
 
 _NAMED: Final = 2
@@ -350,8 +350,11 @@ class _EdgeCheck(BaseCheck):
     text: Text
 
     def _observe(self, context: CheckContext) -> CheckOutcome:
-        text, wanted = (_normalize(each)[:: self.step].lstrip(_MARKS) for each in (context.text, self.text))
-        is_cut = _is_letter(wanted[-1:]) and _CONTINUES.match(text, len(wanted)) is not None
+        whole, part = map(normalize_text, (context.text, self.text))
+        text, wanted = (each[:: self.step].lstrip(_MARKS) for each in (whole, part))
+        # Words are written apart there; in Chinese, say, they are not.
+        is_letter = wanted[-1:].isascii() and wanted[-1:].isalnum()
+        is_cut = is_letter and _CONTINUES.match(text, len(wanted)) is not None
         shown = context.text[:_SEEN] if self.step > 0 else context.text[-_SEEN:]
         return CheckOutcome(
             text.startswith(wanted) and not is_cut, f"it {self.verb}s with {quote_text(shown)}"
@@ -378,12 +381,3 @@ class EndsWith(_EdgeCheck):
 
     def _describe(self) -> str:
         return f"{super()._describe()} and nothing after it"
-
-
-def _is_letter(character: str) -> bool:
-    """Return whether words are written apart there; in Chinese, say, they are not."""
-    return character.isascii() and character.isalnum()
-
-
-def _normalize(text: str) -> str:
-    return fold_letters(" ".join(text.split()))

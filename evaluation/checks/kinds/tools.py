@@ -159,7 +159,7 @@ class ProbeCheck(BaseCheck):
             schema = self.json_schema
             return bool(values) and not any(find_schema_problem(schema, value) for value in values)
         if text is not None and isinstance(self.expect, str):
-            return has_phrase(text, self.expect, ignore_case=True, whole_words=True)
+            return has_phrase(text, self.expect)
         return bool(values) and all(_contains(value, self.expect) for value in values)
 
 

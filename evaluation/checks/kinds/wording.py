@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import partial
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
@@ -16,14 +17,11 @@ from evaluation.checks.segmentation import (
     has_number,
     has_pattern,
     has_phrase,
-    shows_number,
-    shows_pattern,
-    shows_phrase,
 )
 from evaluation.findings import CheckKind, Covers
 from evaluation.patterns import PatternText
 from evaluation.sensitive.scanner import quote_text
-from evaluation.texts.normal import fold_letters, read_stated
+from evaluation.texts.normal import fold_case, read_stated
 from evaluation.values import Count, Quantity
 
 
@@ -176,7 +174,7 @@ class LetterCount(CountCheck):
         return f"occurrence of the letter {letter}", f"occurrences of the letter {letter}"
 
     def _count(self, context: CheckContext) -> int:
-        return context.folded.count(fold_letters(self.letter))
+        return context.folded.count(fold_case(self.letter))
 
 
 class Occurrences(CountCheck):
@@ -230,11 +228,9 @@ class _PhraseCheck(BaseCheck):
     """If false, also inside of other words."""
     ignore_case: bool = True
 
-    def _find(self, context: CheckContext) -> list[str]:
-        return [text for text in dict.fromkeys(self.texts) if self._has(context.raw, text)]
-
-    @abstractmethod
-    def _has(self, output: str, text: str) -> bool: ...
+    def _find(self, context: CheckContext, *, is_required: bool) -> list[str]:
+        search = partial(has_phrase, context.raw, ignore_case=self.ignore_case, whole_words=self.whole_words)
+        return [text for text in dict.fromkeys(self.texts) if search(text, is_required=is_required)]
 
 
 class Contains(_PhraseCheck):
@@ -252,7 +248,7 @@ class Contains(_PhraseCheck):
         return self
 
     def _observe(self, context: CheckContext) -> CheckOutcome:
-        present = self._find(context)
+        present = self._find(context, is_required=True)
         missing = [text for text in dict.fromkeys(self.texts) if text not in present]
         passed = len(present) >= (self.at_least or len(set(self.texts)))
         verb = "are" if missing[1:] else "is"
@@ -264,9 +260,6 @@ class Contains(_PhraseCheck):
         enough = "" if self.at_least is None else f"at least {self.at_least} of "
         return f"include {enough}{join_quoted(self.texts)}"
 
-    def _has(self, output: str, text: str) -> bool:
-        return has_phrase(output, text, ignore_case=self.ignore_case, whole_words=self.whole_words)
-
 
 class Excludes(_PhraseCheck):
     """The text has none of these words, phrases or marks, nor a disguise of one."""
@@ -275,16 +268,13 @@ class Excludes(_PhraseCheck):
     form_alone: ClassVar[bool] = True
 
     def _observe(self, context: CheckContext) -> CheckOutcome:
-        present = self._find(context)
+        present = self._find(context, is_required=False)
         return CheckOutcome(
             not present, f"the text has {join_quoted(present)}" if present else "the text has none"
         )
 
     def _describe(self) -> str:
         return f"do not use {join_quoted(self.texts, 'or')}"
-
-    def _has(self, output: str, text: str) -> bool:
-        return shows_phrase(output, text, ignore_case=self.ignore_case, whole_words=self.whole_words)
 
 
 class OneOf(BaseCheck):
@@ -301,15 +291,15 @@ class OneOf(BaseCheck):
         present = self._find_options(context)
         if not present:
             return CheckOutcome(False, "the text has none of them")
-        only = not self.alone or _strip(context.folded) == _strip(fold_letters(present[0]))
+        only = not self.alone or _strip(context.folded) == _strip(fold_case(present[0]))
         rest = "" if only else " and other text"
         return CheckOutcome(len(present) == 1 and only, f"the text has {join_quoted(present)}{rest}")
 
     def _find_options(self, context: CheckContext) -> list[str]:
-        rest, present = fold_letters(read_stated(context.text)), []
+        rest, present = fold_case(read_stated(context.text)), []
         # The longest first: "no" is no answer inside of "no opinion".
         for option in sorted(self.options, key=len, reverse=True):
-            pattern = compile_phrase(fold_letters(option), whole_words=True)
+            pattern = compile_phrase(fold_case(option), whole_words=True)
             if pattern.search(rest):
                 present.append(option)
                 rest = pattern.sub("\n", rest)
@@ -334,8 +324,8 @@ class Pattern(BaseCheck):
         return "content" if self.matches else "form"
 
     def _observe(self, context: CheckContext) -> CheckOutcome:
-        search = has_pattern if self.matches else shows_pattern
-        matched = any(search(text, self.pattern) for text in {context.raw, context.text})
+        texts = {context.raw, context.text}
+        matched = any(has_pattern(text, self.pattern, is_required=self.matches) for text in texts)
         return CheckOutcome(
             matched == self.matches, f"the pattern matches {'a part' if matched else 'nothing'}"
         )
@@ -362,8 +352,7 @@ class StatesNumber(BaseCheck):
         return "content" if self.present else "form"
 
     def _observe(self, context: CheckContext) -> CheckOutcome:
-        search = has_number if self.present else shows_number
-        is_stated = search(context.raw, self.number, self.tolerance)
+        is_stated = has_number(context.raw, self.number, self.tolerance, is_required=self.present)
         return CheckOutcome(
             is_stated == self.present, f"the text {'states' if is_stated else 'does not state'} it"
         )
