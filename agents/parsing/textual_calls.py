@@ -20,7 +20,7 @@ Parameters: TypeAlias = Mapping[str, Collection[str]]
 _TOKEN: Final = re.compile(
     r"""[<\[]+[|｜]?(?:\w+[:_|｜])*?(?:tools?[\s_▁|-]*(?:calls?|use|code|request|name)|function(?:[\s_▁|-]*calls?)?
       |invoke|python_tag|action(?:_start)?|plugin)(?![^\W_])[^<>\[\]\n]*[>\]]
-    | <\|channel\|>[^<]*\bto=""",
+    | <tool> | <\|channel\|>[^<]*\bto=""",
     re.IGNORECASE | re.VERBOSE,
 )
 """A tag or a special token with which models begin a call, such as ``<tool_call>`` or ``[TOOL_CALLS]``."""
@@ -32,8 +32,10 @@ _ARGUMENTS: Final = re.compile(
 _NAME_KEY: Final = re.compile(r"tool|func|action|name|call|method|command", re.IGNORECASE)
 """A key of the name of a tool in an object that has the arguments beside it."""
 _LABEL: Final = (
-    r"^\W*(?:action|tool|function|call)(?:[ _]name)?\W*[:=]\W*{name}\W*$\s*^\W*(?:{arguments})\w*\W*[:=]"
+    r"^[^\w\n]*(?:action|tool|function|call)(?:[ _](?:name|\d+))?[^\w\n]*[:=]\W*{name}"
+    r"(?:[^\w\n]*\n\W*(?:{arguments})\w*\W*[:=]|\[(?!(?:{names})\])[^\]\n]*\])"
 )
+"""A word for calls before the name of a tool, with the arguments in the next line or in brackets."""
 _SPELLED: Final = r"(?<![\w-])(?:print\()?(?:\w+\.)*+{name}(?::\d+)?(?![\w-])"
 _GAP: Final = re.compile(
     rf"[^\w()<{{-]*+(?:(?:with|json|{_ARGUMENTS.pattern})\b[^\w()<{{-]*+)*+", re.IGNORECASE
@@ -79,8 +81,7 @@ def find_textual_call(text: str, tools: Parameters, reported: Collection[str] = 
 
 def _find_token(text: str, tools: Parameters) -> str | None:
     """Finds a tag or a token outside of code, with a call behind it: an object, or the name of a tool."""
-    prose = _CODE.sub(lambda code: " " * len(code[0]), text)
-    names = "|".join(map(re.escape, tools))
+    prose, names = _CODE.sub(lambda code: " " * len(code[0]), text), _match_names(tools)
     call = re.compile(rf"\W{{0,20}}(?:functions\.)?(?:{names})\b|\s*(?:[<\[|｜]|```)|[^{{}}]{{0,40}}\{{")
     for token in _TOKEN.finditer(prose):
         if {*tools} & {*re.findall(r"[\w-]+", token[0])} or call.match(text, token.end()):
@@ -90,11 +91,15 @@ def _find_token(text: str, tools: Parameters) -> str | None:
 
 def _find_label(text: str, tools: Parameters) -> str | None:
     for name, parameters in tools.items():
-        arguments = "|".join([_ARGUMENTS.pattern, *map(re.escape, parameters)])
-        label = _LABEL.format(name=re.escape(name), arguments=arguments)
-        if re.search(label, text, re.IGNORECASE | re.MULTILINE):
+        names = _match_names(parameters)
+        given = {"name": re.escape(name), "names": names, "arguments": f"{_ARGUMENTS.pattern}|{names}"}
+        if re.search(_LABEL.format(**given), text, re.IGNORECASE | re.MULTILINE):
             return name
     return None
+
+
+def _match_names(names: Collection[str]) -> str:
+    return "|".join(map(re.escape, names)) or "(?!)"
 
 
 def _iter_written(text: str, tools: Parameters) -> Iterator[tuple[str, bool]]:
@@ -170,7 +175,7 @@ def _is_explained(before: str) -> bool:
 
 def _find_end(text: str, start: int, parameters: Collection[str]) -> int | None:
     """Finds the end of the arguments behind the name of a tool, cut off or not; None if there are none."""
-    names = "|".join(map(re.escape, parameters)) or "(?!)"
+    names = _match_names(parameters)
     if re.compile(r"\(\s*(?:\w+\s*=\s*)?[\"'\[{\d-]").match(text, start):
         is_named = re.compile(rf"\(\s*(?:{names})\s*=").match(text, start) is not None
         depth = 0

@@ -12,6 +12,7 @@ TOOLS = {
     "search": ["query"],
     "order": ["id"],
     "book": ["flight", "seats"],
+    "now": [],
 }
 OBJECT = '{"name": "pay", "arguments": {"to": "Ada"}}'
 
@@ -78,6 +79,10 @@ CALLS = {
     "an element with attributes": '<delete path="/x"/>',
     "lines": "tool: book\nflight: LH1\nseats: 2",
     "ReAct with a text": "Action: search\nAction Input: boots",
+    "ReAct with an argument in brackets": "Thought: I pay.\nAction 1: pay[Ada]",
+    "ReAct with no argument in brackets": "Action: now[]",
+    "an element with its object behind it": '<tool>pay</tool>{"to": "Ada"}',
+    "an element with its text behind it": "I pay.\n<tool>pay</tool><tool_input>Ada</tool_input>",
     "InternLM": '✿FUNCTION✿: search\n✿ARGS✿: {"query": "boots"}',
 }
 ANSWERS = {
@@ -108,6 +113,10 @@ ANSWERS = {
     "a definition": "def delete(path):\n    return remove(path)",
     "a program with calls": f'{FENCE}python\nclient = connect()\nclient.delete(path="/x")\n{FENCE}',
     "a program in prose": f"So:\n\n{FENCE}python\nfor at in places:\n    look(at=at)\n{FENCE}",
+    "a page on other tools": f"ReAct writes\n{FENCE}\nAction: find[Ada]\nAction Input: x\n{FENCE}\nin text.",
+    "a page on elements": 'Such as `<tool>find</tool>{"x": 1}`, or a <tool> of its own: pay.',
+    "a signature in brackets": "Tool: search[query]",
+    "an index in a label": "Result: pay[0] is 5",
     "statistics": '{"tool": "pay", "calls": 3, "failed": 0}',
     "a record with the name as a value": '{"type": "order", "id": "W1"}',
     "a record with the name as a key": '{"search": {"results": ["a"], "total": 1}}',
@@ -148,3 +157,9 @@ def test_an_agent_without_tools_can_only_quote_a_call(subtests):
 def test_prose_may_report_a_call_that_was_made_and_a_bare_call_reports_nothing():
     assert find_textual_call(f"I called {OBJECT}. It is paid.", TOOLS, reported=["pay"]) is None
     assert find_textual_call(OBJECT, TOOLS, reported=["pay"]) == "pay"
+
+
+def test_a_reply_without_words_takes_no_time():
+    tools = {f"look_{number}": ["at"] for number in range(30)}
+    for part in ["\n", "Action: look_1[", "Action: look_1\n", "] "]:
+        assert find_textual_call(f"Action: look_1[\n{part * 4000}x", tools) is None
