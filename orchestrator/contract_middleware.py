@@ -40,7 +40,6 @@ from evaluation.recordings.default_contract import build_default_contract
 from orchestrator.errors import ConfigurationError, UnmetContractError
 from orchestrator.judging.contract_choice import read_call_rules
 from orchestrator.judging.contract_options import validate_contract
-from orchestrator.judging.evaluator import add_search
 from orchestrator.judging.evidence import ACCEPTING, Evidence, is_enough, read_evidence
 from orchestrator.judging.executor_tools import ExecutorTools, describe_repeat
 from orchestrator.judging.feedback import feedback_of, list_kinds, read_expectations, report_score
@@ -211,7 +210,7 @@ class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
         run = _build_run(state)
         if not self._is_stated:
             return {"agent_run": run, **build_default_contract(run)}
-        return {"contract": add_search(self._contract, is_wanted=True), "agent_run": run}
+        return {"contract": self._contract.with_search("warn"), "agent_run": run}
 
     def _conclude(self, state: ContractState, report: EvaluationReport) -> dict[str, Any]:
         """Returns the update after an answer, which is accepted, goes back to the model, or is refused."""

@@ -94,10 +94,10 @@ def _check_end(conversation: Conversation, run: AgentRun, rules: EvaluationContr
     if conversation.cut_off is not None:
         yield _describe_cut(conversation.cut_off)
         return
-    output = run.final_output
-    if conversation.has_reply and ends_with_question(conversation) and output is None:
+    output, has_reply = run.final_output, conversation.has_reply
+    if has_reply and output is None and ends_with_question(conversation):
         yield _doubt(_UNANSWERED, "info")
-    if conversation.has_reply or (calls and not conversation.is_recorded):
+    if has_reply or (calls and not conversation.is_recorded):
         return
     # Many recorders write an empty output for a run that stopped at a call.
     if output is not None and (is_visible(output) or not conversation.ends_with_call):
@@ -221,29 +221,31 @@ def read_case(data: object) -> AcceptedCase | RefusedCase:
     """
     if isinstance(data, UnreadableCase):
         return RefusedCase((f"{data.where}: {data.problem}",), data.where)
-    if (value := restore_case(_to_plain(data))) == []:
+    value, contract = _to_plain(data), None
+    if value == []:
         return RefusedCase(("the list of messages is empty; give the messages of a run",))
-    contract = value.get("contract") if isinstance(value, Mapping) else None
-    if not isinstance(contract, Contract):
-        contract = None
-    elif isinstance(value, Mapping):
-        value = {**contract.plain, **{name: each for name, each in value.items() if name != "contract"}}
+    if isinstance(value, Mapping):
+        fields = restore_case(value)
+        if isinstance(stated := fields.get("contract"), Contract):
+            contract, own = stated, {name: each for name, each in fields.items() if name != "contract"}
+            fields = {**stated.plain, **own}
+        value = fields
     copy = copy_json(value)
     return _refuse_values(value) if copy is None else _validate(*copy, contract)
 
 
 def select_fields(state: Mapping[str, object]) -> dict[str, object]:
     """Return the fields of a case in the state of a larger graph, which may have been evaluated before."""
-    case = as_object(restore_case(state))
+    case = restore_case(state)
     return {name: value for name, value in case.items() if name in _CASE or isinstance(value, Contract)}
 
 
-def restore_case(value: object) -> object:
-    """Return the case of the final state of an evaluation; any other value as it is."""
-    if not isinstance(value, Mapping) or not value.keys() >= _EVALUATED:
-        return value
-    stated = {name: each for name, each in value.items() if name in _CASE - _NORMALIZED}
-    return {**as_object(value["contract"]), **stated}
+def restore_case(state: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the case of the final state of an evaluation; any other object as it is."""
+    if not state.keys() >= _EVALUATED:
+        return state
+    stated = {name: each for name, each in state.items() if name in _CASE - _NORMALIZED}
+    return {**as_object(state["contract"]), **stated}
 
 
 def _validate(value: Any, text: str, contract: Contract | None) -> AcceptedCase | RefusedCase:  # noqa: ANN401 - JSON

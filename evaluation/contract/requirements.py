@@ -5,9 +5,9 @@ This module expands the short forms of a contract, such as ``keywords``, into re
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, Final, Literal, TypeAlias
 
 from pydantic import ValidationError
@@ -143,6 +143,14 @@ class Contract:
         kept = [each for each in self.requirements if any(map(each.demands_as, demanded))]
         return Contract(_add_new(kept, closer.requirements), rules)
 
+    def with_search(self, defects: Literal["off", "warn"]) -> Contract:
+        """Return the contract with the search for defects, unless it says itself whether there is one."""
+        audit = self.rules.audit
+        if "defects" in audit.model_fields_set:
+            return self
+        audit = audit.model_copy(update={"defects": defects})
+        return replace(self, rules=self.rules.model_copy(update={"audit": audit}))
+
     def without(self, names: Collection[str]) -> Contract:
         """Return the contract without these fields, and without thresholds on these metrics."""
         if not names:
@@ -166,6 +174,11 @@ class Contract:
     def named_checks(self) -> list[NamedCheck]:
         """The checks of the user's code that it names."""
         return [each.check for each in self.requirements if isinstance(each.check, NamedCheck)]
+
+
+def join_contracts(contracts: Iterable[Contract | None]) -> Contract:
+    """Return the contract of a run for which all hold; None stands for no contract. Raises as ``join``."""
+    return reduce(Contract.join, [each for each in contracts if each is not None], Contract())
 
 
 def _add_new(first: Sequence[Requirement], second: Sequence[Requirement]) -> tuple[Requirement, ...]:
@@ -295,8 +308,9 @@ def evaluate_requirement(requirement: Requirement, context: CheckContext) -> Che
         raise TypeError("a check of the user's code is called by its caller")
     texts = list(dict.fromkeys(_list_texts(requirement, context)))
     if len(texts) < 2:  # noqa: PLR2004
-        only = replace(context, output=texts[0], has_output=True) if texts else context
-        return check.evaluate(only)
+        # The context itself keeps the words of its output for the next check.
+        is_other = texts and texts[0] != context.output
+        return check.evaluate(replace(context, output=texts[0], has_output=True) if is_other else context)
     parts = (replace(context, output=text, has_output=True) for text in texts)
     return _choose(list(map(check.evaluate, parts)), forbids=requirement.forbids)
 

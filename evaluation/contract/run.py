@@ -22,7 +22,7 @@ from evaluation.checks.check_model import NOT_RUN_WORDS, NotRun
 from evaluation.errors import ContractError
 from evaluation.importers.imported_message import dump_messages
 from evaluation.validation import InputModel, describe_errors, wrap_name
-from evaluation.values import Count, JsonObject, Quantity, as_object, is_deep
+from evaluation.values import Count, JsonObject, Quantity, is_deep
 
 CallOutcome = Literal["acted", "refused", "unknown", "stated", "reused", "denied"]
 """What a call of an acting tool did: ``stated`` is a person's word that it acted, ``reused`` the answer of an
@@ -206,7 +206,7 @@ def run_from_state(state: Mapping[str, object]) -> JsonObject:
     Raises:
         ContractError: It is no state, a part of it is missing, or the run has not ended.
     """
-    document = as_object(state)
+    document = state if isinstance(state, dict) else {}
     run = _read_state(document.get("state", state))
     if run.status in ("planning", "executing"):
         raise ContractError(

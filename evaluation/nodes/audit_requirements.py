@@ -107,7 +107,7 @@ def _find_defects(state: PreparedState, audit: AuditRules) -> Iterator[Finding]:
     is_strict = audit.defects == "fail"
     for each in find_defects(evidence):
         yield _report_defect(each, is_strict=is_strict)
-    if audit.demands_defects and not evidence.has_calls:
+    if not evidence.has_calls and audit.demands_defects:
         reason = "The run does not record its calls, so no claim was compared with them"
         yield _find("defects.no_calls", "defects", "defect", "info", reason)
 

@@ -48,12 +48,11 @@ def has_any_demand(state: PreparedState) -> bool:
 
 
 def _rule_severities(state: PreparedState) -> list[object]:
-    audit = state["demands"].rules.audit
     # The search that nobody asked for can refuse a run, and answers no question of the caller.
-    searched = ["critical"] if audit.demands_defects else []
+    audited = [each for each in state["demands"].requirements if each.field.startswith("audit.")]
     bounds = [bound for name, bound in state["thresholds"].items() if name in AUDIT_METRICS]
     stated = [bound.get("severity", "critical") for bound in bounds]
-    return [*searched, *(rule.severity for rule in audit.rules), *stated]
+    return [*(each.severity or "critical" for each in audited), *stated]
 
 
 def has_ended_early(state: PreparedState) -> bool:

@@ -106,7 +106,7 @@ def executor_node(executor: ExecutorMethods, contracts: Contracts, settings: Set
         ):
             wait_for_server(called.message)
         mode = supervision_mode(state, default_mode)
-        record = build_record(before, called, request, started_at, mode)
+        record = build_record(before, step, place, called, request, started_at, mode)
         record = {
             **record,
             "tool_calls": [executor.tools.complete_call(each) for each in record["tool_calls"]],
@@ -266,8 +266,10 @@ def build_execution_key(thread_id: str, run_id: str, step_index: int, attempt: i
     return hashlib.sha256(encoded.encode()).hexdigest()
 
 
-def build_record(
+def build_record(  # noqa: PLR0917
     state: OrchestratorState,
+    step: str,
+    place: CallOrigin,
     called: Returned[object] | Raised,
     request: StepRequest,
     started_at: str,
@@ -277,21 +279,22 @@ def build_record(
 
     Args:
         state: The state before the execution, with the commitment to it.
+        step: The text of the step.
+        place: The index of the step and the number of the execution.
         called: The executor's result, or its error.
         request: The request to the executor.
         started_at: When the execution began, as ISO 8601.
         mode: How the step is supervised.
     """
-    index, step = current_step(state)
     result, error = _read_result(called)
     is_cut = isinstance(called, Raised) and called.kind == "needs_review"
     supervision: SupervisionRecord | None = None
     if mode != "none":
         supervision = {**human.blank_supervision(mode), "commitment": state["underway"]["commitment"]}
     record = Attempt(
-        step_index=index,
+        step_index=place["step_index"],
         step=step,
-        attempt=len(current_records(state)) + 1,
+        attempt=place["attempt"],
         result=result,
         status="pending_validation" if error is None else "needs_review" if is_cut else "failed",
         verdict=None,

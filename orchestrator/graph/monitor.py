@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import cast
 
 from langgraph.types import StreamWriter
@@ -54,16 +55,18 @@ def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings)
     default_mode, judge = settings.default_mode, evaluator.judges.agent
 
     async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
-        record = current_records(state)[-1]
-        demand, judging = await _evaluate(evaluator, contracts, state, run)
+        executions = current_records(state)
+        record = executions[-1]
+        demand, judging = await _evaluate(evaluator, contracts, state, executions, run)
         evidence = read_evidence(judging.report, demand.contract, contracts.find_unchecked(state))
-        evidence = await asyncio.to_thread(evidence.add_trust, judge)
+        if evidence.needs_trust:
+            evidence = await asyncio.to_thread(evidence.add_trust, judge)
         record = evidence.complete_attempt(_add_report(record, judging))
         if judging.report["status"] != "passed":
             record = _add_feedback(record, judging.report, find_hidden_answer(state, demand.contract))
+        update = count_calls(state, judging)
         # RECONCILE compares the report with the commitment, so a supervised step is not decided here.
         is_supervised = supervision_mode(state, default_mode) != "none"
-        update = count_calls(state, judging)
         made, saved = state["judge_calls"]["made"], state["judge_calls"]["saved"]
         update["judge_calls"] = JudgeCalls(made=made + judging.asked, saved=saved + (not judging.asked))
         before = cast("OrchestratorState", {**state, **update})
@@ -126,10 +129,14 @@ def emit_verdicts(write: StreamWriter, thread_id: str, update: StateUpdate) -> N
 
 
 async def _evaluate(
-    evaluator: Evaluator, contracts: Contracts, state: OrchestratorState, run: RunContext
+    evaluator: Evaluator,
+    contracts: Contracts,
+    state: OrchestratorState,
+    executions: Sequence[Attempt],
+    run: RunContext,
 ) -> tuple[Demand, Judging]:
     """Evaluates the latest execution; without a contract if the function of the caller fails."""
-    record = current_records(state)[-1]
+    record = executions[-1]
     try:
         demands = contracts.list_executed(state, record["result"])
     except ContractFunctionError as error:
@@ -140,7 +147,7 @@ async def _evaluate(
         return demand, judging
     if contracts.output_type is not None and contracts.is_output(state):
         # The checks have to hold for the text that the run would return.
-        verdicts = [each["verdict"] for each in current_records(state)]
+        verdicts = [each["verdict"] for each in executions]
         is_told = any(verdict and BESIDE in verdict["feedback"] for verdict in verdicts)
         text = format_output(contracts.output_type, record["result"], is_repeated=is_told)
         record = {**record, "result": text}
@@ -169,7 +176,8 @@ def _find_failure(
     unjudged: Attempt = {**record, "status": "needs_review"}
     if error is not None:
         return fail(state, unjudged, error.kind or "monitor_error", error.message, error.error)
-    if demand.is_run and (effect := find_lasting_effect(state, report, demand.contract)):
+    is_refused = report["status"] not in ACCEPTING
+    if demand.is_run and is_refused and (effect := find_lasting_effect(state, report, demand.contract)):
         return fail(state, {**record, "status": "failed"}, "unwanted_effect", effect)
     if report["status"] != "invalid":
         return None

@@ -17,8 +17,7 @@ from agents.sync import run_in_thread
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.events import Event, Planned, Replanned
 from orchestrator.judging.contract_choice import Contracts
-from orchestrator.judging.contract_options import TaskContracts, format_output
-from orchestrator.judging.evidence import is_enough
+from orchestrator.judging.contract_options import TaskContracts
 from orchestrator.planning.parallel import (
     build_replan_request,
     build_replan_update,
@@ -27,7 +26,7 @@ from orchestrator.planning.parallel import (
     name_way_on,
 )
 from orchestrator.planning.plan import PlannedSteps, check_complete, read_steps
-from orchestrator.retry.verdict_updates import build_failure, count_calls, stop_if_over_budget
+from orchestrator.retry.verdict_updates import accept_output, build_failure, count_calls, stop_if_over_budget
 from orchestrator.runtime.bounded_call import AgentMethod, Node, Raised, Returned, RunContext, call_agent
 from orchestrator.runtime.call_recorder import CallObserver
 from orchestrator.settings import Modes, Settings, check_task
@@ -41,7 +40,7 @@ from orchestrator.state.graph_state import (
     lacks_report,
     list_accepted,
 )
-from orchestrator.state.records import NO_USAGE, Attempt, DerivedContract, EvidencePart, SupervisionMode
+from orchestrator.state.records import NO_USAGE, DerivedContract, SupervisionMode
 
 
 def planner_node(
@@ -224,7 +223,8 @@ def synthesis_node(step: StepGraph, contracts: Contracts, settings: Settings) ->
         end = await run_step_graph(step, build_synthesis(state), run, write)
         update = _end_synthesis(state, end)
         if end["status"] == "success":
-            update = accept_output(update, list_accepted(current_records(end))[-1], contracts, settings)
+            answer, require = list_accepted(current_records(end))[-1], settings.options["require"]
+            update = accept_output(update, answer, contracts.output_type, require)
         return name_way_on(state, update) if run.interruptible else update
 
     return node
@@ -246,24 +246,3 @@ def _end_synthesis(state: OrchestratorState, end: OrchestratorState) -> StateUpd
         "status": end["status"],
         "failure": failure,
     }
-
-
-def accept_output(
-    update: StateUpdate, record: Attempt, contracts: Contracts, settings: Settings
-) -> StateUpdate:
-    """Returns the update with the output of the run, or the failure if its basis is not enough."""
-    basis, require = record.get("basis", "unverified"), settings.options["require"]
-    parts = record.get("evidence")
-    evidence = (
-        None
-        if parts is None
-        else {name: part["by"] for name, part in cast("dict[str, EvidencePart]", parts).items()}
-    )
-    update = {**update, "basis": basis, "evidence": evidence}
-    if is_enough(basis, require):
-        result, output_type = record["result"], contracts.output_type
-        output = result if output_type is None else format_output(output_type, result)
-        return {**update, "status": "success", "output": output}
-    reason = record.get("basis_reason", basis)
-    message = f"the output is not accepted, because require is {require!r}: {reason}"
-    return {**update, **build_failure("unverified", message)}

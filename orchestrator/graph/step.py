@@ -13,9 +13,10 @@ from langgraph.types import Send, StreamWriter
 
 from agents.sync import run_sync
 from evaluation.graph import DirectCall
-from orchestrator.graph.run_nodes import StepGraph, accept_output, stop_with_siblings
+from orchestrator.graph.run_nodes import StepGraph, stop_with_siblings
 from orchestrator.judging.contract_choice import Contracts
 from orchestrator.planning.parallel import build_branches, name_way_on
+from orchestrator.retry.verdict_updates import accept_output
 from orchestrator.runtime.bounded_call import Node, RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import (
@@ -110,9 +111,10 @@ def route_after_join(state: OrchestratorState, mode: SupervisionMode) -> str:  #
 
 def _is_pending(state: OrchestratorState) -> bool:
     """Checks whether the latest execution of the current step still waits for its verdict."""
+    if state["status"] != "executing" or state["question"] is not None:
+        return False
     records = current_records(state)
-    is_open = state["status"] == "executing" and state["question"] is None
-    return is_open and bool(records) and records[-1]["status"] == "pending_validation"
+    return bool(records) and records[-1]["status"] == "pending_validation"
 
 
 Builder: TypeAlias = StateGraph[OrchestratorState, RunContext, RunInput, OrchestratorState]
@@ -260,8 +262,8 @@ def with_conclusion(node: Node, contracts: Contracts, settings: Settings) -> Nod
 
     async def conclude(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
         update = await node(state, run, write)
-        if changed := run.take_changed():
-            update = {**update, "warnings": [*update.get("warnings", []), *changed]}
+        if run.changed:
+            update = {**update, "warnings": [*update.get("warnings", []), *run.take_changed()]}
         if update.get("status") == "failed" and run.interruptible:
             return name_way_on(state, update)
         if update.get("status") != "success":
@@ -271,7 +273,7 @@ def with_conclusion(node: Node, contracts: Contracts, settings: Settings) -> Nod
         is_checked = not contracts.has_output_rules(state) or len(state["plan"]) == 1
         if contracts.writes_answer(state) and (len(accepted) > 1 or not is_checked):
             return {**update, "status": "executing"}
-        return accept_output(update, accepted[-1], contracts, settings)
+        return accept_output(update, accepted[-1], contracts.output_type, settings.options["require"])
 
     return conclude
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel
 
-from evaluation import CheckContext, ContractError, EvaluationContract
+from evaluation import ContractError, EvaluationContract
 from evaluation.checks.check_model import NOT_RUN_WORDS
 from evaluation.checks.contract_checks import FunctionCheck
 from evaluation.checks.kinds.tools import ToolCalls
 from evaluation.contract.contract import AuditRule
-from evaluation.contract.requirements import Contract
+from evaluation.contract.requirements import Contract, join_contracts
+from evaluation.texts.normal import remove_unseen
 from orchestrator.errors import ContractFunctionError
 from orchestrator.judging.evidence import OBJECTIVE, find_unknown_check, list_outcomes
 from orchestrator.state.graph_state import (
@@ -123,24 +123,23 @@ class Contracts:
 
     def _list_demands(self, state: OrchestratorState, *, is_gate: bool) -> list[Demand]:
         own, derived = self._find_own(state), state["declared"].get("derived")
-        place, is_output = current_place(state), self.is_output(state)  # the synthesis has no step
+        is_output, place = self.is_output(state), current_place(state)  # the synthesis has no step
         steps = [] if derived is None else derived["steps"][place : place + 1]
         of_step = [self._read_derived(each) for each in steps if each is not None]
         of_task = [self._read_derived(derived["output"])] if derived and derived["output"] else []
-        added = [*of_task, self.own_checks]
+        of_run = [self.output or _NOTHING, *of_task, self.own_checks]
         if not is_output:
-            of_run = (
-                [Demand(each, is_run=True) for each in (self.output or _NOTHING, *added)] if is_gate else []
-            )
-            calls = [self.output or _NOTHING, *of_task] if is_last_step(state) else []
-            return [*_select_calls(calls), Demand(_add_objective(own, of_step)), *of_run]
-        whole = reduce(Contract.join, added, self.output or _NOTHING)
+            calls = _select_calls([self.output, *of_task]) if is_last_step(state) else []
+            gates = [Demand(each, is_run=True) for each in of_run] if is_gate else []
+            return [*calls, Demand(_add_objective([own], of_step)), *gates]
         if own is None or self.is_answer or count_steps(state) == 1:
-            both = [each for each in (own, self.output) if each is not None]
-            base = reduce(Contract.join, both) if both else None
-            return [Demand(_add_objective(base, [*added, *of_step]), not whole.is_empty)]
-        run = [] if whole.is_empty else [Demand(whole, is_run=True)]
-        return [Demand(_add_objective(own, of_step)), *run]
+            contract = _add_objective([own, self.output], [*of_run[1:], *of_step])
+            return [Demand(contract, is_run=any(not each.is_empty for each in of_run))]
+        whole = join_contracts(of_run)
+        return [
+            Demand(_add_objective([own], of_step)),
+            *([] if whole.is_empty else [Demand(whole, is_run=True)]),
+        ]
 
     def _read_derived(self, derived: DerivedContract) -> Contract:
         return Contract.read(derived["contract"], "caller" if self.has_case else "task")
@@ -167,7 +166,7 @@ class Contracts:
         demands = self.list_demands(state)
         # An execution that raised has no output, and its error says why.
         is_typed_or_ended = self.output_type is not None or state["status"] == "failed"
-        if is_typed_or_ended or not self.is_output(state) or not is_blank(output):
+        if is_typed_or_ended or not is_blank(output) or not self.is_output(state):
             return demands
         return [
             each if each.contract.asks_for_calls else replace(each, contract=each.contract.join(_NOT_BLANK))
@@ -205,12 +204,12 @@ def _has_derived(state: OrchestratorState) -> bool:
 
 def is_blank(text: str) -> bool:
     """Returns whether a reader sees nothing in a text: no character, or only invisible ones."""
-    return not CheckContext(text).text
+    return not remove_unseen(text).strip()
 
 
-def _select_calls(contracts: Sequence[Contract]) -> list[Demand]:
+def _select_calls(contracts: Sequence[Contract | None]) -> list[Demand]:
     """Return the demands of the run's contracts on calls, for the last step before an answer."""
-    run = reduce(Contract.join, contracts, _NOTHING)
+    run = join_contracts(contracts)
     if not run.asks_for_calls:
         return []
     fields = {name: value for name, value in run.plain.items() if name in _CALL_FIELDS}
@@ -218,14 +217,13 @@ def _select_calls(contracts: Sequence[Contract]) -> list[Demand]:
     return [Demand(Contract.read({**fields, "checks": checks}), is_run=True)]
 
 
-def _add_objective(contract: Contract | None, added: Sequence[Contract]) -> Contract:
+def _add_objective(stated: Sequence[Contract | None], added: Sequence[Contract]) -> Contract:
     """Return one contract; the objective is a criterion if nobody states one."""
-    merged = reduce(Contract.join, added, _NOTHING)
-    if contract is not None:
-        return contract.join(merged)
-    if merged.rules.rubric is not None or merged.rules.subjective_criteria:
-        return merged
-    return OBJECTIVE_ONLY if merged.is_empty else _OPEN_ONLY.override(merged)
+    joined = join_contracts([*stated, *added])
+    has_criteria = joined.rules.rubric is not None or joined.rules.subjective_criteria
+    if has_criteria or any(each is not None for each in stated):
+        return joined
+    return OBJECTIVE_ONLY if joined.is_empty else _OPEN_ONLY.override(joined)
 
 
 def call_contract_function(function: ContractFunction, step: str, index: int) -> Contract | None:
@@ -324,14 +322,14 @@ def _find_least(bounds: Iterable[tuple[str, int | None]]) -> dict[str, int]:
 
 
 def find_lasting_effect(state: OrchestratorState, report: Report, contract: Contract) -> str | None:
-    """Returns in words which call of a run had an effect that must not be; None if there is none.
+    """Returns in words which call of a refused run had an effect that must not be; None if there is none.
 
     No further attempt can undo it: a call beyond the rules, or a call that writes and that the contract does
     not expect.
     """
     made = [call for record in state["results"] for call in record["tool_calls"]]
     breach = read_call_rules([contract]).find_lasting_breach(made)
-    if breach is not None and report["status"] not in ("passed", "warning"):
+    if breach is not None:
         return f"the run broke its contract, and no attempt can undo it: {breach}"
     writes: list[Mapping[str, Any]] = [
         each for each in list_outcomes(report) if each["metric"] == _WRITES and each["passed"] is False

@@ -67,11 +67,15 @@ def build_agent_run(record: Attempt, context: str) -> dict[str, object]:
         **{name: value for name, value in known.items() if value is not None},
         **convert_usage(record["usage"]),
         "retries": record["transport_retries"],
-        "metadata": {
-            "step_index": record["step_index"],
-            "attempt": record["attempt"],
-            "timestamp": record["started_at"],
-        },
+        "metadata": _label_execution(record),
+    }
+
+
+def _label_execution(record: Attempt) -> dict[str, Json]:
+    return {
+        "step_index": record["step_index"],
+        "attempt": record["attempt"],
+        "timestamp": record["started_at"],
     }
 
 
@@ -83,10 +87,10 @@ def build_whole_run(state: OrchestratorState, record: Attempt) -> dict[str, obje
     """
     records = merge_records(state["results"], [[{**record, "status": "validated"}]])
     status, output = ("success", record["result"]) if record["error"] is None else ("failed", None)
-    execution = build_agent_run(record, state["context"])
     run = run_from_state({**state, "results": records, "status": status, "output": output})
     # A judge reads the context of this execution in the messages.
-    return {**run, "messages": execution["messages"], "metadata": execution["metadata"]}
+    messages = _build_messages(state["context"], record, output)
+    return {**run, "messages": messages, "metadata": _label_execution(record)}
 
 
 def _build_messages(context: str, record: Attempt, output: str | None) -> list[dict[str, str]]:
@@ -211,10 +215,6 @@ class Evaluator:
         return await self._unstored_graph.ainvoke({**case}, config, context=plugins)
 
 
-_GROUNDED: Final = Contract.read({"audit": {"defects": "warn"}}, "own")
-_UNGROUNDED: Final = Contract.read({"audit": {"defects": "off"}}, "own")
-
-
 def add_grounding(contract: Contract, record: Attempt, grounding: Grounding) -> Contract:
     """Returns the contract with the search for defects.
 
@@ -222,14 +222,8 @@ def add_grounding(contract: Contract, record: Attempt, grounding: Grounding) -> 
     ``sourced_facts`` decides for itself, and so does one that asks for more.
     """
     is_stated = any(isinstance(each.check, SourcedFacts) for each in contract.requirements)
-    is_wanted = grounding != "off" and record["error"] is None and not is_stated
-    return add_search(contract, is_wanted=is_wanted)
-
-
-def add_search(contract: Contract, *, is_wanted: bool) -> Contract:
-    """Returns the contract with the search for defects on or off, unless the contract says itself."""
-    is_stated = "defects" in contract.rules.audit.model_fields_set
-    return contract if is_stated else contract.override(_GROUNDED if is_wanted else _UNGROUNDED)
+    is_off = grounding == "off" or record["error"] is not None or is_stated
+    return contract.with_search("off" if is_off else "warn")
 
 
 def list_evidence(state: OrchestratorState, record: Attempt, *, is_run: bool) -> dict[str, object]:

@@ -129,14 +129,18 @@ class Evidence:
         parts = {"Form": _count_passed(self.form), "Actions": _count_passed(self.actions), "Answer": answer}
         return " ".join(f"{name}: {words}." for name, words in parts.items() if words)
 
+    @property
+    def needs_trust(self) -> bool:
+        """Whether the word of a judge decides."""
+        return self.judge is True and not self.is_checked
+
     def add_trust(self, judge: object) -> Evidence:
         """Returns the evidence with the figures of a judge, which are read from files, if its word decides.
 
         Args:
             judge: The judge; its ``identity`` names it, by which its figures are kept.
         """
-        is_needed = self.judge is True and not self.is_checked
-        name: object = getattr(judge, "identity", None) if is_needed else None
+        name: object = getattr(judge, "identity", None) if self.needs_trust else None
         return replace(self, trust=find_trust(name)) if isinstance(name, str) else self
 
     def complete_attempt(self, attempt: Attempt) -> Attempt:

@@ -9,12 +9,16 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
+
+from pydantic import BaseModel
 
 from agents.credentials.masking import mask_keys
 from agents.parsing.end_reasons import describe_block, is_blocked
 from agents.prompts import fence_text, find_boundary
 from agents.reply_types import GateDecision
+from orchestrator.judging.contract_options import format_output
+from orchestrator.judging.evidence import is_enough
 from orchestrator.judging.feedback import (
     KEEP_CORRECTIONS,
     KEEP_REQUIREMENTS,
@@ -31,13 +35,20 @@ from orchestrator.state.graph_state import (
     OrchestratorState,
     StateUpdate,
     add_usage,
-    current_records,
     format_entry,
     list_corrections,
     read_correction,
 )
 from orchestrator.state.plain_values import plain_text
-from orchestrator.state.records import Attempt, DecisionRecord, Json, RecordStatus, SamplingRecord
+from orchestrator.state.records import (
+    Attempt,
+    DecisionRecord,
+    EvidencePart,
+    Json,
+    RecordStatus,
+    Requirement,
+    SamplingRecord,
+)
 from orchestrator.supervision.human import build_question, describe_problems
 
 _FORM: Final = frozenset({"format", "length", "language"})
@@ -145,6 +156,23 @@ def accept(state: OrchestratorState, record: Attempt, status: RecordStatus = "va
     }
 
 
+def accept_output(
+    update: StateUpdate, record: Attempt, output_type: type[BaseModel] | None, require: Requirement | None
+) -> StateUpdate:
+    """Returns the update with the output of the run, or the failure if its basis is not enough."""
+    basis, parts = record.get("basis", "unverified"), record.get("evidence")
+    if parts is not None:
+        evidence = {name: part["by"] for name, part in cast("dict[str, EvidencePart]", parts).items()}
+    update = {**update, "basis": basis, "evidence": None if parts is None else evidence}
+    if is_enough(basis, require):
+        result = record["result"]
+        output = result if output_type is None else format_output(output_type, result)
+        return {**update, "status": "success", "output": output}
+    reason = record.get("basis_reason", basis)
+    message = f"the output is not accepted, because require is {require!r}: {reason}"
+    return {**update, **build_failure("unverified", message)}
+
+
 def _accept_best(state: OrchestratorState, record: Attempt, reason: str) -> StateUpdate:
     best = best_attempt(_list_executions(state, record)) or record
     warning = f"kept as the best attempt: {reason}"
@@ -227,9 +255,9 @@ def count_calls(state: OrchestratorState, spent: Spent | Judging) -> StateUpdate
 
 def stop_if_over_budget(update: StateUpdate, run: RunContext, step_index: int | None = None) -> StateUpdate:
     """Returns the update, as a failure if the run would go on and has exceeded its budget."""
-    reason = run.budget.find_excess(update["usage"])
     # A run that has ended keeps its own result: the budget only prevents further calls.
-    if reason is None or update.get("status", "executing") != "executing":
+    is_over = update.get("status", "executing") != "executing"
+    if is_over or (reason := run.budget.find_excess(update["usage"])) is None:
         return update
     return {**update, "question": None, **build_failure("budget_exceeded", reason, step_index)}
 
@@ -242,8 +270,9 @@ def ask_person(record: Attempt, kind: Literal["supervision", "review"], text: st
 
 
 def _list_executions(state: OrchestratorState, judged: Attempt) -> list[Attempt]:
-    """Returns the executions of the current step, with this one as it was judged."""
-    return [*(other for other in current_records(state) if other["attempt"] != judged["attempt"]), judged]
+    """Returns the executions of the step of this one, with this one as it was judged."""
+    own = [other for other in state["results"] if other["step_index"] == judged["step_index"]]
+    return [*(other for other in own if other["attempt"] != judged["attempt"]), judged]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
