@@ -21,6 +21,7 @@ from evaluation.importers.conversation import Conversation, read_conversation
 from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, Plugins, check_judge
 from evaluation.report.report_model import EvaluationState, PreparedState
 from evaluation.runner import FIRST, NODES, Node
+from evaluation.sensitive.scanner import SensitiveValue
 
 _FIELDS: Final = tuple(each.name for each in fields(Finding))
 Value = TypeVar("Value")
@@ -66,6 +67,7 @@ class _GraphState(PreparedState):
     # Only LangGraph reads the annotations.
     demands: Annotated[Contract, UntrackedValue]  # type: ignore[misc]
     conversation: Annotated[Conversation | None, UntrackedValue]  # type: ignore[misc]
+    sensitive: Annotated[list[SensitiveValue], UntrackedValue]  # type: ignore[misc]
 
 
 EvaluationGraph: TypeAlias = CompiledStateGraph[EvaluationState, Plugins | None, Any, EvaluationState]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice, starmap
 from typing import Any, Final, TypeAlias
 
 from agents.credentials.detector import Category
@@ -21,12 +21,18 @@ from evaluation.plugins import Plugins
 from evaluation.report.redaction import build_excerpt
 from evaluation.report.report_model import (
     Action,
-    EvaluationState,
     PreparedState,
     describe_audit_finding,
     end_sentence,
 )
-from evaluation.sensitive.scanner import Search, build_search, find_at_places, find_sensitive, shorten
+from evaluation.sensitive.scanner import (
+    Search,
+    SensitiveValue,
+    build_search,
+    find_at_places,
+    find_sensitive,
+    shorten,
+)
 from evaluation.values import JsonObject, Severity
 
 MAX_FINDINGS: Final = 100
@@ -36,10 +42,10 @@ _CALL_PATH: Final = re.compile(r"agent_run\.tool_calls\[(\d+)\]\.(\w+)")
 _MESSAGE_PATH: Final = re.compile(r"agent_run\.messages\[(\d+)\]")
 _FINAL_OUTPUT: Final = "agent_run.final_output"
 _CALLS: Final = "agent_run.tool_calls"
-_SEARCHED_FIRST: Final = (
-    "input", "user_input", "sources", "earlier_calls", "final_output", "tool_calls", "messages",
-)  # fmt: skip
-"""The agent's input and evidence, which are not searched, and the fields with places of their own."""
+_GIVEN: Final = ("input", "user_input", "sources", "earlier_calls")
+"""The agent's input and evidence, which expose nothing."""
+_SEARCHED_FIRST: Final = (*_GIVEN, "final_output", "tool_calls", "messages")
+"""These, and the fields with places of their own."""
 
 
 _TOPICS: Final[Mapping[Category, tuple[str, str, str]]] = {
@@ -62,12 +68,19 @@ _LEVELS: Final[Mapping[Level, tuple[FindingKind, Severity]]] = {
 """The kind and the severity of a finding by the level of its rule."""
 
 
-def audit_requirements(state: PreparedState, plugins: Plugins) -> EvaluationState:
+def audit_requirements(state: PreparedState, plugins: Plugins) -> PreparedState:
     """Find breaches of the contract's audit rules, and credentials and personal data."""
     audit, run = state["demands"].rules.audit, state["agent_run"]
     actions = state["actual_trajectory"] if "tool_calls" in run else None
     breaches = check_rules(audit.rules, build_context(state), actions) if audit.rules else []
-    findings = [*breaches, *_find_defects(state, audit), *_find_exposures(state, audit, plugins)]
+    failures: dict[str, str] = {}
+    # The quick test covers the whole case, but only with the built-in search.
+    is_searched = state["may_be_sensitive"] or plugins.recognizers
+    found = search_run(run, build_search(plugins.recognizers, failures)) if is_searched else []
+    reactions: dict[Category, Reaction]
+    reactions = {"credential": audit.credentials, "personal": audit.personal_data}
+    exposed = [*find_exposures(run, reactions, found), *starmap(_report_failure, failures.items())]
+    findings = [*breaches, *_find_defects(state, audit), *exposed]
     # A run that records a resource of this name means the resource.
     resources, stated = state["run_metadata"].get("resources", ()), state["thresholds"]
     bounds: dict[str, JsonObject]
@@ -76,6 +89,7 @@ def audit_requirements(state: PreparedState, plugins: Plugins) -> EvaluationStat
     return {
         "audit_findings": [*map(describe_audit_finding, findings)],
         "findings": [*state["findings"], *findings],
+        "sensitive": [value for _, value in found],
     }
 
 
@@ -122,33 +136,32 @@ def _report_defect(found: DefectFinding, *, is_strict: bool) -> Finding:
     return _find(name, "defects", kind, severity, found.reason, where=where, evidence=evidence)
 
 
-def _find_exposures(state: PreparedState, audit: AuditRules, plugins: Plugins) -> Iterator[Finding]:
-    # The quick test covers the whole case, but only with the built-in search.
-    if not (state.get("may_be_sensitive", True) or plugins.recognizers):
-        return
-    reactions: dict[Category, Reaction]
-    reactions = {"credential": audit.credentials, "personal": audit.personal_data}
-    failures: dict[str, str] = {}
-    yield from find_exposures(state["agent_run"], reactions, build_search(plugins.recognizers, failures))
-    for name, cause in failures.items():
-        reason = f"the recogniser {name} failed with {cause}; only the built-in search is complete"
-        action = "Repair the recogniser and evaluate again."
-        yield _find(f"recognizer.{name}", "privacy", "metric_error", "warning", reason, action=action)
+def _report_failure(name: str, cause: str) -> Finding:
+    reason = f"the recogniser {name} failed with {cause}; only the built-in search is complete"
+    action = "Repair the recogniser and evaluate again."
+    return _find(f"recognizer.{name}", "privacy", "metric_error", "warning", reason, action=action)
+
+
+def search_run(run: Mapping[str, Any], search: Search = find_sensitive) -> list[tuple[str, SensitiveValue]]:
+    """Find the sensitive data in every text of a run, each with its place; what the agent got has none."""
+    return [*find_at_places(chain(_places(run), _list_given(run)), search)]
 
 
 def find_exposures(
-    run: Mapping[str, Any], reactions: Mapping[Category, Reaction], search: Search = find_sensitive
+    run: Mapping[str, Any],
+    reactions: Mapping[Category, Reaction],
+    found: Iterable[tuple[str, SensitiveValue]],
 ) -> Iterator[Finding]:
-    """Yield sensitive data in every text of a run: one finding for each kind and place, in their order.
+    """Yield one finding for each kind and place of what ``search_run`` found, in the order of the places.
 
     The number in its reason counts different values. The agent's input, and messages of the user or the
-    system, are not searched.
+    system, expose nothing.
     """
-    if {*reactions.values()} == {"off"}:
-        return
-    values, literals = dict(_places(run)), dict[_Exposure, set[str]]()
-    for place, match in find_at_places(values.items(), search):
-        literals.setdefault((match.category, place, match.kind), set()).add(match.literal)
+    literals = dict[_Exposure, set[str]]()
+    for place, match in found:
+        if place:
+            literals.setdefault((match.category, place, match.kind), set()).add(match.literal)
+    values = dict(_places(run)) if literals else {}
     # The search yields credentials with a telling name first.
     positions = {place: position for position, place in enumerate(values)}
     ordered = sorted(literals, key=lambda key: positions.get(key[1], len(values)))
@@ -164,7 +177,7 @@ def find_exposures(
 
 
 def _places(run: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
-    """Yield path and value of everything that is searched."""
+    """Yield path and value of everything that may expose something."""
     yield _FINAL_OUTPUT, run.get("final_output")
     for index, call in enumerate(run.get("tool_calls", ())):
         fields = call if isinstance(call, Mapping) else {"name": call}
@@ -176,6 +189,13 @@ def _places(run: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
     for name, value in run.items():
         if name not in _SEARCHED_FIRST:
             yield f"agent_run.{name}", value
+
+
+def _list_given(run: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+    """Yield what the agent was given, without a path."""
+    messages = (each for each in run.get("messages", ()) if each.get("role") in _INPUT_ROLES)
+    yield from (("", message) for message in messages)
+    yield from (("", {name: run[name]}) for name in _GIVEN if name in run)
 
 
 def _name_place(path: str, verb: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal
 
 from evaluation.contract.contract import AUDIT_METRICS
@@ -183,19 +183,21 @@ _NOTHING: Final = "No action needed."
 _ADDED_FIELDS: Final = ("errors", "judge_decision", "judge_result")
 """Fields with data from outside that was added after the search of the case."""
 _OUTSIDE_FIELDS: Final = (
-    "input", "case_id", "agent_run", "run_metadata", "contract", "thresholds", "rubric", "baseline_metrics",
+    "input", "case_id", "run_metadata", "contract", "thresholds", "rubric", "baseline_metrics",
     *_ADDED_FIELDS,
 )  # fmt: skip
-"""Fields with data from outside."""
+"""Fields with data from outside, besides the run, which the audit has searched."""
 
 
 def finalize_report(state: PreparedState, plugins: Plugins) -> EvaluationState:
     """Build the report and redact all that it quotes."""
-    is_harmless = not (state.get("may_be_sensitive", True) or plugins.recognizers)
+    is_harmless = not (state["may_be_sensitive"] or plugins.recognizers)
     # A judge's answer and the errors came after the search of the case, so they are searched in any case.
     added = _ADDED_FIELDS if state["judge_result"] is not None else ("errors",)
+    # A graph that goes on from a stored state has lost what the audit found.
+    run = () if "sensitive" in state else ("agent_run",)
     sources = [
-        *_outside_values(state, added if is_harmless else _OUTSIDE_FIELDS),
+        *filter(None, map(state.get, added if is_harmless else (*run, *_OUTSIDE_FIELDS))),
         # What the user's code said, for instance the text of an exception.
         *(
             [finding.observed, finding.limit, finding.reason, finding.evidence]
@@ -204,23 +206,13 @@ def finalize_report(state: PreparedState, plugins: Plugins) -> EvaluationState:
         ),
     ]
     # Built of all values before any is redacted: one part of a run may give away a value in another.
-    redactor = Redactor.of(sources, plugins.recognizers)
+    redactor = Redactor.of(sources, plugins.recognizers, state.get("sensitive", ()))
     update: EvaluationState = {
         "alerts": state["alerts"],
         "errors": state["errors"],
         "evaluation_report": build_report(state),
     }
     return redactor.clean(update)
-
-
-def _outside_values(state: PreparedState, names: Iterable[str]) -> Iterator[object]:
-    """Yield the data from outside; the run field by field, so that a search can skip harmless fields."""
-    for name in names:
-        value = state.get(name)
-        if name == "agent_run" and isinstance(value, Mapping):
-            yield from ({field: part} for field, part in value.items())
-        elif value:
-            yield value
 
 
 def build_report(state: PreparedState) -> JsonObject:

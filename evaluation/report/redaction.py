@@ -149,10 +149,19 @@ class Redactor:
     search: Search = find_sensitive
 
     @classmethod
-    def of(cls, values: Iterable[object], recognizers: Sequence[Recognizer] = ()) -> Self:
-        """Collect the sensitive data in JSON values; a recogniser that fails is reported by the audit."""
+    def of(
+        cls,
+        values: Iterable[object],
+        recognizers: Sequence[Recognizer] = (),
+        found: Iterable[SensitiveValue] = (),
+    ) -> Self:
+        """Collect the sensitive data in JSON values, and in others, where it was ``found`` before.
+
+        A recogniser that fails is reported by the audit.
+        """
         search = build_search(recognizers, {})
-        matches = [match for _, match in find_at_places((("", value) for value in values), search)]
+        places = find_at_places((("", value) for value in values), search)
+        matches = [*found, *(match for _, match in places)]
         kinds = {
             spelling: match.kind
             for match in dict.fromkeys(matches)

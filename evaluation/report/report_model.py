@@ -21,6 +21,7 @@ from evaluation.findings import (
     FindingKind,
 )
 from evaluation.importers.conversation import Conversation
+from evaluation.sensitive.scanner import SensitiveValue
 from evaluation.values import JsonObject, Severity, as_object
 
 
@@ -284,3 +285,5 @@ class PreparedState(EvaluationState, total=False):
     """The contract, validated once."""
     conversation: Conversation | None
     """The messages of the run, read once."""
+    sensitive: list[SensitiveValue]
+    """The credentials and personal data in the run, searched once."""

@@ -3,7 +3,7 @@ import re
 from evaluation.checks import CheckContext
 from evaluation.contract.contract import AuditRule
 from evaluation.importers.conversation import read_conversation
-from evaluation.nodes.audit_requirements import check_rules, find_exposures
+from evaluation.nodes.audit_requirements import check_rules, find_exposures, search_run
 from evaluation.report.report_model import describe_audit_finding
 from tests.evaluation.actions import observed
 
@@ -11,7 +11,7 @@ REACTIONS = {"credential": "critical", "personal": "info"}
 
 
 def found(run, reactions):
-    return [*find_exposures(run, reactions)]
+    return [*find_exposures(run, reactions, search_run(run))]
 
 
 def action(name="search", args=None, kind="tool"):
