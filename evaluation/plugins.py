@@ -56,7 +56,6 @@ class Judge(Protocol):
 
     def judge(self, request: JudgeRequest) -> object:
         """Score ``request``."""
-        ...
 
 
 @runtime_checkable
@@ -65,7 +64,6 @@ class AsyncJudge(Protocol):
 
     async def ajudge(self, request: JudgeRequest) -> object:
         """Score ``request``; the answer has the form described in ``Judge``."""
-        ...
 
 
 AnyJudge: TypeAlias = Judge | AsyncJudge

@@ -29,7 +29,6 @@ class Recognizer(Protocol):
 
     def find(self, text: str) -> Iterable[Span]:
         """Return the sensitive spans of ``text``, in any order. An exception becomes a finding."""
-        ...
 
 
 def merge_spans(spans: Iterable[Span]) -> tuple[Span, ...]:

@@ -42,20 +42,15 @@ def take_stdout(encoding: str | None = None) -> Iterator[TextIO]:
         encoding: The encoding of the results. Default: as standard output.
     """
     stream = sys.stdout
-    is_descriptor = _find_descriptor(stream) == _STDOUT
+    try:
+        is_descriptor = stream.fileno() == _STDOUT
+    except UnsupportedOperation:  # it writes into memory
+        is_descriptor = False
     with (
         _take_descriptor(stream, encoding) if is_descriptor else nullcontext(stream) as results,
         redirect_stdout(sys.stderr),
     ):
         yield results
-
-
-def _find_descriptor(stream: TextIO) -> int | None:
-    """Returns the file descriptor of a stream; None if it writes into memory."""
-    try:
-        return stream.fileno()
-    except UnsupportedOperation:
-        return None
 
 
 @contextmanager
@@ -162,14 +157,9 @@ def one_line(text: str, limit: int = 500) -> str:
 
 def format_usage(usage: Usage) -> str:
     """Formats tokens and seconds. Unreported tokens are called missing, never 0."""
-    return f"{_format_tokens(usage)}, {usage['latency_ms'] / 1000:.1f} s"
-
-
-def _format_tokens(usage: Usage) -> str:
-    if not usage["model_calls"]:
-        return "no model call"
     total = usage["total_tokens"]
-    return "tokens unknown" if total is None else f"{total} tokens"
+    tokens = "tokens unknown" if total is None else f"{total} tokens"
+    return f"{tokens if usage['model_calls'] else 'no model call'}, {usage['latency_ms'] / 1000:.1f} s"
 
 
 def count_noun(count: int, noun: str) -> str:

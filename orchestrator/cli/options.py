@@ -48,16 +48,9 @@ def read_task(text: str) -> str:
         raise typer.BadParameter(str(error)) from None
 
 
-def read_policy_file(path: str) -> str:
-    """Reads the text of a file with a retry policy.
-
-    Raises:
-        typer.BadParameter: It cannot be read, or is no text.
-    """
-    try:
-        return Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        raise typer.BadParameter(f"{path!r} cannot be read ({error}); give a YAML file") from None
+def read_text_file(path: str) -> str:
+    """Reads a file in UTF-8; raises OSError if it cannot be read, and ValueError if it is no text."""
+    return Path(path).read_text(encoding="utf-8-sig")
 
 
 T = TypeVar("T")

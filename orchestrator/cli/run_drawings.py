@@ -227,10 +227,7 @@ def _count_passed(record: Attempt) -> str:
 
 def get_output(state: OrchestratorState) -> str:
     """Returns the output of a successful run, safe for a terminal."""
-    output = state["output"]
-    if output is None:  # of an older version
-        output = (state["synthesis"] or state["results"])[-1]["result"]
-    return clean(output).strip("\n") or "(empty)"
+    return clean(state["output"] or "").strip("\n") or "(empty)"
 
 
 def _format_time(time: datetime) -> str:

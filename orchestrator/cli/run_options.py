@@ -84,7 +84,7 @@ class _OwnOptions(BaseModel):
     each call; all:approve before all that may change something (repeatable)."""
     max_retries: options.Number[int | None] = None
     """Maximum number of retries of a step. Default: 2."""
-    retry_policy: Annotated[str | None, typer.Option(metavar="FILE", parser=options.read_policy_file)] = None
+    retry_policy: Annotated[str | None, typer.Option(metavar="FILE", parser=options.read_text_file)] = None
     """Retry as this YAML file says."""
     max_seconds: options.Time = None
     """Maximum time of the whole run: 90s, 5m, 12h."""

@@ -300,7 +300,7 @@ def wait_for_server(message: str) -> NoReturn:
         GraphInterrupt: Always.
     """
     while True:  # an interrupt that was resumed returns, and the server is away again
-        interrupt(human.build_outage(message))
+        interrupt({human.OUTAGE: message})
 
 
 async def answer_node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:

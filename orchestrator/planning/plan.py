@@ -122,7 +122,12 @@ def _resolve_needs(steps: Sequence[_Step]) -> list[list[int]] | None:
     indices = _index_ids(steps)
     if all(step.needs is None for step in steps):
         return None
-    needs = [_resolve_step(index, step, indices) for index, step in enumerate(steps)]
+    needs = [
+        ([index - 1] if index else [])
+        if step.needs is None
+        else sorted({_find_step(index, need, indices) for need in step.needs})
+        for index, step in enumerate(steps)
+    ]
     _refuse_circle(needs)
     # A single step has nothing to run beside.
     return needs if len(steps) > 1 else None
@@ -137,12 +142,6 @@ def _index_ids(steps: Sequence[_Step]) -> dict[str, int]:
             shown_name = format_repr(name, _VALUE_LENGTH)
             raise PlanError(f"steps {first + 1} and {index + 1} have the same id {shown_name}")
     return indices
-
-
-def _resolve_step(index: int, step: _Step, indices: Mapping[str, int]) -> list[int]:
-    if step.needs is None:
-        return [index - 1] if index else []
-    return sorted({_find_step(index, need, indices) for need in step.needs})
 
 
 def _find_step(index: int, need: str | int, indices: Mapping[str, int]) -> int:

@@ -41,8 +41,6 @@ _FAILED: Final = """
     SELECT thread_id, failed_at, error FROM orchestrator_jobs
     WHERE error IS NOT NULL ORDER BY failed_at DESC LIMIT 20
 """
-_MOST_CHARACTERS: Final = 200_000
-"""The greatest size of a task."""
 _CREATE: Final = """
     CREATE TABLE IF NOT EXISTS orchestrator_jobs (
         thread_id text PRIMARY KEY, queue text NOT NULL, app text NOT NULL, task text NOT NULL,
@@ -118,7 +116,11 @@ class QueuedRun(SettingsModel):
         StringConstraints(pattern=r"^[^\s/:]{1,150}:[^\s/:]{1,100}$"),
         Field(description="MODULE:FUNCTION, such as my_agents:build"),
     ]
-    task: str
+    task: Annotated[
+        str,
+        StringConstraints(max_length=200_000),
+        Field(description="at most 200,000 characters, such as a task that says where a longer text is"),
+    ]
     thread_id: Annotated[
         str, StringConstraints(max_length=500), Field(description="a name of at most 500 characters")
     ]
@@ -235,7 +237,7 @@ class JobQueue:
         """
         check_thread_id(thread_id)
         name = thread_id or str(uuid.uuid4())
-        run = QueuedRun(queue=self.name, app=app, task=_check_queued_task(task), thread_id=name)
+        run = QueuedRun(queue=self.name, app=app, task=check_task(task), thread_id=name)
         # One thread imports and builds the app: the user's module may not be made for several.
         with self._building:
             if app not in self._checked:
@@ -331,7 +333,7 @@ def open_queue(db: str | None = None, queue: str = "default") -> Iterator[JobQue
         StoreError: The database cannot be reached.
         ConfigurationError: It is no PostgreSQL, the name is not accepted, or the extra is not installed.
     """
-    check_queue_name(queue)
+    QueuedRun(queue=queue, app="any:app", task="", thread_id="")  # checks the name
     url = os.environ.get("PEM_QUEUE_DB", "") if db is None else db
     if not names_database(url):
         raise ConfigurationError(
@@ -341,24 +343,6 @@ def open_queue(db: str | None = None, queue: str = "default") -> Iterator[JobQue
     with open_store(url) as store:
         store.saver.create_tables("orchestrator_workers", _CREATE)
         yield JobQueue(store, queue)
-
-
-def check_queue_name(queue: str) -> None:
-    """Checks the name of a queue.
-
-    Raises:
-        ConfigurationError: It is none.
-    """
-    QueuedRun(queue=queue, app="any:app", task="", thread_id="")
-
-
-def _check_queued_task(task: str) -> str:
-    if len(task) > _MOST_CHARACTERS:
-        raise ConfigurationError(
-            f"a task of {len(task):,} characters is too long for a queue; give at most {_MOST_CHARACTERS:,}, "
-            "such as a task that says where a longer text is"
-        )
-    return check_task(task)
 
 
 def _check_same(run: QueuedRun, queued: dict[str, str]) -> None:

@@ -184,19 +184,15 @@ class ThreadLocks(Protocol):
         Raises:
             StoreError: The store cannot be reached.
         """
-        ...
 
     def release(self, thread_id: str) -> None:
         """Releases a lock that was acquired."""
-        ...
 
     def is_locked(self, thread_id: str) -> bool:
         """Checks whether any process holds the lock; also True if that cannot be found out."""
-        ...
 
     def is_held(self, thread_id: str) -> bool:
         """Checks whether this process holds the lock."""
-        ...
 
 
 def lock_number(thread_id: str) -> int:

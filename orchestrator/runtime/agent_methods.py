@@ -36,7 +36,6 @@ class Planner(Protocol):
 
     def generate_plan(self, task: str, /) -> Sequence[str | Mapping[str, object]]:
         """Returns the steps in order: texts, or objects such as ``{"step": ..., "needs": [...]}``."""
-        ...
 
 
 class Executor(Protocol):
@@ -55,7 +54,6 @@ class Executor(Protocol):
 
     def execute_step(self, step_description: str, /, context: str = "") -> str:
         """Returns the result of the step."""
-        ...
 
 
 class Monitor(Protocol):
@@ -67,7 +65,6 @@ class Monitor(Protocol):
 
     def evaluate(self, objective: str, result: str) -> Mapping[str, object]:
         """Returns ``{"success": bool, "feedback": str}``."""
-        ...
 
 
 class InvokableCompressor(Protocol):
@@ -75,7 +72,6 @@ class InvokableCompressor(Protocol):
 
     def invoke(self, text: str, /) -> str:
         """Returns the shorter text."""
-        ...
 
 
 class RunnableCompressor(Protocol):

@@ -49,11 +49,9 @@ class RunBuilder(Protocol):
     @property
     def has_tools(self) -> bool:
         """Whether a new run has tools whose calls a person may approve."""
-        ...
 
     def open_new(self, run: NewRun) -> AbstractContextManager[LangGraphOrchestrator]:
         """Builds the orchestrator of a new run; raises ConfigurationError if it is not accepted."""
-        ...
 
     def open_stored(self, thread_id: str) -> AbstractContextManager[LangGraphOrchestrator]:
         """Builds the orchestrator that continues a run.
@@ -62,11 +60,9 @@ class RunBuilder(Protocol):
             ConfigurationError: It cannot be built here: its tools are missing, say.
             StoreError: There is no such run, or another program began it.
         """
-        ...
 
     def find_problem(self, thread_id: str) -> str | None:
         """Returns why a run cannot be continued here, and what continues it elsewhere; None if it can."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,8 +29,6 @@ from orchestrator.state.plain_values import format_one_line
 
 FOLDER: Final = Path(__file__).parent
 PAGES: Final = (("/", "Inbox"), ("/runs", "Runs"), ("/start", "Start"))
-_MINUTE_S: Final = 60.0
-_MILLISECONDS: Final = 1000
 
 
 def get_service(request: Request) -> RunService:
@@ -73,18 +71,6 @@ def format_time(value: datetime | str | None) -> str:
     return "" if value is None else f"{value.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
-def format_duration(milliseconds: float | None) -> str:
-    """Formats a time in milliseconds as "850 ms", "2.4 s" or "3 min 20 s"."""
-    if milliseconds is None:
-        return ""
-    if milliseconds < _MILLISECONDS:
-        return f"{milliseconds:.0f} ms"
-    seconds = milliseconds / _MILLISECONDS
-    if seconds < _MINUTE_S:
-        return f"{seconds:.1f} s"
-    return f"{seconds // _MINUTE_S:.0f} min {seconds % _MINUTE_S:.0f} s"
-
-
 def format_json(value: object) -> str:
     """Formats a JSON value in lines, for people."""
     return json.dumps(value, ensure_ascii=False, indent=2, default=str)
@@ -121,7 +107,6 @@ def _build_environment() -> Environment:
     )
     environment.filters.update(
         time=format_time,
-        duration=format_duration,
         pretty=format_json,
         run_address=run_address,
         json_address=json_address,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, as_completed, wait
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
+from typing import Any, TypeAlias, Unpack
 
 from pydantic import BaseModel
 
@@ -18,6 +18,7 @@ from evaluation.cases.case_files import FROM_TASK, YAML_SUFFIXES, CaseSet, TaskC
 from evaluation.cases.case_result import CaseResult, EvaluationHeader
 from evaluation.contract.intake import UnreadableCase
 from evaluation.contract.requirements import Origin
+from evaluation.judges.model_judge import RubricJudge
 from evaluation.plugins import PluginOptions
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.reporting.summaries import describe_failure
@@ -34,9 +35,6 @@ from orchestrator.study.recorded_evaluation import (
     read_contract,
 )
 from orchestrator.study.targets import Target, build_target, execute_case, import_name, read_output, run_case
-
-if TYPE_CHECKING:
-    from evaluation.judges.model_judge import RubricJudge  # LangChain is slow to import
 
 
 def find_correct(run: JsonObject, case: TaskCase) -> bool | None:
@@ -234,7 +232,10 @@ def assert_evaluation(
         TypeError: The run is none of these.
     """
     __tracebackhide__ = True  # pytest shows the line of the test
-    fields = _read_contract(contract)
+    if isinstance(contract, Mapping):
+        given: dict[str, Any] = dict(contract)
+        contract = EvaluationContract(**given)
+    fields = None if contract is None else contract.model_dump(mode="json", exclude_unset=True)
     evaluation = RecordedEvaluation(fields, fail_on, require, judge, keeps_runs=True)
     recorded = RecordedRun(_read_case(run))
     judged = evaluation.add_contract(recorded) or recorded
@@ -243,15 +244,6 @@ def assert_evaluation(
     if not result.accepted:
         raise AssertionError(describe_failure(result))
     return report
-
-
-def _read_contract(contract: EvaluationContract | Mapping[str, object] | None) -> JsonObject | None:
-    if contract is None:
-        return None
-    if not isinstance(contract, EvaluationContract):
-        fields: dict[str, Any] = dict(contract)
-        contract = EvaluationContract(**fields)
-    return contract.model_dump(mode="json", exclude_unset=True)
 
 
 def _read_case(run: object) -> JsonObject:

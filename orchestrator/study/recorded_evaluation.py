@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from evaluation import ContractError, EvaluationContract, EvaluationReport, evaluate_many
 from evaluation.cases.case_files import CaseSet
@@ -28,7 +28,7 @@ from evaluation.sensitive.scanner import shorten
 from evaluation.validation import limit_problems
 from evaluation.values import JsonObject, as_object
 from orchestrator.judging.evidence import find_unknown_check, is_enough, read_evidence
-from orchestrator.state.records import Basis, Report, Requirement
+from orchestrator.state.records import Requirement
 
 if TYPE_CHECKING:
     from evaluation.judges.model_judge import RubricJudge  # LangChain is slow to import
@@ -170,13 +170,16 @@ class RecordedEvaluation:
             origin: Who states its contract: the words of a task prove no content.
         """
         plain = report.model_dump(mode="json")
+        # The contract of an invalid case may be what is wrong.
+        contract = Contract() if report.status == "invalid" else read_contract(run.case, origin)
+        evidence = read_evidence(plain, contract, unchecked).add_trust(self.judge)
         reasons = tuple(str(alert["reason"]) for alert in report.alerts if alert["severity"] != "info")
         result = CaseResult(
             name=str(report.case_id),
             arm=run.arm,
             trial=run.trial,
             status=report.status,
-            basis=self._find_basis(plain, run, unchecked, origin),
+            basis=evidence.basis,
             accepted=False,
             reasons=tuple(report.errors) or reasons,
             report=plain,
@@ -190,14 +193,6 @@ class RecordedEvaluation:
         trial = max(result.trial, self.next_trials.get(key, 0))
         self.next_trials[key] = trial + 1
         return result if trial == result.trial else result.model_copy(update={"trial": trial})
-
-    def _find_basis(
-        self, report: dict[str, object], run: RecordedRun, unchecked: Sequence[str], origin: Origin
-    ) -> Basis:
-        # The contract of an invalid case may be what is wrong.
-        contract = Contract() if report["status"] == "invalid" else read_contract(run.case, origin)
-        evidence = read_evidence(cast("Report", report), contract, unchecked)
-        return evidence.add_trust(self.judge).basis
 
 
 def read_contract(case: JsonObject, origin: Origin) -> Contract:

@@ -26,7 +26,8 @@ from orchestrator.state.records import (
 
 _ANSWER_CHARACTERS: Final = 200
 _AGAIN: Final = " again? The answer correct does not run it: its text is the result of the call."
-_OUTAGE: Final = "server_outage"
+OUTAGE: Final = "server_outage"
+"""The key of the interrupt of a run that waits for the server of a model, and for no person."""
 _Field: TypeAlias = Literal["answer", "text", "answered_by", "question"]
 _QUESTION: Final = TypeAdapter(Question)
 _REQUEST: Final = TypeAdapter[HITLRequest | ToolApprovalRequest](HITLRequest | ToolApprovalRequest)
@@ -117,14 +118,9 @@ def read_tool_question(value: object) -> Question | None:
     return question if question["kind"] == "tool" else None
 
 
-def build_outage(message: str) -> dict[str, str]:
-    """Builds the value of the interrupt of a run that waits for the server of a model, and for no person."""
-    return {_OUTAGE: message}
-
-
 def read_outage(value: object) -> str | None:
     """Returns why a run waits for the server of a model; None for the value of another interrupt."""
-    message = value.get(_OUTAGE) if isinstance(value, Mapping) else None
+    message = value.get(OUTAGE) if isinstance(value, Mapping) else None
     return message if isinstance(message, str) else None
 
 

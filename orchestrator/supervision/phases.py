@@ -70,14 +70,12 @@ class Supervisor(Protocol):
         self, commitment: Commitment, assessment: SelfAssessment, findings: Sequence[str], /
     ) -> Mapping[str, object]:
         """Returns ``{"triggers": [str, ...], "escalate": bool}``, without calling a model."""
-        ...
 
     def supervise(self, request: SuperviseRequest, /) -> Mapping[str, object]:
         """Returns ``{"verdict": "continue" | "reorient" | "ask_human" | "halt", ...}``.
 
         "reorient" also needs a ``correction``, "ask_human" a ``question``; "halt" should have a ``reason``.
         """
-        ...
 
 
 TRIGGER_TEXT_LIMIT: Final = 300

@@ -13,7 +13,6 @@ from evaluation import EvaluationContract, TaskCase, write_case_set
 from evaluation.checks import BaseCheck, CheckContext
 from evaluation.task_checks import DerivedChecks, derive_checks
 from orchestrator.cli import consoles, options
-from orchestrator.errors import ConfigurationError
 
 _NOTHING: Final = "Nothing of the task is checked by a program; a success would rest on the judge alone."
 _HINT: Final = """\
@@ -54,12 +53,7 @@ def checks(
 def _save(path: str, task: str, derived: DerivedChecks) -> None:
     contract = EvaluationContract(checks=list(derived.checks))
     case = TaskCase(task=task, contract=contract, unchecked=list(derived.unchecked))
-    try:
-        write_case_set(path, [case])
-    except OSError as error:
-        raise ConfigurationError(
-            f"--save {path!r} cannot be written ({error.strerror}); give a new file"
-        ) from None
+    write_case_set(path, [case])
     command = f"orchestrator run TASK --contract {quote(path)}"
     typer.echo(consoles.one_line(f"saved in {path}; `{command}` uses it", 5000), err=True)
 

@@ -14,7 +14,7 @@ TABLE = {
     f"{RUN} --call-timeout 0": "'--call-timeout': '0' is not accepted; give a time above 0, such as 90s",
     f"{RUN} --step-timeout nan": "'--step-timeout': 'nan' is not accepted; give a time above 0",
     f"{RUN} --max-seconds -2": "'--max-seconds': '-2' is not accepted; give a time above 0",
-    f"{RUN} --retry-policy absent.yaml": "'absent.yaml' cannot be read ([Errno 2] No such file or directory",
+    f"{RUN} --retry-policy absent.yaml": "'absent.yaml' cannot be used (No such file or directory",
     f"{RUN} --retry-policy bad.yaml": "max_retry is not an argument of RetryPolicy",
     f"{RUN} --max-retries two": "Invalid value for '--max-retries'",
     f"{RUN} --max-tokens 0": "Invalid value for '--max-tokens'",

@@ -88,7 +88,7 @@ def test_an_existing_file_is_not_overwritten(cli, tmp_path):
     refused = cli("checks", TASK, "--save", str(file))
 
     assert (refused.exit_code, file.read_text()) == (2, "mine")
-    assert "cannot be written (File exists); give a new file" in refused.stderr
+    assert "cannot be used (File exists); give another file" in refused.stderr
 
 
 def test_a_run_shows_the_checks_retries_against_them_and_says_what_the_success_rests_on(ask):

@@ -29,7 +29,7 @@ BAD = {
     "a function that raises": ((*TASK, "--app", f"{MODULE}:fail"), "raised RuntimeError: no agents on"),
     "a task that is too large": (
         ("submit", "a" * 200_001, "--app", APP),
-        "a task of 200,001 characters is too long for a queue; give at most 200,000",
+        "give at most 200,000 characters, such as a task that says where a longer text is",
     ),
     "a task with a byte that is not UTF-8": (("submit", "a\udcff", "--app", APP), "in UTF-8"),
     "a task with NUL": (("submit", "a\0b", "--app", APP), "without NUL and surrogates"),
