@@ -37,7 +37,7 @@ KINDS: Final = [
     {"check": "ends_with", "text": "river."},
     {"check": "letter_case", "style": "lower"},
     {"check": "language", "code": "en"},
-    {"check": "punctuation", "mark": ","},
+    {"check": "excludes", "texts": [","]},
     {"check": "json"},
     {"check": "table"},
     {"check": "markdown"},

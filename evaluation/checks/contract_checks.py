@@ -224,7 +224,6 @@ Check: TypeAlias = Annotated[
     | style.EndsWith
     | style.LetterCase
     | style.Language
-    | style.Punctuation
     | style.HeadingCount
     | style.ListItemCount
     | style.Markdown

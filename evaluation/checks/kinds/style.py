@@ -88,25 +88,6 @@ class Language(BaseCheck):
         return f"write the whole text in {LANGUAGES[self.code]}"
 
 
-class Punctuation(BaseCheck):
-    """A mark is absent or present."""
-
-    check: Literal["punctuation"] = "punctuation"
-    kind: ClassVar[CheckKind] = "format"
-
-    mark: Text
-    use: Literal["absent", "present"] = "absent"
-
-    def _observe(self, context: CheckContext) -> CheckOutcome:
-        number = context.text.count(self.mark)
-        seen = f"the text has {quote_text(self.mark)} {number} times"
-        return CheckOutcome((number > 0) == (self.use == "present"), seen)
-
-    def _describe(self) -> str:
-        mark = quote_text(self.mark)
-        return f"do not use {mark}" if self.use == "absent" else f"use {mark} at least once"
-
-
 _HEADING: Final = regex.compile(rf"^(#{{1,6}})[ \t]+(?=.*{CONTENT})\S.*$", regex.M)
 _UNDERLINED: Final = regex.compile(r"^[^\n#>*+\-\s][^\n]*\n(=+|-{3,})[ \t]*$", regex.M)
 _MARKUP: Final[Mapping[str, str]] = {

@@ -111,5 +111,5 @@ TO_CHECKS = {
         {"check": "letter_case", "style": "lower"},
         {"check": "language", "code": "en"},
     ],
-    "punctuation:no_comma": lambda a: [{"check": "punctuation", "mark": ","}],
+    "punctuation:no_comma": lambda a: [{"check": "excludes", "texts": [","]}],
 }

@@ -24,7 +24,7 @@ READ = [
     ("Summarise it in exactly two sentences.", [{"check": "sentence_count", "exactly": 2}]),
     ("Write a 200-word story.", [{"check": "word_count", "min": 180, "max": 220}]),
     ("Write a bulleted list of 5 items.", [{"check": "list_item_count", "exactly": 5, "marker": "bullet"}]),
-    ("Describe the sea. No commas.", [{"check": "punctuation", "mark": ","}]),
+    ("Describe the sea. No commas.", [{"check": "excludes", "texts": [","]}]),
     ('Mention the words "tide" and "moon".', [{"check": "contains", "texts": ["tide", "moon"]}]),
     ('Do not use the word "very".', [{"check": "excludes", "texts": ["very"]}]),
     ('Use the word "sea" at least twice.', [{"check": "occurrences", "text": "sea", "min": 2}]),
@@ -40,7 +40,7 @@ READ = [
     ("Is it a city? Answer with one word.", [{"check": "word_count", "exactly": 1}]),
     ("Nenne Flüsse in höchstens 20 Wörtern.", [{"check": "word_count", "max": 20}]),
     ("Antworte auf Englisch und ohne Kommas.", [
-        {"check": "language", "code": "en"}, {"check": "punctuation", "mark": ","}]),
+        {"check": "language", "code": "en"}, {"check": "excludes", "texts": [","]}]),
 ]  # fmt: skip
 
 
