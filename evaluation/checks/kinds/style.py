@@ -26,7 +26,7 @@ from evaluation.sensitive.scanner import quote_text
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
-from itertools import islice, takewhile
+from itertools import pairwise
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
@@ -88,8 +88,7 @@ class Language(BaseCheck):
         return f"write the whole text in {LANGUAGES[self.code]}"
 
 
-_HEADING: Final = regex.compile(rf"^(#{{1,6}})[ \t]+(?=.*{CONTENT})\S.*$", regex.M)
-_UNDERLINED: Final = regex.compile(r"^[^\n#>*+\-\s][^\n]*\n(=+|-{3,})[ \t]*$", regex.M)
+_CONTENT: Final = regex.compile(CONTENT)
 _MARKUP: Final[Mapping[str, str]] = {
     "heading_open": "a heading",
     "hr": "a horizontal rule",
@@ -116,7 +115,9 @@ class HeadingCount(CountCheck):
     things: ClassVar[tuple[str, str]] = ("heading", "headings")
 
     def _count(self, context: CheckContext) -> int:
-        return len(_HEADING.findall(context.text)) + len(_UNDERLINED.findall(context.text))
+        tokens = _load_parser("inline").parse(context.text)
+        inner = (after for token, after in pairwise(tokens) if token.type == "heading_open")
+        return sum(_CONTENT.search(each.content) is not None for each in inner)
 
 
 class ListItemCount(CountCheck):
@@ -162,16 +163,14 @@ def _find_markup(text: str) -> str | None:
 
 
 @cache
-def _load_parser() -> MarkdownIt:
+def _load_parser(*without: str) -> MarkdownIt:
     from markdown_it import MarkdownIt  # noqa: PLC0415 - on first use: it takes a quarter of a second
 
     # An indented line of plain text is no code, and a reader sees the backslash of an escape.
-    return MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable(["code", "escape"])
+    return MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable(["code", "escape", *without])
 
 
 _FENCED: Final = regex.compile(r"\A```[^\n`]*\n?(.*?)\n?[ \t]*```\Z", regex.S)
-_CELL_END: Final = regex.compile(r"(?<!\\)\|")
-_TABLE_RULE: Final = regex.compile(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
 _SIGNS: Final = regex.compile(
     r"<table\b|^(?=[^\n]*\|)(?=[^\n]*-)[ \t>|:-]+$|^[ \t>]*\|[^\n]*\|[ \t]*\n[ \t>]*\|"
     r"|^[ \t>]*\+(?:[-=]+\+)+|[│┃║]",
@@ -258,18 +257,13 @@ class Table(BaseCheck):
         return self
 
     def _observe(self, context: CheckContext) -> CheckOutcome:
+        tables = _find_tables(context.text)
         if self.use == "absent":
-            found = _has_table_signs(context.text)
+            found = bool(tables) or _SIGNS.search(context.text) is not None
             return CheckOutcome(not found, f"the text has {'a' if found else 'no'} table")
-        tables = find_tables(context.text)
-        fitting = [table for table in tables if self._fits(table)]
-        sizes = ", ".join(f"{len(table[0])} columns and {len(table) - 1} rows" for table in tables)
-        return CheckOutcome(
-            bool(fitting), f"the text has a table with {sizes}" if sizes else "the text has no table"
-        )
-
-    def _fits(self, table: list[list[str]]) -> bool:
-        return self.columns in {None, len(table[0])} and self.rows in {None, len(table) - 1}
+        fits = any(self.columns in {None, size[0]} and self.rows in {None, size[1]} for size in tables)
+        sizes = ", ".join(f"{columns} columns and {rows} rows" for columns, rows in tables)
+        return CheckOutcome(fits, f"the text has a table with {sizes}" if sizes else "the text has no table")
 
     def _describe(self) -> str:
         if self.use == "absent":
@@ -285,34 +279,11 @@ def _remove_fence(text: str) -> str:
     return regex.sub(r"\Ajson\b\s*", "", match.group(1).strip(), flags=regex.I) if match else text
 
 
-def find_tables(text: str) -> list[list[list[str]]]:
-    """Find the Markdown tables: the cells of each row, without the rule below the header."""
-    lines = text.split("\n")
-    tables, end = [], 0
-    for start in range(len(lines) - 1):
-        # A row of a table starts no other one, so that each line is read once.
-        is_start = start >= end and "|" in lines[start] and _TABLE_RULE.match(lines[start + 1])
-        if is_start and (table := _read_table(lines, start)):
-            tables.append(table)
-            end = start + len(table) + 1
-    return tables
-
-
-def _has_table_signs(text: str) -> bool:
-    """Check for anything that a reader may take for a table."""
-    return bool(find_tables(text)) or _SIGNS.search(text) is not None
-
-
-def _read_table(lines: list[str], start: int) -> list[list[str]] | None:
-    header = _split_cells(lines[start])
-    if len(_split_cells(lines[start + 1])) != len(header):
-        return None
-    rows = takewhile(lambda line: "|" in line, islice(lines, start + 2, None))
-    return [header, *map(_split_cells, rows)]
-
-
-def _split_cells(line: str) -> list[str]:
-    return [cell.strip() for cell in _CELL_END.split(line.strip().removeprefix("|").removesuffix("|"))]
+def _find_tables(text: str) -> list[tuple[int, int]]:
+    """Return the number of columns and of rows below the header of each Markdown table."""
+    kinds = " ".join(token.type for token in _load_parser("inline").parse(text))
+    tables = kinds.split("table_open")[1:]
+    return [(each.count("th_open"), each.count("tr_open") - 1) for each in tables]
 
 
 _MARKS: Final = " \n\"'“”„«»*_`"
