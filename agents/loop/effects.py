@@ -261,7 +261,8 @@ class ReplyMark(TypedDict):
     ``unmade`` names a call that the reply has in another place than its calls. ``received`` has the hash of
     a call with the arguments that its tool receives, by its hash as the model wrote it, if the two differ:
     who decides about the call does not know the tools. ``annotations`` has those of the tools by name.
-    ``outputs``: ``list_outputs``.
+    ``outputs``: ``list_outputs``. ``round`` counts the replies with calls up to this one, also those that a
+    middleware removes later.
     """
 
     model: str
@@ -271,6 +272,7 @@ class ReplyMark(TypedDict):
     received: NotRequired[Mapping[str, str]]
     annotations: NotRequired[Mapping[str, Mapping[str, bool]]]
     outputs: NotRequired[Sequence[str]]
+    round: NotRequired[int]
 
 
 def mark_reply(
@@ -293,6 +295,8 @@ def mark_reply(
         call_id = call["id"] if call["id"] and call["id"] not in ids else uuid4().hex
         ids = {*ids, call_id}
         calls.append({**call, "id": call_id})
+    if calls:
+        mark = {**mark, "round": 1 + max(map(_read_round, messages), default=0)}
     valid = len(reply.tool_calls)
     update = {
         "id": None if reply.id in {each.id for each in messages} else reply.id,
@@ -337,8 +341,13 @@ def check_rounds(messages: Sequence[BaseMessage], limit: int) -> None:
     Raises:
         ToolLoopError: It has more.
     """
-    if sum(bool(_list_calls(message)) for message in messages) > limit:
+    if max(map(_read_round, messages), default=0) > limit:
         raise ToolLoopError(limit)
+
+
+def _read_round(message: BaseMessage) -> int:
+    mark = read_reply_mark(message) if isinstance(message, AIMessage) else None
+    return 0 if mark is None else mark.get("round", 0)
 
 
 def list_earlier_replies(messages: Sequence[BaseMessage], execution: str) -> list[tuple[str, AIMessage]]:

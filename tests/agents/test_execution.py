@@ -4,7 +4,7 @@ import asyncio
 import sys
 
 import pytest
-from langchain.agents.middleware import AgentMiddleware
+from langchain.agents.middleware import AgentMiddleware, SummarizationMiddleware
 from langchain_core.language_models.fake_chat_models import FakeListChatModel
 from langchain_core.messages import AIMessage, InvalidToolCall, RemoveMessage, ToolMessage
 from langchain_core.runnables import RunnableLambda
@@ -349,12 +349,15 @@ async def test_a_loop_that_never_ends_hits_its_cap_with_that_many_rounds_of_tool
         return n
 
     model = ScriptedChatModel(lambda _: calls(("again", {"n": 1})))
-    agent = ExecutionAgent(model, tools=[again], max_tool_rounds=rounds)
+    writer = ScriptedChatModel(lambda _: "a summary")
+    short = SummarizationMiddleware(writer, trigger=("messages", 3), keep=("messages", 1))
+    agent = ExecutionAgent(model, tools=[again], max_tool_rounds=rounds, middleware=[short])
     with pytest.raises(ToolLoopError, match=f"after {rounds} rounds") as caught:
         await execute(agent, awaited)
     assert caught.value.rounds == rounds
     assert len(done) == rounds
     assert len(model.prompts) == rounds + 1
+    assert writer.prompts
 
 
 def test_a_model_that_cannot_call_tools_is_refused_before_anything_runs(subtests):
