@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -15,6 +15,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 
 from agents.models.chat_options import unbind_model
 from agents.models.server_answers import NoReplyError, read_answers, read_words
+from agents.parsing.end_reasons import find_cut_off
 from agents.parsing.loose_json import BROKEN, find_broken, load_json
 
 if TYPE_CHECKING:
@@ -173,23 +174,18 @@ class OpenAIReplies(Base):
         body: Any = response.model_dump(warnings=False) if hasattr(response, "model_dump") else response
         _refuse_error(body)
         with read_answers(body):
-            choices = [_complete_choice(choice) for choice in body["choices"]]
-            if (completed := {**_drop_part_of_usage(body), "choices": choices}) != body:
-                response = body = completed
+            choice = _complete_choice(_join_choices(body["choices"]))
+            if (completed := {**_drop_part_of_usage(body), "choices": [choice]}) != body:
+                response = completed
             result = super()._create_chat_result(response, generation_info)
-        if not choices:
-            raise NoReplyError(body)
-        for generation, choice in zip(result.generations, choices, strict=True):
-            generation.message.additional_kwargs.update(_read_texts(choice["message"]))
+        result.generations[0].message.additional_kwargs.update(_read_texts(choice["message"]))
         return result
 
     def _convert_chunk_to_generation_chunk(
         self, chunk: dict[str, Any], default_chunk_class: type, base_generation_info: dict[str, Any] | None
     ) -> ChatGenerationChunk | None:
         with read_answers(chunk):
-            given = chunk.get("choices") or ()
-            # Where more than one answer is written, LangChain would join them.
-            deltas = [_complete_delta(choice) for choice in given if str(choice.get("index") or 0) == "0"]
+            deltas = [_complete_delta(choice) for choice in _list_first(chunk.get("choices") or ())]
             converted = super()._convert_chunk_to_generation_chunk(
                 {**_drop_part_of_usage(chunk), "choices": deltas}, default_chunk_class, base_generation_info
             )
@@ -271,6 +267,22 @@ def _drop_part_of_usage(body: Mapping[str, Any]) -> Mapping[str, Any]:
     usage = body.get("usage")
     counts = [usage.get(name) for name in _COUNTS] if isinstance(usage, Mapping) else []
     return {**body, "usage": None} if None in counts else body
+
+
+def _list_first(choices: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Lists the choices of the first answer: another index is another answer, which LangChain would join."""
+    return [each for each in choices if str(each.get("index") or 0) == "0"]
+
+
+def _join_choices(choices: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Returns the first answer as one choice: some servers write its text and its calls as two."""
+    parts = _list_first(choices) or choices[:1]
+    # A part without words or calls says nothing about those of another one.
+    filled = [{name: value for name, value in each["message"].items() if value} for each in parts]
+    message = dict(ChainMap(*filled, parts[0]["message"]))
+    reasons = [each.get("finish_reason") for each in parts]
+    reason = next((each for each in reasons if find_cut_off({"finish_reason": each})), reasons[-1])
+    return {**parts[0], "message": message, "finish_reason": reason}
 
 
 def _complete_choice(choice: Mapping[str, Any]) -> dict[str, Any]:

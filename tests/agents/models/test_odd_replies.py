@@ -262,6 +262,35 @@ def test_streamed_calls_in_an_odd_form_are_made(subtests):
             assert told == ["found boots", "found boots"]
 
 
+def write_choices(*messages: dict[str, object], reasons: Sequence[str], indices: Sequence[int]) -> bytes:
+    rows = zip(messages, reasons, indices, strict=True)
+    choices = [
+        {"index": index, "message": message, "finish_reason": reason} for message, reason, index in rows
+    ]
+    return encode({**write_body("openai", ModelReply()), "choices": choices})
+
+
+def test_an_answer_in_two_choices_is_read_as_one_and_another_answer_is_not_read(subtests):
+    said, called = {"content": "done"}, {"content": None, "tool_calls": [{**CALL, "id": "a"}]}
+    refused = {"content": None, "refusal": "I cannot."}
+    for label, messages, reasons, indices, found in [
+        ("a call behind its text", (said, called), ["tool_calls"] * 2, [0, 0], ["found boots"]),
+        ("a call at its limit", (said, called), ["tool_calls", "length"], [0, 0], ["under way at the limit"]),
+        ("another answer first", ({"content": "late"}, said), ["stop"] * 2, [1, 0], []),
+        ("a call of another answer", (said, called), ["stop", "tool_calls"], [0, 1], []),
+        ("a refusal of another answer", (said, refused), ["stop"] * 2, [0, 1], []),
+    ]:
+        first = write_choices(*messages, reasons=reasons, indices=indices)
+        left = [first, encode(write_body("openai", ModelReply("done")))]
+        with subtests.test(label), serve_protocol(lambda _, left=left: left.pop(0)) as server:
+            assert run_bare(server.model("openai")) == "done"
+            told = [each["content"] for each in server.bodies[-1]["messages"] if each["role"] == "tool"]
+            assert [part in text for part, text in zip(found, told, strict=True)] == [True] * len(found)
+    answer = write_choices(said, refused, reasons=["stop"] * 2, indices=[0, 0])
+    with serve_protocol(lambda _: answer) as server, pytest.raises(ModelRefusedError, match="I cannot"):
+        run_bare(server.model("openai"))
+
+
 def write_call_item(arguments: object, status: str = "completed", **more: object) -> dict[str, object]:
     call = {"type": "function_call", "id": "f", "call_id": "c", "name": "look", "arguments": arguments}
     return {**RESPONSE, "status": status, "output": [{**call, "status": status}], **more}
