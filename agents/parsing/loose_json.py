@@ -210,7 +210,7 @@ def replace_surrogates(text: str) -> str:
     A model writes one if it cuts an emoji in two; a file name that is not UTF-8 decodes to them.
     """
     # UTF-16 joins two halves that stand side by side, which UTF-8 would replace one by one.
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 _WORDS: Final = (

@@ -111,6 +111,8 @@ _STATES: Final = re.compile(
     r"|\bis (?:now )?on (?:the|your) (?P<on>calendar|schedule)\b",
     re.IGNORECASE,
 )
+_STATE_VERBS: Final = frozenset({"has", "have", "got", "went", "is"})
+"""Each match of ``_STATES`` begins with one; the search takes far longer than this test."""
 _DONE_WORDS: Final = frozenset(_PAST) | frozenset(_BY_GERMAN)
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _LONGEST: Final = 2_000
@@ -183,7 +185,7 @@ def _read_clause(
         if families:
             is_strong = form == "own" or (form == "passive" and not _BEFORE.intersection(words))
             yield Claim(families, word, clause.strip(), sentence, is_strong, form == "own")
-    for match in _STATES.finditer(clause):
+    for match in _STATES.finditer(clause) if not _STATE_VERBS.isdisjoint(words) else ():
         noun = match["held"] or match["on"] or (match["live"] and "deployment")
         nouns = [noun] if noun else [*before, *words] if "all" in words else words
         families = frozenset(name for each in nouns if (name := _name_noun_family(each.lower())))

@@ -163,16 +163,22 @@ class EvidenceCall:
         text = " ".join([*self.words, self.args_text if self.is_program else ""])
         return frozenset(kind for kind, pattern in _PROGRAM_KINDS.items() if pattern.search(text))
 
-    @cached_property
+    @property
+    def exits(self) -> list[object]:
+        """The exit codes that its answer has."""
+        # Few answers have one, and the first test is far cheaper than the second.
+        has_any = any(map(self.answer.__contains__, _EXITS))
+        return [leaf for name, leaf in self.answered if name in _EXITS] if has_any else []
+
+    @property
     def is_program(self) -> bool:
         """Whether its answer tells how a program ended."""
-        return any(name in _EXITS for name, _ in self.answered) or bool(_read_command(self.args))
+        return bool(_read_command(self.args) or self.exits)
 
     @cached_property
     def has_failed(self) -> bool:
         """Whether a program ended with an error, or tests failed."""
-        codes = [leaf for name, leaf in self.answered if name in _EXITS]
-        return any(code not in {0, "0", None} for code in codes) or bool(_FAILED.search(self.answer))
+        return any(code not in {0, "0", None} for code in self.exits) or bool(_FAILED.search(self.answer))
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,7 +114,7 @@ def _is_other_target(other: EvidenceCall, call: EvidenceCall, sentence: str) -> 
 
 
 def _find_failed_programs(turn: EvidenceTurn, calls: Sequence[EvidenceCall]) -> Iterator[DefectFinding]:
-    for kind, pattern in _PROGRAMS_PASS.items():
+    for kind, pattern in _PROGRAMS_PASS.items() if any(call.has_failed for call in calls) else ():
         last = next((call for call in reversed(calls) if kind in call.programs), None)
         said = pattern.search(turn.text) if last and last.has_failed else None
         if last and said:

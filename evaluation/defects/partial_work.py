@@ -67,7 +67,7 @@ def _find_narrow_tests(
     evidence: Evidence, turn: EvidenceTurn, calls: Sequence[EvidenceCall]
 ) -> Iterator[DefectFinding]:
     """Yield a claim about all tests if each run was of one file."""
-    tests = [call for call in calls if "tests" in call.programs and call.is_program and call.args]
+    tests = [call for call in calls if call.args and call.is_program and "tests" in call.programs]
     said = _SUITE.search(turn.text) if tests else None
     if said and _SUITE.search(evidence.asked_before(turn)):
         commands = [_ONE_FILE.search(call.args_text) for call in tests]
