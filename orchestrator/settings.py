@@ -295,12 +295,12 @@ def check_config(config: object, thread_id: str | None) -> RunnableConfig:
     if names := sorted({"checkpoint_id", "checkpoint_ns"} & set(configurable)):
         raise ConfigurationError(f"config['configurable'] names {names[0]}; use fork to go back in a run")
     configured = configurable.get("thread_id")
-    check_thread_id(thread_id)
-    check_thread_id(configured)
+    if (named := configured if thread_id is None else thread_id) is not None:
+        check_thread_id(named)
     if thread_id and configured and thread_id != configured:
         raise ConfigurationError(
             f"thread_id is {format_repr(thread_id, 80)} and the config names "
             f"{format_repr(configured, 80)}; give one of them"
         )
-    named = {"thread_id": thread_id} if thread_id else {}
-    return cast("RunnableConfig", {**given, "configurable": {**configurable, **named}})
+    own = {"thread_id": thread_id} if thread_id else {}
+    return cast("RunnableConfig", {**given, "configurable": {**configurable, **own}})

@@ -204,11 +204,6 @@ class AuditRules(InputModel):
     warning with ``warn``, and needs a review with ``fail``. A ``fail`` that a contract states also counts as
     a check of its own; by default, a run in which nothing is found has still been asked nothing."""
 
-    @property
-    def demands_defects(self) -> bool:
-        """Whether the contract asks for the search by name."""
-        return self.defects == "fail" and "defects" in self.model_fields_set
-
 
 class Tolerance(InputModel):
     """How far a metric may be worse than its baseline."""

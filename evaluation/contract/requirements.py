@@ -243,7 +243,7 @@ def _list_measured(rules: EvaluationContract) -> Iterator[Requirement]:
         "reference_output": rules.reference_output is not None,
         "expected_trajectory": rules.expected_trajectory is not None,
         "trajectory.forbidden_tools": bool(rules.trajectory.forbidden_tools),
-        "audit.defects": rules.audit.demands_defects,
+        "audit.defects": rules.audit.defects == "fail" and "defects" in rules.audit.model_fields_set,
         "rubric": rules.rubric is not None,
     }
     stated = (field for field in is_stated if is_stated[field])

@@ -30,7 +30,6 @@ from orchestrator.errors import ConfigurationError
 from orchestrator.judging.contract_choice import Demand
 from orchestrator.judging.evidence import ACCEPTING
 from orchestrator.judging.judging_calls import Judges, Judging, list_read_backs
-from orchestrator.planning.plan import describe_task
 from orchestrator.runtime.bounded_call import RunContext
 from orchestrator.state.graph_state import OrchestratorState, current_records, list_corrections, merge_records
 from orchestrator.state.plain_values import format_repr
@@ -177,9 +176,7 @@ class Evaluator:
         Raises:
             GraphInterrupt: The judge raised an interrupt that can be answered later.
         """
-        task = describe_task(state, record["step_index"], record["step"])
-        judging = Judging(self.judges, record, run, task, state["failure"])
-        judging.probes += list_read_backs(record)
+        judging = Judging(self.judges, state, record, run, probes=list_read_backs(record))
         for demand in demands:
             judging.verdict = None
             judging.report = await self._evaluate(state, record, demand, judging)

@@ -21,9 +21,10 @@ from evaluation.judges.judge_call import aask_judge
 from evaluation.judges.model_judge import describe_evidence
 from evaluation.plugins import AnyJudge
 from orchestrator.judging.evidence import is_plain
+from orchestrator.planning.plan import describe_task
 from orchestrator.runtime.bounded_call import AgentMethod, Raised, Returned, RunContext, call_agent
 from orchestrator.runtime.call_records import read_tool_output
-from orchestrator.state.graph_state import Failure, add_usage
+from orchestrator.state.graph_state import OrchestratorState, add_usage
 from orchestrator.state.plain_values import format_repr, read_text
 from orchestrator.state.records import (
     NO_USAGE,
@@ -64,10 +65,9 @@ class Judging:
 
     Attributes:
         judges: Who decides.
+        state: The state before the evaluation; after a failure, no judge is asked.
         record: The execution.
         run: The run.
-        task: The task and the outline of the plan.
-        failure: The failure of the run, after which no judge is asked; None before.
         place: The config of the node.
         report: The evaluation report as plain JSON; empty until the evaluation ends.
         verdict: The monitor's own verdict, if it gave one.
@@ -81,16 +81,15 @@ class Judging:
     """
 
     judges: Judges
+    state: OrchestratorState
     record: Attempt
     run: RunContext
-    task: str
-    failure: Failure | None = None
     place: RunnableConfig = field(default_factory=read_config)
     report: Report = field(default_factory=dict)
     verdict: VerdictRecord | None = None
     unjudged: str | None = None
     error: Raised | None = None
-    usage: Usage = field(default_factory=lambda: NO_USAGE)
+    usage: Usage = field(default_factory=NO_USAGE.copy)
     asked: bool = False
     transport_retries: int = 0
     probes: list[ProbeRecord] = field(default_factory=list)
@@ -103,8 +102,8 @@ class Judging:
             JudgeError: It gave no verdict, the run has ended, or it waits for a person; ``interrupt`` is set
                 then.
         """
-        if self.failure is not None:
-            raise JudgeError(f"the judge was not asked: {self.failure['message']}")
+        if (failure := self.state["failure"]) is not None:
+            raise JudgeError(f"the judge was not asked: {failure['message']}")
         self.asked = True
         try:
             if self.judges.judge is not None:
@@ -149,7 +148,8 @@ class Judging:
         objective, answer = objective_of(self.record["step"], request), None
         reads = map(_format_read_back, list_read_backs(self.record))
         evidence = "\n".join(filter(None, [describe_evidence(request, MAX_EVIDENCE), *reads]))
-        judge = partial(self.judges.monitor, task=self.task, evidence=evidence)
+        task = describe_task(self.state, self.record["step_index"], self.record["step"])
+        judge = partial(self.judges.monitor, task=task, evidence=evidence)
         for _ in range(self.judges.attempts):
             called = await self._call(judge, objective, self.record["result"])
             if isinstance(called, Raised):

@@ -41,6 +41,7 @@ class TimeBound:
     reason: str
 
 
+_UNBOUNDED: Final = Budget()
 _SILENT: Final = CallObserver(lambda _: None, "", "executor")
 """The observer of a call whose events nobody sees."""
 
@@ -126,6 +127,8 @@ class RunContext:
         """Builds the recorder of a call. It refuses a model call that the budget does not allow."""
 
         def check_budget() -> None:
+            if self.budget == _UNBOUNDED:
+                return
             spent, running = self.spent, 0
             for other in self._recorders:
                 ended, number = other.sum_ended_calls()
@@ -146,6 +149,10 @@ class RunContext:
             self._recorders.remove(recorder)
             self.spent = add_usage(self.spent, usage)
         return usage
+
+    def find_excess(self, usage: Usage) -> str | None:
+        """Returns which bound the usage of the run exceeds; None if none."""
+        return None if self.budget == _UNBOUNDED else self.budget.find_excess(usage)
 
     def cancel(self, reason: str) -> None:
         """Cancels the run at once. Safe to call from any thread and from a signal handler."""
