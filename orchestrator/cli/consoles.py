@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
-from dataclasses import asdict
-from datetime import datetime
 from io import UnsupportedOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
 
 import typer
+from pydantic_core import to_json
 from rich.console import Console
 from rich.progress import track
 from rich.text import Text
@@ -90,10 +88,8 @@ def build_console(*, stderr: bool = False, file: TextIO | None = None) -> Consol
 
 def print_json(document: object) -> None:
     """Prints a document on standard output."""
-    # NaN and infinity are not JSON, and a parser may refuse the whole document.
-    finite = json.loads(json.dumps(document, default=_to_plain), parse_constant=str)
-    # In ASCII, which every locale has, and in which nothing is hidden.
-    typer.echo(json.dumps(finite, indent=2))
+    # NaN and infinity are not JSON; every locale has ASCII, and nothing is hidden in it.
+    typer.echo(to_json(document, indent=2, ensure_ascii=True, inf_nan_mode="strings"))
 
 
 class _Formatter(logging.Formatter):
@@ -165,10 +161,6 @@ def format_usage(usage: Usage) -> str:
 def count_noun(count: int, noun: str) -> str:
     """Formats a number with its noun: "1 step", "2 steps"."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
-def _to_plain(value: Any) -> object:  # noqa: ANN401 - a dataclass, or a time
-    return value.isoformat() if isinstance(value, datetime) else asdict(value)
 
 
 T = TypeVar("T")

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-import ormsgpack
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
@@ -135,26 +134,32 @@ class StrictSerializer(SerializerProtocol):
     """LangGraph's serialiser, restricted to the kinds of values that this program writes.
 
     A class or function that is named in a stored value is neither imported nor called. Pickles and JSON with
-    constructors are refused.
+    constructors are refused. With a key, LangGraph's encryption with AES makes sure that nobody else can read
+    or change a value.
+
+    Args:
+        key: 16, 24 or 32 bytes; None for no encryption.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, key: bytes | None = None) -> None:
         # None: only the types that LangGraph lists as safe. Its default imports any class and warns.
-        self._plain = JsonPlusSerializer(allowed_msgpack_modules=None)
+        plain = JsonPlusSerializer(allowed_msgpack_modules=None)
+        self._cipher = None if key is None else EncryptedSerializer.from_pycryptodome_aes(plain, key=key)
+        self._serde = self._cipher or plain
 
     def dumps_typed(self, obj: object) -> tuple[str, bytes]:
         """Serialises a value to its kind and its bytes."""
-        return self._plain.dumps_typed(obj.text if isinstance(obj, SeparateText) else obj)
+        return self._serde.dumps_typed(obj.text if isinstance(obj, SeparateText) else obj)
 
     def loads_typed(self, data: tuple[str, bytes]) -> object:
         """Deserialises a value.
 
         Raises:
-            StoreError: The value is encrypted, and there is no key.
+            StoreError: The value is encrypted, and the key is missing or another one, or it was changed.
             BrokenRunError: This program did not write the value.
         """
-        kind = data[0]
-        if "+" in str(kind):  # LangGraph adds the name of the cipher
+        kind, is_encrypted, _ = str(data[0]).partition("+")  # LangGraph adds the name of the cipher
+        if is_encrypted and self._cipher is None:
             raise StoreError(f"the store is encrypted; give its key in {KEY_VARIABLE}")
         if kind not in _KINDS:
             raise BrokenRunError(
@@ -162,28 +167,15 @@ class StrictSerializer(SerializerProtocol):
                 "restore it, or delete the run"
             )
         try:
-            return self._plain.loads_typed(data)
-        except ormsgpack.MsgpackDecodeError as error:
+            return self._serde.loads_typed(data)
+        except ValueError as error:
+            if is_encrypted:
+                raise StoreError(
+                    "the store cannot be decrypted: the key is another one, or what is stored was changed; "
+                    "give the key it was made with"
+                ) from error
             raise BrokenRunError(
                 f"the store holds a value that is broken ({error}); restore it, or delete the run"
-            ) from error
-
-
-class AesSerializer(EncryptedSerializer):
-    """LangGraph's encryption with AES: without the key, nobody can read or change a value."""
-
-    def loads_typed(self, data: tuple[str, bytes]) -> object:
-        """Decrypts and deserialises a value.
-
-        Raises:
-            StoreError: The key is another one, or the bytes were changed.
-        """
-        try:
-            return super().loads_typed(data)
-        except ValueError as error:
-            raise StoreError(
-                "the store cannot be decrypted: the key is another one, or what is stored was changed; "
-                "give the key it was made with"
             ) from error
 
 
@@ -204,4 +196,4 @@ def build_serializer(encryption_key: str | None) -> SerializerProtocol:
     if len(data) not in _KEY_BYTES:
         raise ConfigurationError(f"{name} has {len(data)} bytes; give 16, 24 or 32, or leave it unset")
     with require_extra("encryption"):
-        return AesSerializer.from_pycryptodome_aes(StrictSerializer(), key=data)
+        return StrictSerializer(data)

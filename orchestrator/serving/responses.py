@@ -15,6 +15,7 @@ from fastapi import Depends
 from fastapi.exceptions import RequestValidationError
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
@@ -121,7 +122,6 @@ def _build_environment() -> Environment:
 _ENVIRONMENT: Final = _build_environment()
 
 
-PROBLEM: Final = "application/problem+json"
 _STATUSES: Final[Mapping[type[Exception], int]] = {
     UnknownRunError: 404,
     StoreLostError: 503,
@@ -138,16 +138,18 @@ _UNNAMED: Final[Mapping[str, str]] = {
     "Method Not Allowed": "the page does not take this method; /api/openapi.json has those of each path",
 }
 """Sentences in place of those of the framework."""
-_SCHEMA: Final[Mapping[str, Any]] = {
-    "type": "object",
-    "required": ["type", "title", "status", "detail"],
-    "properties": {"status": {"type": "integer"}, "detail": {"type": "string"}},
-}
-_PROBLEM: Final[dict[str, Any]] = {
-    "description": "A problem in one sentence, as RFC 9457 says",
-    "content": {PROBLEM: {"schema": _SCHEMA}},
-}
-RESPONSES: Final[dict[int | str, dict[str, Any]]] = {"4XX": _PROBLEM, 422: _PROBLEM}
+
+
+class Problem(BaseModel):
+    """A problem in one sentence, as RFC 9457 says."""
+
+    title: str
+    status: int
+    detail: str
+    type: str = "about:blank"
+
+
+RESPONSES: Final[dict[int | str, dict[str, Any]]] = {name: {"model": Problem} for name in ("4XX", 422)}
 """The errors of every operation, for OpenAPI."""
 KNOWN_ERRORS: Final[tuple[type[Exception], ...]] = (*_STATUSES, RequestValidationError, HTTPException)
 
@@ -169,8 +171,8 @@ def answer_problem(request: Request, status: int, sentence: str) -> Response:
     """Answers with a status and one sentence: as RFC 9457 says for programs, else as a page."""
     title = HTTPStatus(status).phrase
     if is_for_program(request):
-        fields = {"type": "about:blank", "title": title, "status": status, "detail": sentence}
-        return JSONResponse(fields, status, media_type=PROBLEM)
+        fields = Problem(title=title, status=status, detail=sentence).model_dump()
+        return JSONResponse(fields, status, media_type="application/problem+json")
     template = "problem_part.html" if request.headers.get("hx-request") else "problem.html"
     return render(request, template, {"title": title, "sentence": sentence}, status)
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import pytest
 
@@ -21,15 +20,8 @@ from orchestrator.errors import ConfigurationError
 from orchestrator.study.case_runs import CaseRunner, Job, list_jobs, name_jobs, read_target
 from orchestrator.study.recorded_evaluation import RecordedEvaluation
 
-
-@dataclass(frozen=True, slots=True)
-class _Evalset:
-    """The runs of a file of cases; the runner is None if the tests are only listed."""
-
-    jobs: list[Job]
-    runner: CaseRunner | None
-
-
+_Evalset: TypeAlias = tuple[list[Job], CaseRunner | None]
+"""The runs of a file of cases; the runner is None if the tests are only listed."""
 _CLEAN: Final = ("verdict", UNVERIFIED)
 """A property of the test of a run in which nothing was found, and whose answer nothing verifies."""
 _EVALSETS: Final = pytest.StashKey[dict[str, _Evalset]]()
@@ -67,9 +59,9 @@ class EvalsetFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         """Yield the runs; the runs of a case with several have numbers, from 1."""
-        evalset = self.config.stash[_EVALSETS][str(self.path)]
-        for job, name in zip(evalset.jobs, name_jobs(evalset.jobs), strict=True):
-            yield CaseItem.from_parent(self, name=clean_line(name), runner=evalset.runner, job=job)
+        jobs, runner = self.config.stash[_EVALSETS][str(self.path)]
+        for job, name in zip(jobs, name_jobs(jobs), strict=True):
+            yield CaseItem.from_parent(self, name=clean_line(name), runner=runner, job=job)
 
 
 class CaseItem(pytest.Item):
@@ -104,7 +96,7 @@ def _read_evalset(file: Path, config: pytest.Config) -> _Evalset:
     try:
         cases = read_case_set(file)
         runner = None if config.option.collectonly else _build_runner(cases, file, config)
-        return _Evalset(list_jobs(cases, None), runner)
+        return list_jobs(cases, None), runner
     except OSError as error:
         raise pytest.UsageError(f"--evalset {file} cannot be used ({error.strerror})") from None
     except (AgentError, ConfigurationError, ContractError) as error:
