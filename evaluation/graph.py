@@ -18,6 +18,7 @@ from evaluation.contract.intake import select_fields
 from evaluation.contract.requirements import Contract
 from evaluation.findings import Finding
 from evaluation.importers.conversation import Conversation, read_conversation
+from evaluation.nodes.prepare_evaluation import describe_contract
 from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, Plugins, check_judge
 from evaluation.report.report_model import EvaluationState, PreparedState
 from evaluation.runner import FIRST, NODES, Node
@@ -150,6 +151,9 @@ def _restore(state: PreparedState) -> PreparedState:
 
 
 def _store(update: EvaluationState) -> EvaluationState:
+    """Return the update of a node with what a graph keeps as plain JSON."""
+    contract = cast("PreparedState", update).get("demands")
+    update = update if contract is None else {**update, **describe_contract(contract)}
     if "findings" not in update:
         return update
     plain = [{name: getattr(each, name) for name in _FIELDS} for each in update["findings"]]

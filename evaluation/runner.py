@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, Unpack, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, Unpack
 
 from agents.sync import Call, Conversation, awaited, blocking
 from evaluation.contract.intake import with_baseline, with_contract
@@ -67,8 +67,8 @@ NODES: Final[Mapping[str, Node]] = {
 }
 
 
-def _evaluate(case: object, plugins: Plugins) -> Conversation[EvaluationState]:
-    """Evaluate a case; the returned state equals the final state of the graph."""
+def _evaluate(case: object, plugins: Plugins) -> Conversation[EvaluationReport]:
+    """Evaluate a case by the table, as the graph does."""
     # The first node takes any object, and the others a state, so it runs before the loop.
     state, then = prepare_evaluation(case, plugins), NODES[FIRST].then
     while (name := then if isinstance(then, str) else then(state)) != END:
@@ -76,19 +76,11 @@ def _evaluate(case: object, plugins: Plugins) -> Conversation[EvaluationState]:
         asked = partial(node.run, state, plugins)
         update = asked() if node.arun is None else (yield Call(asked, partial(node.arun, state, plugins)))
         state, then = {**state, **update}, node.then
-    return _store_state(state)
+    return EvaluationReport.of(as_object(state["evaluation_report"]))
 
 
-run_pipeline: Final = blocking(_evaluate)
-arun_pipeline: Final = awaited(_evaluate)
-
-
-_UNSTORED: Final = PreparedState.__annotations__.keys() - EvaluationState.__annotations__.keys()
-
-
-def _store_state(state: PreparedState) -> EvaluationState:
-    """Return the state without the parts that are not stored."""
-    return cast("EvaluationState", {name: value for name, value in state.items() if name not in _UNSTORED})
+_evaluate_case: Final = blocking(_evaluate)
+_aevaluate_case: Final = awaited(_evaluate)
 
 
 if TYPE_CHECKING:
@@ -123,7 +115,7 @@ def evaluate(
         ContractError: ``contract`` is no object.
     """
     plugins = Plugins(check_judge(judge), **options)
-    return _build_report(_complete_case(case, contract, baseline), plugins)
+    return _evaluate_case(_complete_case(case, contract, baseline), plugins)
 
 
 async def aevaluate(
@@ -136,8 +128,7 @@ async def aevaluate(
 ) -> EvaluationReport:
     """Evaluate one recorded run, as ``evaluate`` does, without blocking the loop while a judge answers."""
     plugins = Plugins(check_judge(judge), **options)
-    state = await arun_pipeline(_complete_case(case, contract, baseline), plugins)
-    return EvaluationReport.of(as_object(state["evaluation_report"]))
+    return await _aevaluate_case(_complete_case(case, contract, baseline), plugins)
 
 
 def evaluate_many(
@@ -171,7 +162,7 @@ def evaluate_many(
     plugins = Plugins(check_judge(judge), **options)
     if judge is not None and concurrency > 1:
         return _run_in_threads(cases, plugins, concurrency)
-    return (_build_report(case, plugins) for case in cases)
+    return (_evaluate_case(case, plugins) for case in cases)
 
 
 def _complete_case(case: object, contract: object, baseline: object) -> object:
@@ -179,14 +170,10 @@ def _complete_case(case: object, contract: object, baseline: object) -> object:
     return demanded if baseline is None else with_baseline(demanded, baseline)
 
 
-def _build_report(case: object, plugins: Plugins) -> EvaluationReport:
-    return EvaluationReport.of(as_object(run_pipeline(case, plugins)["evaluation_report"]))
-
-
 def _run_in_threads(
     cases: Iterable[object], plugins: Plugins, concurrency: int
 ) -> Iterator[EvaluationReport]:
-    remaining, build = iter(cases), partial(_build_report, plugins=plugins)
+    remaining, build = iter(cases), partial(_evaluate_case, plugins=plugins)
     with ThreadPoolExecutor(concurrency, thread_name_prefix="evaluation-judge") as pool:
         # In batches: all cases at once may not fit into memory.
         while batch := list(islice(remaining, _BATCH * concurrency)):

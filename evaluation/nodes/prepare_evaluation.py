@@ -139,7 +139,6 @@ def _reject(refused: RefusedCase, plugins: Plugins) -> PreparedState:
 
 def _fill_state(case_read: AcceptedCase, contract: Contract) -> PreparedState:
     case, plain, rules = case_read.case, case_read.plain, contract.rules
-    stated = contract.plain
     return {
         "input": case.input,
         "case_id": case.case_id,
@@ -148,14 +147,11 @@ def _fill_state(case_read: AcceptedCase, contract: Contract) -> PreparedState:
         "findings": _list_doubts(case_read),
         "reference_output": rules.reference_output,
         "actual_trajectory": normalize_calls(case.agent_run, rules.trajectory),
-        "expected_trajectory": stated.get("expected_trajectory") or [],
         "trajectory_match_mode": choose_mode(rules),
         "run_metadata": _merge_metadata(plain),
         "thresholds": {name: _normalize_bound(name, bound) for name, bound in rules.thresholds.items()},
-        "rubric": stated.get("rubric"),
         "baseline_metrics": case.baseline_metrics,
         "fake_judge_response": case.fake_judge_response,
-        "contract": {name: value for name, value in stated.items() if value is not None},
         "may_be_sensitive": may_contain_sensitive(case_read.text),
         "demands": contract,
         "conversation": case_read.conversation,
@@ -172,6 +168,16 @@ def _fill_state(case_read: AcceptedCase, contract: Contract) -> PreparedState:
         "evaluation_status": "needs_review",
         "errors": [],
         "evaluation_report": None,
+    }
+
+
+def describe_contract(contract: Contract) -> EvaluationState:
+    """Return the fields of the state that hold a contract as JSON, for readers outside of the evaluation."""
+    stated = contract.plain
+    return {
+        "expected_trajectory": stated.get("expected_trajectory") or [],
+        "rubric": stated.get("rubric"),
+        "contract": {name: value for name, value in stated.items() if value is not None},
     }
 
 

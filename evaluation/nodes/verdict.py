@@ -92,7 +92,7 @@ def _decide_need(state: PreparedState, *, has_judge: bool) -> tuple[bool, str]:
 
 
 def _find_request(state: PreparedState) -> str | None:
-    if state["rubric"] is not None:
+    if state["demands"].rules.rubric is not None:
         return "a rubric is configured"
     if state["demands"].rules.subjective_criteria:
         return "subjective criteria are configured"
@@ -183,10 +183,10 @@ _NOTHING: Final = "No action needed."
 _ADDED_FIELDS: Final = ("errors", "judge_decision", "judge_result")
 """Fields with data from outside that was added after the search of the case."""
 _OUTSIDE_FIELDS: Final = (
-    "input", "case_id", "run_metadata", "contract", "thresholds", "rubric", "baseline_metrics",
+    "input", "case_id", "run_metadata", "thresholds", "baseline_metrics",
     *_ADDED_FIELDS,
 )  # fmt: skip
-"""Fields with data from outside, besides the run, which the audit has searched."""
+"""Fields with data from outside, besides the contract, and the run, which the audit has searched."""
 
 
 def finalize_report(state: PreparedState, plugins: Plugins) -> EvaluationState:
@@ -198,6 +198,7 @@ def finalize_report(state: PreparedState, plugins: Plugins) -> EvaluationState:
     run = () if "sensitive" in state else ("agent_run",)
     sources = [
         *filter(None, map(state.get, added if is_harmless else (*run, *_OUTSIDE_FIELDS))),
+        *([] if is_harmless else [state["demands"].plain]),
         # What the user's code said, for instance the text of an exception.
         *(
             [finding.observed, finding.limit, finding.reason, finding.evidence]
