@@ -32,6 +32,11 @@ def call(name, /, **args):
     return AIMessage("", tool_calls=[{"name": name, "args": args, "id": "1"}])
 
 
+def price_of(title: str) -> float:
+    """Return the price of a book."""
+    return 12.5
+
+
 def stored_state(orchestrator):
     return orchestrator.graph.get_state(THREAD).values
 

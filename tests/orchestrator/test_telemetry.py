@@ -15,6 +15,7 @@ from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator
 from orchestrator.telemetry import RunTracer
 from tests.fakes.acting import approve
+from tests.fakes.runs import price_of
 
 LOOKED_UP = AIMessage("", tool_calls=[{"name": "price_of", "args": {"title": "Moby Dick"}, "id": "1"}])
 CONTRACT = {"must_call": ["price_of"], "required_content": [{"number": 12.5}]}
@@ -24,11 +25,6 @@ CONTRACT = {"must_call": ["price_of"], "required_content": [{"number": 12.5}]}
 def enabled_sdk(monkeypatch):
     """The benchmarks of peers, which other tests import, switch OpenTelemetry's SDK off for the process."""
     monkeypatch.delenv("OTEL_SDK_DISABLED", raising=False)
-
-
-def price_of(title: str) -> float:
-    """Return the price of a book in euros."""
-    return 12.5
 
 
 class Recorded:

@@ -71,7 +71,3 @@ def decide(kind, message=None):
 
 
 APPROVED = {"refund": ActingTool(approve=True)}
-
-
-class Crash(KeyboardInterrupt):
-    """Ends the process, as far as a test can."""

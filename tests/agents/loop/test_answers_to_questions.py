@@ -14,7 +14,8 @@ from langgraph.types import interrupt
 
 from agents import EffectsMiddleware
 from agents.testing import ScriptedChatModel
-from tests.agents.loop.shop import APPROVED, TASK, Crash, Shop, ask, build, decide
+from tests.agents.loop.shop import APPROVED, TASK, Shop, ask, build, decide
+from tests.fakes.acting import Crash
 
 
 def list_orders(state):

@@ -19,7 +19,8 @@ from agents import EffectsMiddleware
 from agents.errors import NoEffectError
 from agents.testing import ScriptedChatModel
 from orchestrator import ContractMiddleware
-from tests.agents.loop.shop import APPROVED, TASK, THREAD, Crash, Shop, ask, build, decide, reply
+from tests.agents.loop.shop import APPROVED, TASK, THREAD, Shop, ask, build, decide, reply
+from tests.fakes.acting import Crash
 
 CHECKED = {"required_content": [{"number": 12.5}]}
 READING = AIMessage("", tool_calls=[{"name": "get_order", "args": {"order": 7}, "id": "r7"}])

@@ -23,7 +23,8 @@ from pydantic import BaseModel
 from agents import ActingTool, EffectsMiddleware
 from agents.errors import LateDurabilityError, ModelSetupError, NoEffectError
 from agents.testing import ScriptedChatModel
-from tests.agents.loop.shop import APPROVED, TASK, THREAD, Crash, Shop, build, decide, reply
+from tests.agents.loop.shop import APPROVED, TASK, THREAD, Shop, build, decide, reply
+from tests.fakes.acting import Crash
 
 
 def test_the_effects_are_in_the_state_of_the_agent(invoke):
@@ -141,16 +142,8 @@ def test_a_call_in_which_the_process_died_is_asked_about(invoke, decision, times
 
 CHILD = """
 import asyncio, os, signal, sys
-from contextlib import asynccontextmanager
 from pathlib import Path
 from langchain.agents import create_agent
-from langchain.agents.middleware import (
-    AgentMiddleware,
-    HumanInTheLoopMiddleware,
-    ToolCallLimitMiddleware,
-    ToolRetryMiddleware,
-)
-from langchain.agents.structured_output import ToolStrategy
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver

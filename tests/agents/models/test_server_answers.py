@@ -208,22 +208,6 @@ FAILED = {
 }  # fmt: skip
 
 
-BEGUN = {"type": "response.created", "response": {"id": "r", "object": "response", "output": []}}
-ENDS = [
-    {"type": "error", "code": "server_error", "message": WORDS},
-    {"type": "response.failed", "response": {**BEGUN["response"], "error": {"code": "x", "message": WORDS}}},
-]
-
-
-async def test_the_words_of_an_error_of_the_responses_api_are_told(subtests):
-    for end in ENDS:
-        events = [f"event: {each['type']}\ndata: {json.dumps(each)}\n\n".encode() for each in (BEGUN, end)]
-        with subtests.test(end["type"]), serve_protocol(lambda _: encode(events)) as server:  # noqa: B023
-            model = server.model("openai", streaming=True, use_responses_api=True)
-            for awaited in [False, True]:
-                assert WORDS in await fail(model, awaited)
-
-
 async def test_the_words_of_an_error_in_a_success_are_told(subtests):
     for label, answer in FAILED.items():
         for streaming in [False, True]:

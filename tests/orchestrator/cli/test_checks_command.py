@@ -10,6 +10,7 @@ from evaluation import read_case_set, run_from_state
 from orchestrator import LangGraphOrchestrator
 from orchestrator.persistence import open_store
 from tests.fakes.chat_server import plan, verdict
+from tests.fakes.runs import price_of
 
 TASK = "Name a fruit. Use at most 2 words."
 STEPS = {"plans": [plan("name it")], "steps": ["a red apple", "apple"], "verdicts": [verdict(True, "good")]}
@@ -104,11 +105,6 @@ def test_less_than_required_fails_the_run(ask):
 
     assert failed.exit_code == 1
     assert "\nfailed: unverified: the output is not accepted, because require is 'checke" in failed.stderr
-
-
-def price_of(title: str) -> float:
-    """Return the price of a book."""
-    return 12.5
 
 
 @pytest.fixture

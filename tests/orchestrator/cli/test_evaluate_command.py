@@ -16,6 +16,7 @@ from langchain_core.load import dumps
 from langchain_core.messages import AIMessage
 
 from orchestrator.cli.commands.evaluation_commands import draw_summary
+from tests.fakes.runs import price_of
 
 DATA = Path(os.environ.get("EVALUATION_DATA", Path(__file__).parents[4] / "shared" / "data"))
 TAU_BENCH = DATA / "tau-bench" / "gpt-4o-airline-tasks-00-24.json"
@@ -189,10 +190,6 @@ def test_a_langchain_agent_is_verified_from_its_dump_as_the_readme_shows(cli, tm
     class Model(GenericFakeChatModel):
         def bind_tools(self, *_, **__):
             return self
-
-    def price_of(title: str) -> float:
-        """Return the price of a book."""
-        return 12.5
 
     call = {"name": "price_of", "args": {"title": "x"}, "id": "1"}
     replies = iter([AIMessage("", tool_calls=[call]), AIMessage(UNSOURCED)])

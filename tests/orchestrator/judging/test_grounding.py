@@ -6,17 +6,12 @@ from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, evaluate, run_from_state
 from orchestrator import LangGraphOrchestrator
-from tests.fakes.runs import build
+from tests.fakes.runs import build, price_of
 
 ACCEPT = '{"success": true, "feedback": "fine"}'
 CALL = AIMessage("", tool_calls=[{"name": "price_of", "args": {"title": "Moby Dick"}, "id": "1"}])
 REFUND = AIMessage("", tool_calls=[{"name": "refund_order", "args": {"order": "1"}, "id": "1"}])
 WRONG, RIGHT = "It costs 99 euros.", "It costs 12.50 euros."
-
-
-def price_of(title: str) -> float:
-    """Return the price of a book."""
-    return 12.5
 
 
 def refund_order(order: str) -> str:

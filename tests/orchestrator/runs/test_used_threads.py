@@ -9,7 +9,6 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from orchestrator import ConfigurationError
-from tests.fakes.executor import FakeExecutor
 from tests.fakes.interruption import interrupt_run
 from tests.fakes.planner import FakePlanner
 from tests.fakes.runs import build as build_run
@@ -20,14 +19,6 @@ OTHERS = "give another thread_id, or replace=True to run in its place"
 
 def build(saver, planner=None, executor=None, **options):
     return build_run(executor, plan=["one"], planner=planner, checkpointer=saver, **options)
-
-
-def end(saver):
-    build(saver).run("x", "t")
-
-
-def fail(saver):
-    build(saver, executor=FakeExecutor(ValueError("no"))).run("x", "t")
 
 
 def interrupt(saver):
@@ -83,16 +74,6 @@ async def test_every_method_refuses_before_anything_is_stored_and_replaces_on_pu
 
 async def _maybe_await(result):
     return await result if inspect.isawaitable(result) else result
-
-
-def test_a_thread_whose_run_has_ended_starts_clean(subtests):
-    for prepare in [end, fail]:
-        with subtests.test(prepare=prepare):
-            saver = InMemorySaver()
-            prepare(saver)
-            state = build(saver).run("y", "t")
-
-            assert (state["task"], state["status"], len(state["results"])) == ("y", "success", 1)
 
 
 def test_of_several_runs_that_begin_at_once_on_a_thread_one_is_executed(backend):

@@ -1,12 +1,11 @@
 """The question to a person, what each answer does to the run, and which answers are refused."""
 
-import threading
 from datetime import UTC, datetime
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from orchestrator import ConfigurationError, Question, ResumeError, RetryPolicy, SupervisionPolicy
+from orchestrator import Question, ResumeError, RetryPolicy, SupervisionPolicy
 from orchestrator.events import RunFinished, RunResumed
 from orchestrator.supervision.human import read_answer
 from tests.fakes.executor import FakeExecutor
@@ -41,14 +40,6 @@ def test_approve_keeps_what_the_evaluation_said():
     assert statuses(state) == ["validated"]
     assert state["results"][0]["report"]["status"] == "failed"
     assert state["results"][0]["verdict"]["success"] is False
-
-
-def test_deny_ends_the_run_with_the_reason():
-    orchestrator, _ = start_human()
-    state = orchestrator.resume("thread", {**DENY, "answered_by": "Ada"})
-
-    assert (state["status"], failure_kind(state), statuses(state)) == ("failed", "denied", ["failed"])
-    assert state["failure"]["message"] == "step 1: denied by Ada: too dear"
 
 
 def test_after_a_correction_the_step_is_checked_and_asked_about_again_and_who_answered_is_kept():
@@ -168,27 +159,6 @@ def test_a_second_answer_that_names_its_question_does_not_answer_the_next():
     assert f'the one that waits: step 2, attempt 1, "{question["text"]}"; ' in str(refused.value)
     assert question["id"] not in str(refused.value)
     assert stored_state(orchestrator) == after
-
-
-def test_two_answers_at_once_are_one_too_many():
-    begun, release = threading.Event(), threading.Event()
-
-    def slowly(step, context=""):
-        if step == "two":
-            begun.set()
-            release.wait(20)
-        return step
-
-    orchestrator, _ = start_human(SpeakingExecutor(slowly))
-    first = threading.Thread(target=orchestrator.resume, args=("thread", APPROVE))
-    first.start()
-    assert begun.wait(20)
-    with pytest.raises(ConfigurationError, match="is already running"):
-        orchestrator.resume("thread", DENY)
-    release.set()
-    first.join(20)
-
-    assert statuses(stored_state(orchestrator)) == ["validated", "pending_validation"]
 
 
 def test_a_waiting_run_cannot_be_resumed_where_nobody_can_be_asked():
