@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import ChainMap, Counter
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from langchain_core.exceptions import ModelConnectionError
 from langchain_core.messages import AIMessage, BaseMessage
@@ -92,31 +92,32 @@ class _Items:
         self._ids = Counter[object]()
         self._begun, self._calls = set[object](), 0
 
-    def read(self, event: object) -> object:
-        """Returns an event in the form in which LangChain reads it.
+    def read(self, data: object) -> object:
+        """Returns an event, or a whole answer, in the form in which LangChain reads it.
 
         Raises:
             ModelConnectionError: The stream ends, and a call in it did not.
         """
-        if not isinstance(event, Mapping) or "type" not in event:
-            return event
-        kind, item = str(event["type"]), event.get("item") or {}
+        if not isinstance(data, Mapping) or "type" not in data:
+            return _complete_output(data) if isinstance(data, Mapping) and "output" in data else data
+        event, kind, item = {**data}, str(data["type"]), data.get("item") or {}
         self._ids[item.get("id")] += kind == "response.output_item.added"
-        if self._ids[item.get("id", event.get("item_id"))] > 1:  # LangChain would join the two
-            event = {**event, "item_id": None, "item": {**item, "id": None}}
-        if kind == "response.completed":
-            self._require_calls(event.get("response") or {})
-        if item.get("type") != _CALL and _CALL not in kind:
-            return event
-        is_done = kind == "response.output_item.done"
-        self._calls += is_done
-        self._begun.add(event.get("output_index"))
-        return {**event, "type": "response.output_item.added" if is_done else "response.in_progress"}
+        if self._ids[item.get("id", data.get("item_id"))] > 1:  # LangChain would join the two
+            event |= {"item_id": None, "item": {**item, "id": None}}
+        if response := data.get("response"):
+            event["response"] = self._complete(response)
+        if item.get("type") == _CALL or _CALL in kind:
+            is_done = kind == "response.output_item.done"
+            self._calls += is_done
+            self._begun.add(data.get("output_index"))
+            event["type"] = "response.output_item.added" if is_done else "response.in_progress"
+        return event
 
-    def _require_calls(self, response: Mapping[str, Any]) -> None:
+    def _complete(self, response: Mapping[str, Any]) -> dict[str, Any]:
         written = [each for each in response.get("output") or () if each.get("type") == _CALL]
-        if self._calls < max(len(self._begun), len(written)):
+        if response.get("status") == "completed" and self._calls < max(len(self._begun), len(written)):
             raise ModelConnectionError("the reply ended before the server said that its call was done")
+        return _complete_output(response)
 
 
 def _watch_client(client: Any, *, is_raw: bool = False) -> Any:  # noqa: ANN401
@@ -133,10 +134,25 @@ def _watch_client(client: Any, *, is_raw: bool = False) -> Any:  # noqa: ANN401
     read, items = watching._process_response_data, _Items()  # noqa: SLF001
 
     def complete(*, data: object, **options: object) -> object:
-        return data if is_raw else read(data=_complete_output(items.read(data)), **options)
+        return data if is_raw else read(data=items.read(data), **options)
 
     watching._process_response_data = complete  # noqa: SLF001
     return watching
+
+
+def _build_client(name: str) -> Any:  # noqa: ANN401
+    """Builds the property of a client whose streams have an end."""
+    return property(lambda model: _watch_client(vars(model)[name]))
+
+
+def _build_completions(name: str, root: str) -> Any:  # noqa: ANN401
+    """Builds the property of the completions of a client; those that the user gave if they have none."""
+
+    def read(model: object) -> object:
+        watched = _watch_client(vars(model)[root], is_raw=True)
+        return watched.chat.completions if watched else vars(model)[name]
+
+    return property(read)
 
 
 class OpenAIReplies(Base):
@@ -146,27 +162,10 @@ class OpenAIReplies(Base):
     the thoughts of a reply with calls are sent back.
     """
 
-    @property
-    def root_client(self) -> Any:  # noqa: ANN401
-        """The client, with streams that have an end."""
-        return _watch_client(vars(self)["root_client"])
-
-    @property
-    def root_async_client(self) -> Any:  # noqa: ANN401
-        """Like ``root_client``, without blocking the event loop."""
-        return _watch_client(vars(self)["root_async_client"])
-
-    @property
-    def client(self) -> Any:  # noqa: ANN401
-        """The completions of the client; those that the user gave if they have none."""
-        watched = _watch_client(vars(self)["root_client"], is_raw=True)
-        return watched.chat.completions if watched else vars(self)["client"]
-
-    @property
-    def async_client(self) -> Any:  # noqa: ANN401
-        """Like ``client``, without blocking the event loop."""
-        watched = _watch_client(vars(self)["root_async_client"], is_raw=True)
-        return watched.chat.completions if watched else vars(self)["async_client"]
+    root_client = _build_client("root_client")
+    root_async_client = _build_client("root_async_client")
+    client = _build_completions("client", "root_client")
+    async_client = _build_completions("async_client", "root_async_client")
 
     def _create_chat_result(
         self, response: dict[str, Any] | openai.BaseModel, generation_info: dict[str, Any] | None = None
@@ -174,7 +173,7 @@ class OpenAIReplies(Base):
         body: Any = response.model_dump(warnings=False) if hasattr(response, "model_dump") else response
         _refuse_error(body)
         with read_answers(body):
-            choice = _complete_choice(_join_choices(body["choices"]))
+            choice = _complete_choice(body["choices"])
             if (completed := {**_drop_part_of_usage(body), "choices": [choice]}) != body:
                 response = completed
             result = super()._create_chat_result(response, generation_info)
@@ -274,28 +273,21 @@ def _list_first(choices: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]
     return [each for each in choices if str(each.get("index") or 0) == "0"]
 
 
-def _join_choices(choices: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Returns the first answer as one choice: some servers write its text and its calls as two."""
+def _complete_choice(choices: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Returns the first answer as one choice: some servers write its text and its calls as two.
+
+    Its message has a role, and its calls have arguments that are read in one way.
+    """
     parts = _list_first(choices) or choices[:1]
     # A part without words or calls says nothing about those of another one.
     filled = [{name: value for name, value in each["message"].items() if value} for each in parts]
-    message = dict(ChainMap(*filled, parts[0]["message"]))
+    message = dict(ChainMap(*filled, {"role": "assistant"}, parts[0]["message"]))
+    if calls := message.get("tool_calls"):
+        made = [{**call, "function": _complete_function(call.get("function") or {})} for call in calls]
+        message = {**message, "tool_calls": made}
     reasons = [each.get("finish_reason") for each in parts]
     reason = next((each for each in reasons if find_cut_off({"finish_reason": each})), reasons[-1])
     return {**parts[0], "message": message, "finish_reason": reason}
-
-
-def _complete_choice(choice: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a choice whose message has a role, and whose calls have arguments that are read in one way."""
-    message = choice["message"]
-    calls = [_complete_call(call) for call in message.get("tool_calls") or ()]
-    added = {"tool_calls": calls} if calls else {}
-    return {**choice, "message": {**message, "role": message.get("role") or "assistant", **added}}
-
-
-def _complete_call(call: Mapping[str, Any]) -> dict[str, Any]:
-    function = call.get("function")
-    return dict(call) if function is None else {**call, "function": _complete_function(function)}
 
 
 def _complete_function(function: Mapping[str, Any]) -> dict[str, Any]:
@@ -309,21 +301,16 @@ def _write_arguments(given: object) -> str:
     return given if isinstance(given, str) else "" if given is None else json.dumps(given)
 
 
-def _complete_output(data: object) -> object:
+def _complete_output(response: Mapping[str, Any]) -> dict[str, Any]:
     """Returns an answer of the Responses API in which the calls have arguments that are read in one way.
 
     One with a call or a text that is incomplete is incomplete, also in the last event of a stream.
     """
-    if not isinstance(data, Mapping):
-        return data
-    if isinstance(data.get("response"), Mapping):
-        return {**data, "response": _complete_output(data["response"])}
-    if not isinstance(data.get("output"), list):
-        return data
-    items = [each if each.get("type") != _CALL else _complete_function(each) for each in data["output"]]
+    given = response.get("output") or ()
+    items = [each if each.get("type") != _CALL else _complete_function(each) for each in given]
     is_cut = any(each.get("status") == "incomplete" and each.get("type") in _WRITTEN for each in items)
-    state = {"status": "incomplete"} if is_cut and data.get("status") == "completed" else {}
-    return {**data, "output": items, **state}
+    state = {"status": "incomplete"} if is_cut and response.get("status") == "completed" else {}
+    return {**response, "output": items, **state}
 
 
 def _iter_sendable(messages: Iterable[BaseMessage]) -> Iterator[BaseMessage]:
@@ -333,30 +320,22 @@ def _iter_sendable(messages: Iterable[BaseMessage]) -> Iterator[BaseMessage]:
     """
     seen = set[object]()
     for message in messages:
-        if isinstance(message, AIMessage) and isinstance(message.content, list):
-            kept = _list_own(message)
-            parts = [
-                {name: part[name] for name in part if name != "id" or part[name] not in seen}
-                if isinstance(part, dict)
-                else part
-                for part in kept
-            ]
-            seen |= {part.get("id") for part in kept if isinstance(part, dict)}
-            yield message.model_copy(update={"content": parts})
-        else:
+        if not isinstance(message, AIMessage) or isinstance(message.content, str):
             yield message
-
-
-def _list_own(message: AIMessage) -> list[str | dict[str, Any]]:
-    """Lists the parts of a message without those that are no call of its, or have an id of another one."""
-    parts = [part if isinstance(part, dict) else {} for part in message.content]
-    ids = Counter(part.get(name) for part in parts if part.get("type") == _CALL for name in ("call_id", "id"))
-    known = {call["id"] for call in message.tool_calls if ids[call["id"]] == 1}
-    return [
-        part
-        for part, read in zip(cast("list[str | dict[str, Any]]", message.content), parts, strict=True)
-        if read.get("type") != _CALL or (read.get("call_id") in known and ids[read.get("id")] <= 1)
-    ]
+            continue
+        parts = [
+            each if isinstance(each, dict) else {"type": "text", "text": each} for each in message.content
+        ]
+        calls = [part for part in parts if part.get("type") == _CALL]
+        ids = Counter(call.get(name) for call in calls for name in ("call_id", "id"))
+        known = {call["id"] for call in message.tool_calls if ids[call["id"]] == 1}
+        alone = [call for call in calls if call.get("call_id") in known and ids[call.get("id")] == 1]
+        kept = [part for part in parts if part in alone or part not in calls]
+        content = [
+            {name: part[name] for name in part if name != "id" or part[name] not in seen} for part in kept
+        ]
+        seen |= {part.get("id") for part in kept}
+        yield message.model_copy(update={"content": content})
 
 
 def _complete_delta(choice: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -407,7 +407,8 @@ def test_calls_of_the_responses_api_with_doubtful_ids_are_made_and_sent_back_wit
     is_stream = write is not write_response
     deltas = [{"type": "response.output_text.delta", **said}] if is_stream else []
     # The server gives the same ids in its second reply.
-    left = [*[write(DOUBTFUL[label])] * 2, write_response(told, *deltas)]
+    items = [ITEMS["a text"], *DOUBTFUL[label]] if write is write_response else DOUBTFUL[label]
+    left = [*[write(items)] * 2, write_response(told, *deltas)]
     with serve_protocol(lambda _: left.pop(0)) as server:
         assert run_bare(server.model("openai", use_responses_api=True, streaming=is_stream)) == "done"
     sent = server.bodies[2]["input"]
