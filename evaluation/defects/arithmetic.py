@@ -43,14 +43,15 @@ def follows(value: Decimal, known: Collection[Decimal]) -> bool:
     """Return whether at most two operations, or another unit, make a number of those that are known."""
     once = {*known, *combine(known, known)}
     exact = {*once, *combine(once, known)}
-    return is_converted(value, known) or any(
-        is_equal(value, each) for each in {*exact, *(part for each in known for part in _divide(each))}
-    )
+    # The whole units of a number, and the rest: 135 minutes are 2 hours and 15 minutes.
+    parts = {part for each, size in product(known, _CONSTANTS) for part in (each // size, each % size)}
+    return is_converted(value, known) or any(is_equal(value, each) for each in exact | parts)
 
 
 def is_converted(value: Decimal, known: Collection[Decimal]) -> bool:
     """Return whether a number is one of those that are known, or the same size in another unit."""
-    return value in known or any(_is_near(value, each) for each in _convert(known))
+    margin = _TOLERANCE * abs(value)
+    return value in known or any(abs(abs(value) - abs(each)) <= margin for each in _convert(known))
 
 
 def combine(first: Collection[Decimal], second: Collection[Decimal]) -> Iterator[Decimal]:
@@ -83,13 +84,3 @@ def _convert(numbers: Collection[Decimal]) -> Iterator[Decimal]:
         yield from (number * size, number / size)
     for number in numbers:
         yield from (number * _FAHRENHEIT + 32, (number - 32) / _FAHRENHEIT)
-
-
-def _divide(number: Decimal) -> Iterator[Decimal]:
-    """Yield the whole units of a number, and the rest: 135 minutes are 2 hours and 15 minutes."""
-    for size in _CONSTANTS:
-        yield from (number // size, number % size)
-
-
-def _is_near(value: Decimal, other: Decimal) -> bool:
-    return abs(abs(value) - abs(other)) <= _TOLERANCE * abs(value)

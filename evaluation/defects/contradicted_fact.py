@@ -13,8 +13,8 @@ from typing import Final
 from agents.parsing.tool_names import split_name
 from evaluation.defects.arithmetic import combine, follows, is_converted, is_equal, is_sum, read_numbers
 from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, list_paths
-from evaluation.texts.fact_reading import Fact, read_facts, read_typed
-from evaluation.texts.normal import has_digit, split_stated
+from evaluation.texts.fact_reading import Fact, read_facts, read_typed, read_vital_numbers
+from evaluation.texts.normal import split_stated
 from evaluation.texts.numbers import (
     CURRENCIES,
     agree_units,
@@ -22,7 +22,6 @@ from evaluation.texts.numbers import (
     is_money,
     read_field_unit,
     scale_unit,
-    spell_in_digits,
 )
 from evaluation.values import as_list
 
@@ -102,16 +101,11 @@ def find_contradicted_facts(evidence: Evidence) -> Iterator[DefectFinding]:
             continue
         sources = evidence.sources_at(turn)
         known = _Known(calls, [*sources, *(call.args_text for call in calls if call.acts)])
-        for sentence in map(_drop_marker, split_stated(turn.text)):
-            for fact in _read_vital(sentence):
+        for stated in split_stated(turn.text):
+            sentence = _NATION.sub("", _MARKER.sub("", stated))
+            for fact in read_vital_numbers(sentence):
                 yield from _compare_fact(turn, sentence, fact, known)
             yield from _find_other_names(turn, sentence, sources)
-
-
-def _read_vital(sentence: str) -> list[Fact]:
-    if sentence.isascii() and not (has_digit(sentence) or has_digit(spell_in_digits(sentence)[0])):
-        return []
-    return [fact for fact in read_facts(sentence).facts if fact.kind == "number" and fact.is_vital]
 
 
 @lru_cache(_CACHED)
@@ -122,7 +116,7 @@ def _list_fields(call: EvidenceCall) -> list[_Field]:
         *(
             _Field((), value, fact.value.unit, fact.shown, call, frozenset())
             for fact in facts
-            for value in _values(fact)
+            for value in fact.value.numbers
         ),
         *_list_numbers(call),
     ]
@@ -175,16 +169,8 @@ def _compare_fact(turn: EvidenceTurn, sentence: str, fact: Fact, known: _Known) 
         yield DefectFinding(_RULE, "defect", sentence, seen, turn.place, field.call.place)
 
 
-def _drop_marker(sentence: str) -> str:
-    return _NATION.sub("", _MARKER.sub("", sentence))
-
-
-def _values(fact: Fact) -> list[Decimal]:
-    return [value for value in fact.value.readings if isinstance(value, Decimal)]
-
-
 def _find_alike(fact: Fact, fields: Sequence[_Field]) -> list[_Field]:
-    values = {signed for value in _values(fact) for signed in (value, -value)}
+    values = {signed for value in fact.value.numbers for signed in (value, -value)}
     return [field for field in fields if field.number in values]
 
 
@@ -222,26 +208,21 @@ def _names_field(field: _Field, sentence: str) -> bool:
 def _find_other_sign(fact: Fact, fields: Sequence[_Field], sentence: str) -> _Field | None:
     alike = _find_alike(fact, fields)
     is_lost = bool(alike) and all(field.number < 0 and _names_field(field, sentence) for field in alike)
-    return alike[0] if is_lost and min(_values(fact)) > 0 and not _NEGATIVE.search(sentence) else None
+    return alike[0] if is_lost and min(fact.value.numbers) > 0 and not _NEGATIVE.search(sentence) else None
 
 
 def _find_near_miss(fact: Fact, known: frozenset[Decimal], beside: frozenset[Decimal]) -> Decimal | None:
     """Find the number of a source that a long number is, but for one digit or for two that are swapped."""
-    values = _values(fact)
+    values = fact.value.numbers
     value, is_year = abs(values[0]), values[0] in _YEARS and fact.value.unit is None
     if is_year or len({*map(abs, values)}) > 1 or len(known) > _MANY or not known.isdisjoint(values):
         return None
-    shown = f"{value.normalize():f}"
+    shown, places = f"{value.normalize():f}", int(value.normalize().as_tuple().exponent)
     near = next((each for each in known if _is_near_miss(shown, f"{each.normalize():f}")), None)
-    if near is None or _is_rounded(value, near) or is_sum(value, known):
+    if near is None or abs(value - near) < Decimal(1).scaleb(places) or is_sum(value, known):
         return None
     computed = chain(combine({*known, *beside} - {value}, known), (sum(known, Decimal()),))
     return None if any(is_equal(value, each) for each in computed) else near
-
-
-def _is_rounded(value: Decimal, other: Decimal) -> bool:
-    exponent = value.normalize().as_tuple().exponent
-    return isinstance(exponent, int) and abs(value - other) < Decimal(1).scaleb(exponent)
 
 
 def _is_near_miss(shown: str, other: str) -> bool:
@@ -274,7 +255,7 @@ def _find_other_field(
     fact: Fact, fields: Sequence[_Field], known: Collection[Decimal], turn: EvidenceTurn, sentence: str
 ) -> _Field | None:
     """Find the field of the same kind if the turn states none of its values and computes nothing."""
-    values = _values(fact)
+    values = fact.value.numbers
     alike = [field for field in fields if _is_of_kind(field, fact, sentence)]
     if not alike or _ABOUT.search(sentence) or min(map(abs, values)) <= 1:
         return None

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 from agents.parsing.outcomes import read_outcome, states_error
 from agents.parsing.tool_names import guess_kind, split_name
@@ -237,25 +237,20 @@ def build_call(
     args = recorded.get("args") or recorded.get("args_text")
     plain = args if isinstance(args, Mapping) else {"text": args} if args else {}
     kind = "acting" if name in acting else guess_kind(name)
-    outcome = _OUTCOMES.get(str(recorded.get("outcome")))
+    outcome = recorded.get("outcome")
     if outcome or kind == "acting":
-        state: CallState = outcome or read_outcome(name, result, is_error=bool(error))
+        known = cast("CallState | None", _SAME_AS.get(str(outcome), outcome))
+        state = known or read_outcome(name, result, is_error=bool(error))
         return EvidenceCall(place, name, plain, result, state, was_stopped=bool(recorded.get("not_run")))
     words = split_name(name)
-    is_vague = kind == "open" and _HARMLESS.isdisjoint(words) and not _only_reads(plain)
+    is_vague = kind == "open" and _HARMLESS.isdisjoint(words)
+    is_vague = is_vague and not _READING_COMMAND.match(_read_command(plain))
     is_open = is_vague and not _PROGRAMS.isdisjoint((*words, *plain))
     state = "missed" if error or states_error(result) else "read"
     return EvidenceCall(place, name, plain, result, state, is_open, is_vague=is_vague)
 
 
-_OUTCOMES: Final[Mapping[str, CallState]] = {
-    "acted": "acted",
-    "stated": "acted",
-    "reused": "acted",
-    "refused": "refused",
-    "denied": "refused",
-    "unknown": "unknown",
-}
+_SAME_AS: Final = {"stated": "acted", "reused": "acted", "denied": "refused"}
 
 
 def build_evidence(
@@ -328,10 +323,6 @@ def _read_turns(
 
 def _read_command(args: Mapping[str, object]) -> str:
     return next((str(args[key]) for key in ("command", "cmd", "script") if args.get(key)), "")
-
-
-def _only_reads(args: Mapping[str, object]) -> bool:
-    return bool(_READING_COMMAND.match(_read_command(args)))
 
 
 def list_leaves(value: object) -> Iterator[tuple[str, object]]:

@@ -17,6 +17,7 @@ from evaluation.defects.evidence import (
 )
 from evaluation.defects.failed_calls import admits_failure
 from evaluation.sensitive.scanner import quote_text
+from evaluation.values import as_object
 
 _ABSENT: Final = re.compile(
     r"\bnot[_ ]found\b|\bdoes(?: not|n't) exist\b|\bno such\b|\b404\b"
@@ -48,8 +49,8 @@ def find_missing_effects(evidence: Evidence) -> Iterator[DefectFinding]:
         reads = [] if redone else [other for other in later if _reads_result(other, call)]
         yield from _compare_reads(answer, call, reads)
         yield from _find_unchanged(answer, call, later if "delete" in call.families else reads)
-        if has_claims and not reads and (status := _find_open_status(call)):
-            seen = f"{call.name} answered {quote_text(status)}, and nothing shows that it was done"
+        if has_claims and not reads and (states := _list_states(call, _OPEN)):
+            seen = f"{call.name} answered {quote_text(states[0])}, and nothing shows that it was done"
             yield DefectFinding("left_open", "note", answer.text, seen, answer.place, call.place)
 
 
@@ -71,8 +72,10 @@ def _compare_reads(
         seen = f"{last.name} answered {quote_text(last.answer, _LONGEST)} after {call.name}"
         yield DefectFinding("not_there", "defect", answer.text, seen, answer.place, last.place)
         return
+    fields = as_object(last.value)
+    fields = as_object(fields.get("output", fields))
     for name, value in call.args.items():
-        shown = _find_field(last.value, name)
+        shown = fields.get(name)
         is_told = shown != "" and names_value(answer.text, shown)
         if last.args and shown is not None and _differs(value, shown) and not is_told:
             seen = (
@@ -90,11 +93,9 @@ def _find_unchanged(
     open_states = {state for name in call.families for state in _UNCHANGED.get(name, ())}
     claimed = {name for claim in find_claims(answer.text) for name in claim.families}
     for read in reads[-1:] if claimed & call.families else ():
-        leaves = [(name, str(leaf)) for name, leaf in read.answered]
-        listed = [leaf for _, leaf in leaves if isinstance(read.value, list) and not leaf.isdigit()]
-        shown = [leaf for leaf in listed if leaf in targets]
-        shown += [leaf for name, leaf in leaves if name in _STATES and leaf.lower() in open_states]
-        if shown:
+        listed = [str(leaf) for _, leaf in read.answered] if isinstance(read.value, list) else []
+        shown = [leaf for leaf in listed if leaf in targets and not leaf.isdigit()]
+        if shown := [*shown, *_list_states(read, open_states)]:
             seen = f"{read.name} shows {quote_text(shown[0])} after {call.name}"
             yield DefectFinding("not_there", "defect", answer.text, seen, answer.place, read.place)
 
@@ -104,11 +105,6 @@ _UNCHANGED: Final[Mapping[str, Collection[str]]] = {
     "cancel": ("active", "confirmed", "booked", "scheduled"),
 }
 """The states of a thing to which nothing was done."""
-
-
-def _find_field(value: object, name: str) -> object:
-    inner = value.get("output", value) if isinstance(value, Mapping) else value
-    return inner.get(name) if isinstance(inner, Mapping) else None
 
 
 def _differs(value: object, shown: object) -> bool:
@@ -121,6 +117,6 @@ def _differs(value: object, shown: object) -> bool:
     return bool(first) and first not in second and not (second and second in first)
 
 
-def _find_open_status(call: EvidenceCall) -> str | None:
-    states = (str(leaf) for name, leaf in call.answered if name in _STATES)
-    return next((state for state in states if state.lower() in _OPEN), None)
+def _list_states(call: EvidenceCall, known: Collection[str]) -> list[str]:
+    states = [str(leaf) for name, leaf in call.answered if name in _STATES]
+    return [state for state in states if state.lower() in known]

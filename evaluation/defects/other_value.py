@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Final
 
@@ -17,7 +17,14 @@ from evaluation.defects.evidence import (
     EvidenceTurn,
     names_any,
 )
-from evaluation.texts.fact_reading import Clock, Fact, TypedValue, find_times, read_facts, read_typed
+from evaluation.texts.fact_reading import (
+    Clock,
+    Fact,
+    TypedValue,
+    find_times,
+    read_typed,
+    read_vital_numbers,
+)
 from evaluation.texts.numbers import is_money, read_field_unit, scale_unit
 
 _RULE: Final = "other_value"
@@ -32,6 +39,8 @@ _COUNTS: Final = frozenset({"quantity", "qty", "count", "number"})
 _LONG: Final = 4
 _NAME: Final = re.compile(r"\A[A-Z][a-z]+(?: [A-Z][a-z]+)*\Z")
 _NEW: Final = re.compile(r"\b(?:to|as|into) ([A-Z][a-z]+(?: [A-Z][a-z]+)*)\b")
+_ZONE: Final = re.compile(r"Z\"|\+00:00")
+"""Matches in a moment that may have another date elsewhere."""
 _TAG: Final = re.compile(r"(?<![\w&/#@])[#@][A-Za-z][\w-]+")
 _SOURCED: Final = ("address", "identifier")
 """Families whose values nobody computes; a date may follow from "tomorrow", and a new file has a new path."""
@@ -47,7 +56,7 @@ def find_other_values(evidence: Evidence) -> Iterator[DefectFinding]:
 
 
 def _find_invented(evidence: Evidence, call: EvidenceCall) -> Iterator[DefectFinding]:
-    sources, task = _read_sources(evidence, call.place), _quote_task(evidence)
+    sources, task = _read_sources(evidence, call.place), evidence.asked[0].text if evidence.asked else ""
     text = "\n".join(sources).lower()
     targets = [value for key, leaf in call.leaves for value in _read_target(key, leaf)]
     invented = [value for value in targets if value.value.lower() not in text]
@@ -90,39 +99,34 @@ def _read_sources(evidence: Evidence, place: int) -> list[str]:
     return [*evidence.given, *said, *(call.answer for call in evidence.calls[:place])]
 
 
-def _quote_task(evidence: Evidence) -> str:
-    return evidence.asked[0].text if evidence.asked else ""
-
-
 def _find_contradicted(evidence: Evidence, turn: EvidenceTurn) -> Iterator[DefectFinding]:
     """Yield the values that the task and a turn name, if calls have another one in place of them."""
     known = evidence.calls[: turn.known]
-    calls, claims = [call for call in known if call.acts], [*find_claims(turn.text)]
+    calls, claims = [call for call in known if call.acts], find_claims(turn.text)
     if not calls or any(call.is_open for call in known) or not claims:
         return
-    asked, claimed = evidence.asked_before(turn), "\n".join(claim.sentence for claim in claims)
-    named = _read_values(asked) | {TypedValue("name", name) for name in _NEW.findall(asked)}
-    said = _read_values(claimed) | {
-        TypedValue("name", name) for claim in claims for name in _list_new_names(claim)
-    }
-    if named & said:
-        yield from _find_replaced(evidence, turn, calls, claimed, named, said)
+    yield from _find_replaced(evidence, turn, calls, claims)
     for claim in claims:
         yield from _find_other_amount(evidence, turn, claim, calls)
 
 
-def _find_replaced(  # noqa: PLR0917
-    evidence: Evidence,
-    turn: EvidenceTurn,
-    calls: Sequence[EvidenceCall],
-    claimed: str,
-    named: frozenset[TypedValue],
-    said: frozenset[TypedValue],
+def _find_replaced(
+    evidence: Evidence, turn: EvidenceTurn, calls: Sequence[EvidenceCall], claims: Sequence[Claim]
 ) -> Iterator[DefectFinding]:
+    asked, claimed = evidence.asked_before(turn), "\n".join(claim.sentence for claim in claims)
+    named = _read_values(asked) | _name_all(_NEW.findall(asked))
+    # "From A to B" is a way, and no change.
+    changes = [each.clause for each in claims if "update" in each.families and " from " not in each.clause]
+    said = _read_values(claimed) | _name_all(_NEW.findall("\n".join(changes)))
+    if not named & said:
+        return
     # Parts are read one by one: the end of one text and the beginning of the next are no value.
     passed = {(value, call) for call in calls for _, leaf in call.leaves for value in _read_values(str(leaf))}
     done = {value for value, _ in passed} | {value for call in calls for value in _read_values(call.answer)}
-    done |= {value for value in said if value.family == "name" and _is_done(value.value, calls)}
+    args = " ".join(call.args_text for call in calls)
+    done |= {
+        each for each in said if each.family == "name" and any(map(args.__contains__, each.value.split()))
+    }
     # The same moment may have another date in another time zone, but hardly the same time.
     moments = {value for value in said if value.family == "time"}
     moments |= set() if moments & done else {value for value in said if value.family.startswith("date")}
@@ -131,10 +135,12 @@ def _find_replaced(  # noqa: PLR0917
             (value, call)
             for value, call in passed
             if value.family == wanted.family
-            and value not in {*named, *said, *_list_read(evidence, call)}
+            and value not in named | said
+            and not any(value in _read_values(read.answer) for read in evidence.calls[: call.place])
             and (value.family != "name" or names_any(claimed, call.words))
         ]
-        if others and not (wanted in moments and _has_other_zone(turn, [call for _, call in others])):
+        has_zone = "UTC" in turn.text or any(_ZONE.search(call.args_text) for _, call in others)
+        if others and not (wanted in moments and has_zone):
             other, call = min(others, key=lambda each: (each[1].place, each[0].value))
             yield _build_finding(turn, call, claimed, other.value, wanted.value)
 
@@ -154,24 +160,17 @@ def _find_other_amount(
     if not asked:
         return
     done = read_numbers("\n".join(f"{call.args_text} {call.answer}" for call in calls))
-    leaves = [leaf for call in calls for leaf in call.leaves if _is_amount(leaf[1])]
-    totals = {
-        sum((Decimal(str(leaf)) for key, leaf in leaves if key == name), Decimal()) for name, _ in leaves
-    }
-    facts = [fact for fact in read_facts(claim.sentence).facts if fact.kind == "number" and fact.is_vital]
-    for fact in facts:
-        values = {each for each in fact.value.readings if isinstance(each, Decimal)}
-        if not values & asked or any(is_converted(abs(value), {*done, *totals}) for value in values):
+    leaves = ((key, leaf, call) for call in calls for key, leaf in call.leaves)
+    amounts = [(key, Decimal(str(leaf)), call) for key, leaf, call in leaves if type(leaf) in {int, float}]
+    totals = {sum((each for key, each, _ in amounts if key == name), Decimal()) for name, _, _ in amounts}
+    for fact in read_vital_numbers(claim.sentence):
+        values = fact.value.numbers
+        if asked.isdisjoint(values) or any(is_converted(abs(value), done | totals) for value in values):
             continue
-        for call in calls:
+        for key, amount, call in amounts:
             known = asked | read_numbers("\n".join(_read_sources(evidence, call.place)))
-            for key, leaf in call.leaves:
-                if _is_amount(leaf) and Decimal(str(leaf)) not in known and _is_meant(key, fact, claim):
-                    yield _build_finding(turn, call, claim.sentence, f"{key}: {leaf}", fact.shown)
-
-
-def _is_amount(leaf: object) -> bool:
-    return isinstance(leaf, int | float) and not isinstance(leaf, bool)
+            if amount not in known and _is_meant(key, fact, claim):
+                yield _build_finding(turn, call, claim.sentence, f"{key}: {amount}", fact.shown)
 
 
 def _is_meant(key: str, fact: Fact, claim: Claim) -> bool:
@@ -197,26 +196,9 @@ def _read_values(text: str) -> frozenset[TypedValue]:
         for clock in readings
         if isinstance(clock, Clock)
     }
-    names = {TypedValue("name", found) for found in _NAME.findall(text)}
     tags = {TypedValue("tag", match[0].lower()) for match in _TAG.finditer(text)}
-    return read_typed(text) | times | names | tags
+    return read_typed(text) | times | tags | _name_all(_NAME.findall(text))
 
 
-def _list_new_names(claim: Claim) -> list[str]:
-    """List the names that a claim says something was changed to; "from A to B" is a way."""
-    is_change = "update" in claim.families and " from " not in claim.clause
-    return _NEW.findall(claim.clause) if is_change else []
-
-
-def _is_done(name: str, calls: Sequence[EvidenceCall]) -> bool:
-    return any(word in call.args_text for call in calls for word in name.split())
-
-
-def _list_read(evidence: Evidence, call: EvidenceCall) -> Iterator[TypedValue]:
-    for other in evidence.calls[: call.place]:
-        yield from _read_values(other.answer)
-
-
-def _has_other_zone(turn: EvidenceTurn, calls: Sequence[EvidenceCall]) -> bool:
-    """Return whether a call may name the same moment in another time zone, on another day."""
-    return any('Z"' in call.args_text or "+00:00" in call.args_text for call in calls) or "UTC" in turn.text
+def _name_all(names: Iterable[str]) -> frozenset[TypedValue]:
+    return frozenset(TypedValue("name", name) for name in names)

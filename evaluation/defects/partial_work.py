@@ -55,12 +55,9 @@ def _find_left_out(
         items = [item for each in listed if all(names_value(asked, name) for name in each) for item in each]
         missing = [item for item in items if not names_value(known, item)]
         if missing and any(names_value(args, item) for item in items):
-            seen = f"no acting call names {missing[0]}; called: {_list_names(calls)}"
+            names = ", ".join(dict.fromkeys(call.name for call in calls))
+            seen = f"no acting call names {missing[0]}; called: {names}"
             yield DefectFinding("only_a_part", "defect", claim.sentence, seen, turn.place, calls[-1].place)
-
-
-def _list_names(calls: Sequence[EvidenceCall]) -> str:
-    return ", ".join(dict.fromkeys(call.name for call in calls))
 
 
 def _find_narrow_tests(

@@ -229,6 +229,11 @@ class Value(NamedTuple):
     """Names, numbers, dates or times; an ambiguous notation has several."""
     unit: str | None = None
 
+    @property
+    def numbers(self) -> list[Decimal]:
+        """Its readings as a number."""
+        return [each for each in self.readings if isinstance(each, Decimal)]
+
 
 class Fact(NamedTuple):
     """A fact as a text writes it."""
@@ -270,6 +275,14 @@ def read_facts(text: str) -> Facts:
     facts += amounts
     dotted = rest if rest.isascii() else rest.translate(_DOTS)
     return Facts(facts, _NEGATION.findall(dotted.lower()))
+
+
+def read_vital_numbers(text: str) -> list[Fact]:
+    """Read the numbers of a text that an answer may not leave out."""
+    # This test is far cheaper than the search.
+    if text.isascii() and not (has_digit(text) or has_digit(spell_in_digits(text)[0])):
+        return []
+    return [fact for fact in read_facts(text).facts if fact.kind == "number" and fact.is_vital]
 
 
 def _take_amounts(text: str) -> tuple[list[Fact], str]:

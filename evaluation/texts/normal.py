@@ -207,7 +207,8 @@ def read_visible(text: str) -> str:
     """Return a text as a reader sees it; the addresses of links stay, in parentheses."""
     if _UNMARKED.fullmatch(text):
         return text.strip()
-    plain = _LINK.sub(r"\1 (\2)", read_stated(remove_thoughts(unify_line_ends(text))))
+    text = unify_line_ends(text)
+    plain = _LINK.sub(r"\1 (\2)", read_stated(remove_thoughts(text) if "<" in text else text))
     return read_source(_MARKS.sub("", _TAG.sub(" ", plain))).strip()
 
 
