@@ -111,7 +111,8 @@ def build_command(function: Callable[..., None]) -> Callable[..., None]:
     models: dict[str, Any] = {}
     parameters: list[inspect.Parameter] = []
     for each in inspect.signature(function, eval_str=True).parameters.values():
-        kind, metadata = _split_annotation(each.annotation)
+        is_annotated = get_origin(each.annotation) is Annotated
+        kind, *metadata = get_args(each.annotation) if is_annotated else [each.annotation]
         if hasattr(kind, "model_fields"):
             models[each.name] = kind
             parameters += _list_fields(kind, metadata)
@@ -129,11 +130,6 @@ def build_command(function: Callable[..., None]) -> Callable[..., None]:
     call.__doc__ = text
     vars(call)["__signature__"] = inspect.Signature(parameters)  # Typer reads it
     return call
-
-
-def _split_annotation(annotation: Any) -> tuple[Any, Sequence[object]]:  # noqa: ANN401 - any type
-    kind, *metadata = get_args(annotation) if get_origin(annotation) is Annotated else [annotation]
-    return kind, metadata
 
 
 def _list_fields(model: Any, without: Sequence[object]) -> Iterator[inspect.Parameter]:  # noqa: ANN401

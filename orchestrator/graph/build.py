@@ -254,7 +254,9 @@ def _build_steps(
     evaluator = Evaluator(judges, agents.evaluation, settings.options["grounding"])
     methods = ExecutorMethods(
         execute=agent_methods.bind_method(executor, "execute_step"),
-        correct=agent_methods.bind_correction(executor),
+        correct=agent_methods.bind_method(executor, "correct_step")
+        if agent_methods.has_own(executor, "correct_step")
+        else None,
         compress=agent_methods.bind_compressor(agents.compressor),
         models=agent_methods.load_models(policy.escalations, agents.models, executor),
         tools=tools,

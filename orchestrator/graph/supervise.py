@@ -55,7 +55,12 @@ from orchestrator.state.records import (
 )
 from orchestrator.supervision import human
 from orchestrator.supervision.phases import Assess, Commit, Reconcile, Supervise, list_facts
-from orchestrator.supervision.replies import AssessmentReply, build_assessment, build_commitment
+from orchestrator.supervision.replies import (
+    AssessmentReply,
+    build_assessment,
+    build_commitment,
+    build_verdict,
+)
 
 T = TypeVar("T")
 
@@ -153,9 +158,7 @@ def supervise_node(supervise: Supervise, contracts: Contracts, settings: Setting
             partial(supervise, request),
             state,
             run,
-            lambda judged, verdict: _apply_verdict(
-                state, _supervise(judged, verdict=verdict), verdict, settings
-            ),
+            lambda judged, reply: _apply_verdict(state, judged, build_verdict(reply), settings),
         )
         emit_verdicts(write, run.thread_id, update)
         return update
@@ -184,6 +187,7 @@ def _build_request(record: Attempt, task: str, hidden: Expectations) -> Supervis
 def _apply_verdict(
     state: OrchestratorState, record: Attempt, verdict: SupervisorVerdict, settings: Settings
 ) -> StateUpdate:
+    record = _supervise(record, verdict=verdict)
     refused: Attempt = {**record, "status": "failed"}
     match verdict["verdict"]:
         case "continue":

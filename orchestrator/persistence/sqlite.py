@@ -184,7 +184,14 @@ def open_sqlite(
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # 0600: runs hold private data, such as their tasks and the output of tools.
         os.close(os.open(file, os.O_RDWR | (os.O_CREAT if make else 0), 0o600))
-        connection = _connect(file)
+        connection = sqlite3.connect(
+            f"{file.absolute().as_uri()}?mode=rw",
+            uri=True,
+            timeout=_BUSY_S,
+            # BEGIN IMMEDIATE waits for the write lock; upgrading later fails at once with SQLITE_BUSY.
+            isolation_level="IMMEDIATE",
+            check_same_thread=False,
+        )
     with closing(connection):
         with _convert_open_errors(file):
             _check_tables(connection, file, make=make)
@@ -219,17 +226,6 @@ def _convert_open_errors(file: Path) -> Iterator[None]:
         raise StoreError(
             f"{file} cannot be used as a store ({format_one_line(error)}); give another path"
         ) from None
-
-
-def _connect(file: Path) -> sqlite3.Connection:
-    return sqlite3.connect(
-        f"{file.absolute().as_uri()}?mode=rw",
-        uri=True,
-        timeout=_BUSY_S,
-        # BEGIN IMMEDIATE waits for the write lock; upgrading later fails at once with SQLITE_BUSY.
-        isolation_level="IMMEDIATE",
-        check_same_thread=False,
-    )
 
 
 def _check_tables(connection: sqlite3.Connection, file: Path, *, make: bool) -> None:

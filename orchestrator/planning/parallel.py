@@ -213,7 +213,9 @@ def build_replan_update(state: OrchestratorState, steps: PlannedSteps, modes: Mo
         "declared": {
             **declared,
             "needs": _merge_needs(declared["needs"], steps, count, sorted(done - {*state["replaced"]})),
-            "modes": _extend_modes(declared["modes"], modes, count, len(steps.texts)),
+            "modes": None
+            if declared["modes"] is None and modes is None
+            else [*(declared["modes"] or [None] * count), *(modes or [None] * len(steps.texts))],
         },
         "replaced": sorted([*state["replaced"], *(step for step in range(count) if step not in done)]),
         "current_step_index": count,
@@ -238,13 +240,6 @@ def build_replan_request(state: OrchestratorState) -> str:
         "Plan only what is left to do, in another way than the one that failed.",
     ]
     return "\n\n".join(part for part in parts if part)
-
-
-def _extend_modes(before: Modes, new: Modes, count: int, added: int) -> Modes:
-    """Returns the modes of ``count`` old steps and ``added`` new ones; None if no step has one."""
-    if before is None and new is None:
-        return None
-    return [*(before or [None] * count), *(new or [None] * added)]
 
 
 def _merge_needs(

@@ -164,11 +164,6 @@ def bind_compressor(compressor: Compressor | None) -> AgentMethod[object] | None
     return bind_method(compressor, "compress" if is_own else plain)
 
 
-def bind_correction(executor: object) -> AgentMethod[object] | None:
-    """Returns ``correct_step`` of an executor; None if it has none."""
-    return bind_method(executor, "correct_step") if has_own(executor, "correct_step") else None
-
-
 def bind_synthesis(executor: object) -> AgentMethod[object]:
     """Returns an awaitable function of the task and the results that writes the final answer.
 

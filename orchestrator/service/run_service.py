@@ -9,7 +9,6 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
@@ -171,7 +170,7 @@ class RunService:
         await self.sessions.wait_for_end(thread_id, _LONGEST_END_S)
         question = await asyncio.to_thread(self.find_question, thread_id, given.question)
         await self.resume(thread_id, _read_given(given, question))
-        await self._wait_until(thread_id, partial(_is_answered, question["id"]))
+        await self._wait_until(thread_id, lambda run: _find_question_id(run) != question["id"])
 
     def find_question(self, thread_id: str, question_id: str) -> Question:
         """Returns the open question of a run; any one if no id is given.
@@ -265,6 +264,5 @@ def _read_given(given: GivenAnswer, question: Question) -> object:
     return answer
 
 
-def _is_answered(question_id: str, run: RunSummary | None) -> bool:
-    question = None if run is None else run.question
-    return question is None or question["id"] != question_id
+def _find_question_id(run: RunSummary | None) -> str | None:
+    return None if run is None or run.question is None else run.question["id"]

@@ -236,17 +236,13 @@ async def start_run(
 
     A key names the run that it starts, so a request has either of the two.
     """
-    return _describe_started(await service.start(_name_by_key(run, idempotency_key)))
-
-
-def _name_by_key(run: NewRun, key: str | None) -> NewRun:
-    if key is None:
-        return run
-    if run.thread_id is not None:
-        raise ConfigurationError(
-            f"a request has the thread_id {run.thread_id} and an Idempotency-Key; give one of the two"
-        )
-    return run.model_copy(update={"thread_id": str(uuid5(NAMESPACE_OID, key))})
+    if idempotency_key is not None:
+        if run.thread_id is not None:
+            raise ConfigurationError(
+                f"a request has the thread_id {run.thread_id} and an Idempotency-Key; give one of the two"
+            )
+        run = run.model_copy(update={"thread_id": str(uuid5(NAMESPACE_OID, idempotency_key))})
+    return _describe_started(await service.start(run))
 
 
 @programs.get("/questions")

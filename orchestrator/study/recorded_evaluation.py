@@ -274,13 +274,8 @@ def check_names(contracts: Mapping[str, EvaluationContract], file: Path) -> None
     problems = [
         f"{file.name}: {where}{problem}"
         for where, contract in contracts.items()
-        for problem in _list_problems(contract)
+        for problem in (*find_threshold_problems(contract), find_unknown_check(Contract.of(contract), ()))
+        if problem is not None
     ]
     if problems:
         raise ContractError("; ".join(limit_problems(problems)))
-
-
-def _list_problems(contract: EvaluationContract) -> Iterator[str]:
-    yield from find_threshold_problems(contract)
-    if (unknown := find_unknown_check(Contract.of(contract), ())) is not None:
-        yield unknown

@@ -37,7 +37,6 @@ from orchestrator.state.records import (
     Reconciliation,
     SelfAssessment,
     SuperviseRequest,
-    SupervisorVerdict,
 )
 from orchestrator.supervision.human import describe_trigger
 from orchestrator.supervision.replies import (
@@ -48,7 +47,6 @@ from orchestrator.supervision.replies import (
     R,
     VerdictReply,
     assess_request,
-    build_verdict,
     commit_request,
     describe_error,
     fence_parts,
@@ -229,7 +227,7 @@ Commit = Callable[[str, str, str], Awaitable[CommitmentReply | Unreadable]]
 Assess = Callable[[str, Commitment, str, Sequence[str], str], Awaitable[AssessmentReply | Unreadable]]
 """Takes the step, the commitment, the output, the tools that were called and the task."""
 Reconcile = Callable[[Commitment, SelfAssessment, Sequence[str]], Reconciliation]
-Supervise = Callable[[SuperviseRequest], Awaitable[SupervisorVerdict]]
+Supervise = Callable[[SuperviseRequest], Awaitable[VerdictReply | Unreadable]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,8 +337,7 @@ def build_reconciliation(value: object) -> Reconciliation:
 
 def _choose_supervise(supervisor: object, model: Model | None) -> Supervise | None:
     if isinstance(supervisor, Supervisor):
-        own = partial(_read_own, VerdictReply, bind_method(supervisor, "supervise"))
-        return partial(_build_verdict, own)
+        return partial(_read_own, VerdictReply, bind_method(supervisor, "supervise"))
     if supervisor is not None and not isinstance(supervisor, Runnable):
         raise ConfigurationError(
             f"supervisor is {shorten(format_text(supervisor), 80)}; "
@@ -352,15 +349,6 @@ def _choose_supervise(supervisor: object, model: Model | None) -> Supervise | No
         return None
     agent = PhaseAgent(asked, _SUPERVISE, "Supervisor")
     # With the texts that the supervisor did not write.
-    return partial(
-        _build_verdict,
-        lambda request: agent.ask_for(
-            VerdictReply, supervise_request(request), [text for _, text in _list_parts(request)]
-        ),
+    return lambda request: agent.ask_for(
+        VerdictReply, supervise_request(request), [text for _, text in _list_parts(request)]
     )
-
-
-async def _build_verdict(
-    ask: Callable[[SuperviseRequest], Awaitable[VerdictReply | Unreadable]], request: SuperviseRequest
-) -> SupervisorVerdict:
-    return build_verdict(await ask(request))

@@ -15,6 +15,7 @@ from orchestrator.supervision.replies import (
     VerdictReply,
     build_assessment,
     build_commitment,
+    build_verdict,
 )
 from tests.fakes.supervised import NOW, a_commitment, a_request
 
@@ -43,14 +44,14 @@ async def assess(reply: object, output: str = "An old silent pond"):
 
 
 def supervise(reply: object, **request: object):
-    return asyncio.run(phases_of(reply).supervise(a_request(**request)))
+    return build_verdict(asyncio.run(phases_of(reply).supervise(a_request(**request))))
 
 
 async def test_an_unreadable_reply_fails_closed_with_a_warning(caplog):
     with caplog.at_level(logging.DEBUG, "orchestrator.supervision"):
         assert not (await commit(["hm", "hm"]))["readable"]
         assert not (await assess(["hm", "hm"]))["met_commitment"]
-        assert (await phases_of(["hm", "hm"]).supervise(a_request()))["verdict"] == "ask_human"
+        assert build_verdict(await phases_of(["hm", "hm"]).supervise(a_request()))["verdict"] == "ask_human"
     assert [record.levelno for record in caplog.records] == [logging.WARNING] * 3
     assert all("reply of 2 characters" in record.getMessage() for record in caplog.records)
 
@@ -124,4 +125,4 @@ async def test_the_local_model_commits_assesses_and_supervises_readably(embedded
         assessment=assessment,
         findings=["the output is English, expected French"],
     )
-    assert not (await phases.supervise(request))["reason"].startswith(UNREADABLE_REPLY)
+    assert not build_verdict(await phases.supervise(request))["reason"].startswith(UNREADABLE_REPLY)
