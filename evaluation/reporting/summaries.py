@@ -7,7 +7,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, combinations
+from itertools import combinations
 from math import isfinite
 from statistics import fmean, median
 from typing import Final, NamedTuple
@@ -18,7 +18,6 @@ from evaluation.cases.case_result import (
     Trials,
     group_trials,
     list_pass_rates,
-    read_verdict,
 )
 from evaluation.sensitive.scanner import shorten
 from evaluation.statistics import FEWEST, Interval, TrialRate, paired_difference
@@ -58,24 +57,18 @@ class ArmDifference:
 
 def compare_arms(results: Iterable[CaseResult]) -> list[ArmDifference]:
     """Compare each pair of arms with a common case, in the order of their first results."""
-    shares: defaultdict[str, defaultdict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
-    for result in results:
-        shares[result.arm][result.name].append(read_verdict(result))
-    means = {arm: {name: fmean(each) for name, each in cases.items()} for arm, cases in shares.items()}
+    grouped = group_trials(results).items()
+    means = {arm: {name: fmean(passed) for name, passed in trials.items()} for arm, trials in grouped}
     compared = [
-        _compare(control, treatment, pairs)
-        for control, treatment in combinations(means, 2)
-        if (pairs := _pair(means[control], means[treatment]))
+        _compare(first, second, {name: (means[first][name], means[second][name]) for name in shared})
+        for first, second in combinations(means, 2)
+        if (shared := [name for name in means[first] if name in means[second]])
     ]
     return [replace(each, p_value=min(1.0, each.p_value * len(compared))) for each in compared]
 
 
-def _pair(control: Mapping[str, float], treatment: Mapping[str, float]) -> dict[str, tuple[float, float]]:
-    return {name: (control[name], treatment[name]) for name in control if name in treatment}
-
-
 def _compare(control: str, treatment: str, pairs: Mapping[str, tuple[float, float]]) -> ArmDifference:
-    before, after = [pair[0] for pair in pairs.values()], [pair[1] for pair in pairs.values()]
+    before, after = zip(*pairs.values(), strict=True)
     differences = [second - first for first, second in pairs.values()]
     return ArmDifference(
         control,
@@ -113,23 +106,15 @@ def summarize_arms(results: Iterable[CaseResult]) -> list[JsonObject]:
         the medians of latency (ms), tokens and
         cost (USD), None if no run has them.
     """
-    arms: defaultdict[str, list[CaseResult]] = defaultdict(list)
-    for result in results:
-        arms[result.arm].append(result)
-    pairs = compare_arms(chain.from_iterable(arms.values()))
-    differences = {
-        pair.treatment: _describe_difference(pair) for pair in pairs if pair.control == next(iter(arms))
-    }
-    return [
-        {
-            **_summarize_arm(arm, members, group_trials(members)[arm]),
-            "difference": differences.get(arm),
-        }
-        for arm, members in arms.items()
-    ]
+    kept = list(results)
+    trials = group_trials(kept)
+    pairs = [pair for pair in compare_arms(kept) if pair.control == next(iter(trials))]
+    differences = {pair.treatment: _describe_difference(pair) for pair in pairs}
+    return [{**_summarize_arm(arm, kept, trials[arm]), "difference": differences.get(arm)} for arm in trials]
 
 
-def _summarize_arm(arm: str, members: Sequence[CaseResult], trials: Trials) -> JsonObject:
+def _summarize_arm(arm: str, results: Sequence[CaseResult], trials: Trials) -> JsonObject:
+    members = [result for result in results if result.arm == arm]
     known = [result for result in members if result.correct is not None]
     return {
         "arm": arm,
