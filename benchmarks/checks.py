@@ -28,7 +28,7 @@ KINDS: Final = [
     *({"check": kind, "min": 2} for kind in ("sentence_count", "paragraph_count", "line_count")),
     {"check": "character_count", "max": 9000},
     *({"check": kind, "min": 1} for kind in ("heading_count", "list_item_count")),
-    {"check": "letter_count", "letter": "e", "min": 10},
+    {"check": "occurrences", "text": "e", "whole_words": False, "min": 10},
     {"check": "occurrences", "text": "river", "min": 3},
     {"check": "contains", "texts": ["river", "market"]},
     {"check": "excludes", "texts": ["mountain", "weather"]},

@@ -212,7 +212,6 @@ Check: TypeAlias = Annotated[
     | wording.ParagraphCount
     | wording.LineCount
     | wording.CharacterCount
-    | wording.LetterCount
     | wording.Occurrences
     | tools.ToolCalls
     | tools.SourcedFacts

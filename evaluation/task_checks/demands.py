@@ -156,7 +156,7 @@ def _find_given(text: str) -> int:
 
 _PROSE: Final = frozenset({"sentence_count", "paragraph_count", "line_count"})
 _SIZES: Final = _PROSE | {"word_count", "character_count"}
-_TEXTS: Final = frozenset({"contains", "excludes", "occurrences", "letter_count"})
+_TEXTS: Final = frozenset({"contains", "excludes", "occurrences"})
 _OF_PARTS: Final = _SIZES | _TEXTS | {"list_item_count", "starts_with", "ends_with"}
 """Kinds that would mean something else of a part: "each title in 5 words"."""
 _FOLLOWER: Final = re.compile(
@@ -247,11 +247,7 @@ def _goes_on(finding: Finding, text: str) -> bool:
 
 def _is_negated(finding: Finding) -> bool:
     """Returns whether a negation before the words would turn them round."""
-    return (
-        not finding.forbids
-        and "max" not in (finding.check or {})
-        and finding.kind not in {"excludes", "letter_count"}
-    )
+    return not finding.forbids and "max" not in (finding.check or {}) and finding.kind != "excludes"
 
 
 def settle(findings: Sequence[Finding], text: str) -> list[Finding]:

@@ -263,7 +263,8 @@ def _build_check(
     if match["letter"] or (match["noun"] or "").startswith("letter"):
         limit = bounds or ({"max": 0} if kind == "excludes" else None)
         is_letter = len(words) == 1 and len(words[0]) == 1
-        return {"check": "letter_count", "letter": words[0], **limit} if limit and is_letter else None
+        letter = {"check": "occurrences", "text": words[0], "whole_words": False}
+        return {**letter, **limit} if limit and is_letter else None
     if bounds is not None:
         return {"check": "occurrences", "text": words[0], **bounds} if len(words) == 1 else None
     if kind in _PLACED:

@@ -160,23 +160,6 @@ class CharacterCount(CountCheck):
         return f"{amount.least} characters and {amount.most - amount.least} further blanks"
 
 
-class LetterCount(CountCheck):
-    """How often a letter or another character occurs, in any letter case."""
-
-    check: Literal["letter_count"] = "letter_count"
-    kind: ClassVar[CheckKind] = "content"
-    form_alone: ClassVar[bool] = True
-
-    letter: Annotated[str, Field(pattern=r"^\S$")]
-
-    def _name_things(self) -> tuple[str, str]:
-        letter = quote_text(self.letter)
-        return f"occurrence of the letter {letter}", f"occurrences of the letter {letter}"
-
-    def _count(self, context: CheckContext) -> int:
-        return context.folded.count(fold_case(self.letter))
-
-
 class Occurrences(CountCheck):
     """How often a word or phrase occurs, in any letter case."""
 

@@ -88,7 +88,12 @@ TO_CHECKS = {
     ],
     "keywords:forbidden_words": lambda a: [{"check": "excludes", "texts": a["forbidden_words"]}],
     "keywords:letter_frequency": lambda a: [
-        {"check": "letter_count", "letter": a["letter"], **_bound(a, "let_relation", "let_frequency")}
+        {
+            "check": "occurrences",
+            "text": a["letter"],
+            "whole_words": False,
+            **_bound(a, "let_relation", "let_frequency"),
+        }
     ],
     "language:response_language": lambda a: [{"check": "language", "code": a["language"]}],
     "length_constraints:number_sentences": lambda a: [

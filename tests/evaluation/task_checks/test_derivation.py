@@ -28,7 +28,8 @@ READ = [
     ('Mention the words "tide" and "moon".', [{"check": "contains", "texts": ["tide", "moon"]}]),
     ('Do not use the word "very".', [{"check": "excludes", "texts": ["very"]}]),
     ('Use the word "sea" at least twice.', [{"check": "occurrences", "text": "sea", "min": 2}]),
-    ("The letter q should appear at most 3 times.", [{"check": "letter_count", "letter": "q", "max": 3}]),
+    ("The letter q should appear at most 3 times.", [
+        {"check": "occurrences", "text": "q", "whole_words": False, "max": 3}]),
     ('Start with "Dear all" and end with "Best, Tom".', [
         {"check": "starts_with", "text": "Dear all"}, {"check": "ends_with", "text": "Best, Tom"}]),
     ("Answer in German.", [{"check": "language", "code": "de"}]),
