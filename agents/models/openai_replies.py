@@ -203,7 +203,7 @@ class OpenAIReplies(Base):
     def _get_request_payload(
         self, input_: LanguageModelInput, *, stop: list[str] | None = None, **kwargs: object
     ) -> dict[str, Any]:
-        messages = [*_iter_sendable(self._convert_input(input_).to_messages())]
+        messages = [*iter_sendable(self._convert_input(input_).to_messages())]
         payload: dict[str, Any] = super()._get_request_payload(messages, stop=stop, **kwargs)
         # Only with calls: servers refuse the thoughts of an answer, and want those that led to a call.
         for message, sent in zip(messages, payload.get("messages", ()), strict=False):
@@ -313,8 +313,8 @@ def _complete_output(response: Mapping[str, Any]) -> dict[str, Any]:
     return {**response, "output": items, **state}
 
 
-def _iter_sendable(messages: Iterable[BaseMessage]) -> Iterator[BaseMessage]:
-    """Yields messages in which each call of the Responses API is one of the message, and each id is new.
+def iter_sendable(messages: Iterable[BaseMessage]) -> Iterator[BaseMessage]:
+    """Yields messages in which each part that is a call is a call of its message, and each id is new.
 
     LangChain sends another one beside the calls, so that it has no answer, and joins texts of one id.
     """
@@ -324,12 +324,13 @@ def _iter_sendable(messages: Iterable[BaseMessage]) -> Iterator[BaseMessage]:
             yield message
             continue
         parts = [
-            each if isinstance(each, dict) else {"type": "text", "text": each} for each in message.content
+            part if isinstance(part, dict) else {"type": "text", "text": part} for part in message.content
         ]
-        calls = [part for part in parts if part.get("type") == _CALL]
-        ids = Counter(call.get(name) for call in calls for name in ("call_id", "id"))
+        calls = [part for part in parts if part.get("type") in (_CALL, "tool_use")]
+        ids = Counter(call[name] for call in calls for name in ("call_id", "id") if name in call)
         known = {call["id"] for call in message.tool_calls if ids[call["id"]] == 1}
-        alone = [call for call in calls if call.get("call_id") in known and ids[call.get("id")] == 1]
+        own = [call for call in calls if call.get("call_id", call.get("id")) in known]
+        alone = [call for call in own if ids[call.get("id")] <= 1]
         kept = [part for part in parts if part in alone or part not in calls]
         content = [
             {name: part[name] for name in part if name != "id" or part[name] not in seen} for part in kept

@@ -33,6 +33,7 @@ from agents.models.ollama import OllamaReplies
 from agents.models.openai_replies import (
     EmptyStreamError,
     OpenAIReplies,
+    iter_sendable,
     read_parameters,
 )
 from agents.models.server_answers import NoReplyError, read_answers
@@ -67,7 +68,11 @@ M = TypeVar("M")
 
 
 class AnthropicReplies(Base):
-    """A method of ChatAnthropic that keeps the names of the calls whose arguments are no object."""
+    """Methods of ChatAnthropic that keep the names of broken calls, and send each call once."""
+
+    def _get_request_payload(self, input_: Any, **options: Any) -> dict[str, Any]:  # noqa: ANN401 - the library's
+        messages = [*iter_sendable(self._convert_input(input_).to_messages())]
+        return super()._get_request_payload(messages, **options)
 
     def _format_output(self, data: Any, **options: Any) -> ChatResult:  # noqa: ANN401 - the library's
         with read_answers(data.model_dump(warnings=False)):

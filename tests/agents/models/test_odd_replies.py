@@ -420,6 +420,22 @@ def test_calls_of_the_responses_api_with_doubtful_ids_are_made_and_sent_back_wit
     assert len(ids) == len({*ids})
 
 
+@pytest.mark.parametrize("write", [write_body, write_stream])
+def test_calls_of_anthropic_with_one_id_are_made_and_sent_back_with_one_answer_each(subtests, write):
+    calls = ModelReply("I look.", [("look", {"query": "boots"}), ("look", {"query": "hats"})], "tool_calls")
+    for given in [b'"c0"', b"null"]:
+        # The server gives the same ids in its second reply.
+        first = encode(write("anthropic", calls)).replace(b'"c1"', given).replace(b'"c0"', given)
+        left = [first, first, encode(write("anthropic", ModelReply("done")))]
+        with subtests.test(given=given), serve_protocol(lambda _, left=left: left.pop(0)) as server:
+            assert run_bare(server.model("anthropic", streaming=write is write_stream)) == "done"
+            parts = [part for message in server.bodies[2]["messages"][1:] for part in message["content"]]
+            made = [(part["id"], part["input"]["query"]) for part in parts if part["type"] == "tool_use"]
+            told = {part["tool_use_id"]: part["content"] for part in parts if part["type"] == "tool_result"}
+            assert len(made) == 4
+            assert {call: f"found {query}" for call, query in made} == told
+
+
 def test_a_commentary_with_the_id_of_the_answer_is_no_part_of_it(subtests):
     items = [
         {**ITEMS["a text"], "phase": phase, "content": [{**TEXT, "text": text}]}
