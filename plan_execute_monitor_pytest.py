@@ -39,8 +39,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--evalset-fail-on",
         choices=("warning", "needs_review", "failed"),
-        default="failed",
-        help="The least severe status that fails a test. Default: failed.",
+        default="needs_review",
+        help="The least severe status that fails a test. Default: needs_review.",
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from io import UnsupportedOperation
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
+from typing import TYPE_CHECKING, Final, TextIO, TypeVar
 
 import typer
 from pydantic_core import to_json
@@ -20,8 +20,7 @@ from rich.text import Text
 
 from agents.credentials.masking import mask_keys
 from evaluation.sensitive.scanner import shorten
-from orchestrator.errors import BudgetExceededError, ConfigurationError, OrchestratorError
-from orchestrator.state.plain_values import format_text
+from orchestrator.errors import BudgetExceededError, ConfigurationError
 
 if TYPE_CHECKING:
     from orchestrator.state.records import Usage
@@ -92,21 +91,12 @@ def print_json(document: object) -> None:
     typer.echo(to_json(document, indent=2, ensure_ascii=True, inf_nan_mode="strings"))
 
 
-class _Formatter(logging.Formatter):
-    """Formats our own errors without a traceback: their messages say what to do."""
-
-    def formatException(self, ei: Any) -> str:  # noqa: ANN401, N802 - logging's
-        is_own = isinstance(ei[1], OrchestratorError)
-        return format_text(ei[1]) if is_own else mask_keys(super().formatException(ei))
-
-
 class ConsoleHandler(logging.Handler):
     """Prints warnings and errors on a console, above the live view."""
 
     def __init__(self, console: Console) -> None:
         """Handles records from the level WARNING on."""
         super().__init__(logging.WARNING)
-        self.setFormatter(_Formatter())
         self._console = console
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -115,7 +105,7 @@ class ConsoleHandler(logging.Handler):
             return
         style = "yellow" if record.levelno < logging.ERROR else "red"
         head = f"{record.levelname.lower()} ({record.name}): "
-        self._console.print(Text.assemble((head, style), clean(self.format(record))))
+        self._console.print(Text.assemble((head, style), clean(mask_keys(self.format(record)))))
 
 
 @contextmanager

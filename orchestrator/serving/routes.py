@@ -134,7 +134,6 @@ def show_run(request: Request, service: Service, thread_id: str) -> Response:
         "steps": [*list_steps(run)],
         "basis_reason": read_basis_reason(run.state),
         "refreshed": _REFRESHED,
-        "can_change": not request.app.state.options.read_only,
         "resume_problem": problem,
     }
     return render(request, "run.html", values)

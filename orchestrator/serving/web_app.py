@@ -240,7 +240,6 @@ def build_app(store: Store, builder: RunBuilder, options: ServerOptions | None =
         builder: Builds the orchestrators; ``OneOrchestrator`` has one for all runs.
         options: Who may reach it. Default: programs and browsers on this machine.
     """
-    chosen = options or ServerOptions()
     app = FastAPI(
         title="plan-execute-monitor",
         lifespan=_live,
@@ -249,14 +248,13 @@ def build_app(store: Store, builder: RunBuilder, options: ServerOptions | None =
         openapi_url="/api/openapi.json",
     )
     app.state.service = RunService(store.history, builder)
-    app.state.store, app.state.options = store, chosen
     for router in (routes.pages, routes.programs):
         app.include_router(router)
     styles: list[str | tuple[str, str]] = [("evaluation", "reporting/static")]  # of the reports
     app.mount("/static", StaticFiles(directory=FOLDER / "static", packages=styles))
     for error in KNOWN_ERRORS:
         app.add_exception_handler(error, answer_error)
-    app.add_middleware(RequestGuard, options=chosen)
+    app.add_middleware(RequestGuard, options=options or ServerOptions())
     return app
 
 
