@@ -105,32 +105,25 @@ class Finding:
 STRICTNESS: Final[tuple[EvaluationStatus, ...]] = ("passed", "warning", "needs_review", "failed", "invalid")
 """From the mildest to the strictest."""
 
-STATUS: Final[Mapping[FindingKind, Mapping[Severity, EvaluationStatus]]] = {
-    # kind of finding    info                  warning                    critical
-    "invalid_input": {"info": "invalid", "warning": "invalid", "critical": "invalid"},
-    "record": {"info": "passed", "warning": "needs_review", "critical": "failed"},
-    "execution": {"info": "failed", "warning": "failed", "critical": "failed"},
-    "policy": {"info": "passed", "warning": "warning", "critical": "failed"},
-    "response": {"info": "passed", "warning": "warning", "critical": "failed"},
-    "trajectory": {"info": "passed", "warning": "warning", "critical": "failed"},
-    "operational": {"info": "passed", "warning": "warning", "critical": "failed"},
-    "collaboration": {"info": "passed", "warning": "warning", "critical": "failed"},
-    "judge": {"info": "passed", "warning": "warning", "critical": "failed"},
-    "regression": {"info": "passed", "warning": "warning", "critical": "failed"},
-    "improvement": {"info": "passed", "warning": "passed", "critical": "passed"},
+_Statuses: TypeAlias = Mapping[Severity, EvaluationStatus]
+_MEASURED: Final[_Statuses] = {"info": "passed", "warning": "warning", "critical": "failed"}
+_UNANSWERED: Final[_Statuses] = {"info": "needs_review", "warning": "needs_review", "critical": "failed"}
+_DOUBTED: Final[_Statuses] = {"info": "passed", "warning": "needs_review", "critical": "failed"}
+STATUS: Final[Mapping[FindingKind, _Statuses]] = {
+    **dict.fromkeys(
+        ("policy", "response", "trajectory", "operational", "collaboration", "judge", "regression", "defect"),
+        _MEASURED,
+    ),
+    # No judge settles a lost fact: a text may say the same without it, but no check can tell.
+    **dict.fromkeys(("judge_error", "metric_error", "inconclusive", "check_error", "lost_fact"), _UNANSWERED),
+    # No judge settles an undecided check: whether it holds is no matter of opinion.
+    **dict.fromkeys(("record", "undecided", "suspicion"), _DOUBTED),
     "drift": {"info": "passed", "warning": "warning", "critical": "needs_review"},
     "anomaly": {"info": "passed", "warning": "warning", "critical": "needs_review"},
-    "judge_error": {"info": "needs_review", "warning": "needs_review", "critical": "failed"},
-    "metric_error": {"info": "needs_review", "warning": "needs_review", "critical": "failed"},
+    "improvement": {"info": "passed", "warning": "passed", "critical": "passed"},
     "missing_data": {"info": "warning", "warning": "needs_review", "critical": "failed"},
-    "inconclusive": {"info": "needs_review", "warning": "needs_review", "critical": "failed"},
-    # No judge settles it: whether a check holds is no matter of opinion.
-    "undecided": {"info": "passed", "warning": "needs_review", "critical": "failed"},
-    "check_error": {"info": "needs_review", "warning": "needs_review", "critical": "failed"},
-    "defect": {"info": "passed", "warning": "warning", "critical": "failed"},
-    "suspicion": {"info": "passed", "warning": "needs_review", "critical": "failed"},
-    # No judge settles it: a text may say the same without the fact, but no check can tell.
-    "lost_fact": {"info": "needs_review", "warning": "needs_review", "critical": "failed"},
+    "execution": {"info": "failed", "warning": "failed", "critical": "failed"},
+    "invalid_input": {"info": "invalid", "warning": "invalid", "critical": "invalid"},
 }
 """The status by kind and severity. Only a measured finding, or a check, of severity info lets a run pass."""
 

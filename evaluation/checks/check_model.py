@@ -177,13 +177,9 @@ class BaseCheck(CheckModel):
         outcome = _observe_missing(context, self.kind) or self._observe(context)
         if outcome.passed and self._is_vacuous(context):
             outcome = CheckOutcome(False, "the text has nothing but punctuation marks")
-        wanted = self.describe()
+        wanted = self._describe()
         sentence = f"{wanted[0].upper()}{wanted[1:]}; {outcome.seen}."
         return replace(outcome, wanted=wanted, kind=self.kind, covers=self.covers, sentence=sentence)
-
-    def describe(self) -> str:
-        """Describe the requirement as an instruction: "use at least 12 words"."""
-        return self._describe()
 
     def holds(self, output: str) -> bool | None:
         """Check one text alone; unlike ``evaluate``, an empty text may fulfil the check."""
@@ -197,7 +193,8 @@ class BaseCheck(CheckModel):
     def _observe(self, context: CheckContext) -> CheckOutcome: ...
 
     @abstractmethod
-    def _describe(self) -> str: ...
+    def _describe(self) -> str:
+        """Describe the requirement as an instruction: "use at least 12 words"."""
 
 
 def _observe_missing(context: CheckContext, kind: CheckKind) -> CheckOutcome | None:

@@ -50,6 +50,7 @@ _NUMERIC_DATE: Final = re.compile(
     r"|(?:(?<=\bam )|(?<=\bab )|(?<=\b(?:bis|vom|zum|den|dem) ))(?P<d6>\d{1,2})\.(?P<m6>\d{1,2})\.(?!\d)"
     r"|(?<![\w.,])(?P<d7>\d{1,2})\.(?P<m7>\d{1,2})\.(?=[,:]| (?:und|bis|oder|sowie)\b)|(?<=\d\. (?:und|bis) )"
     r"(?P<d8>\d{1,2})\.(?P<m8>\d{1,2})\.(?!\d)"
+    r"|(?<![\w.\-/])(?P<y9>(?:19|20)\d\d)-(?P<m9>[01]\d)(?![\d\-/])"
 )
 _DATE_MARK: Final = re.compile(r"\d[-/.]")
 """Matches in each date in digits."""
@@ -61,7 +62,6 @@ _NAMED_DATE: Final = re.compile(
     rf"|\b(?P<m5>{MONTH})\b\.?,? (?P<y5>(?:1[5-9]|20)\d\d)\b",
     re.IGNORECASE,
 )
-_ISO_MONTH: Final = re.compile(r"(?<![\w.\-/])((?:19|20)\d\d)-([01]\d)(?![\d\-/])")
 _TIME: Final = re.compile(
     r"(?<![\d:.])(?P<h1>\d{1,2}):(?P<m1>\d{2})(?::(?P<s1>\d{2}))?(?:\.\d+)?(?!:?\d)"
     r"(?: ?(?P<half1>[ap])\.?m\b\.?)?"
@@ -107,15 +107,10 @@ def find_numeric_dates(text: str) -> Found:
             yield match.span(), days
 
 
-def find_months(text: str) -> Found:
-    """Yield the span and the month of each date such as 2026-07."""
-    for match in _ISO_MONTH.finditer(text):
-        day = Day(int(match[1]), int(match[2]), None)
-        if _exists(day):
-            yield match.span(), [day]
-
-
 def _read_numeric(match: re.Match[str]) -> Iterator[Day]:
+    if match["y9"]:
+        yield Day(int(match["y9"]), int(match["m9"]), None)
+        return
     if match["y1"]:
         yield Day(int(match["y1"]), int(match["m1"]), int(match["d1"]))
         return
@@ -357,7 +352,6 @@ def _find_codes(text: str) -> Found:
 _FINDERS: Final[Sequence[tuple[Kind, bool, Callable[[str], Found]]]] = (
     ("identifier", True, _find_addresses),
     ("date", True, find_numeric_dates),
-    ("date", True, find_months),
     ("date", True, find_named_dates),
     ("time", True, find_times),
     ("weekday", False, find_weekdays),

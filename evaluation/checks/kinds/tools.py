@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from agents.parsing.outcomes import states_error
 from evaluation.checks.check_model import NOT_RUN_WORDS, BaseCheck, CheckContext, CheckOutcome, Text, ToolUse
 from evaluation.checks.kinds.wording import CountCheck, to_amount
-from evaluation.checks.segmentation import Amount, has_phrase
+from evaluation.checks.segmentation import has_phrase
 from evaluation.defects.evidence import Evidence, build_call, build_evidence_of_answer
 from evaluation.defects.rules import CLAIM_RULES, FACT_RULES, find_defects
 from evaluation.findings import CheckKind, Covers
@@ -91,7 +91,7 @@ class ToolCalls(CountCheck):
         )
         return f"{self._show(to_amount(len(calls)))}{rest}"
 
-    def _count(self, context: CheckContext) -> Amount | int | None:
+    def _count(self, context: CheckContext) -> int:
         return sum(call.name == self.tool for call in context.tool_calls)
 
 

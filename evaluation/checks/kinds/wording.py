@@ -47,8 +47,8 @@ class CountCheck(BaseCheck):
         return self
 
     @abstractmethod
-    def _count(self, context: CheckContext) -> Amount | int | None:
-        """Count the things; None if that is not possible."""
+    def _count(self, context: CheckContext) -> Amount | int:
+        """Count the things."""
 
     def _name_things(self) -> tuple[str, str]:
         return self.things
@@ -57,9 +57,7 @@ class CountCheck(BaseCheck):
         amount = to_amount(self._count(context))
         return CheckOutcome(self._fits(amount), f"the text has {self._show(amount)}")
 
-    def _fits(self, amount: Amount | None) -> bool | None:
-        if amount is None:
-            return None
+    def _fits(self, amount: Amount) -> bool | None:
         if self.is_strict:
             return self._includes(amount.most) and (self.min is None or amount.least >= self.min)
         if amount.is_known:
@@ -76,9 +74,7 @@ class CountCheck(BaseCheck):
             return number == self.exactly
         return (self.min or 0) <= number and (self.max is None or number <= self.max)
 
-    def _show(self, amount: Amount | None) -> str:
-        if amount is None:
-            return f"an unknown number of {self._name_things()[1]}"
+    def _show(self, amount: Amount) -> str:
         if amount.is_known:
             return add_noun(amount.most, self._name_things())
         return f"between {amount.least} and {amount.most} {self._name_things()[1]}"
@@ -154,8 +150,8 @@ class CharacterCount(CountCheck):
             least, max(least, segmentation.count_characters(context.text)) if self.spaces else least
         )
 
-    def _show(self, amount: Amount | None) -> str:
-        if amount is None or self.min is None or amount.least >= self.min or amount.least == amount.most:
+    def _show(self, amount: Amount) -> str:
+        if self.min is None or amount.least >= self.min or amount.least == amount.most:
             return super()._show(amount)
         return f"{amount.least} characters and {amount.most - amount.least} further blanks"
 
@@ -184,11 +180,11 @@ class Occurrences(CountCheck):
         counts = [*count_phrase(context.raw, self.text, whole_words=self.whole_words)]
         return Amount(counts[0], max(counts))
 
-    def _show(self, amount: Amount | None) -> str:
-        return super()._show(amount if amount is None or not self.min else to_amount(amount.least))
+    def _show(self, amount: Amount) -> str:
+        return super()._show(amount if not self.min else to_amount(amount.least))
 
 
-def to_amount(count: Amount | int | None) -> Amount | None:
+def to_amount(count: Amount | int) -> Amount:
     """Return a known number as an amount."""
     return Amount(count, count) if isinstance(count, int) else count
 
