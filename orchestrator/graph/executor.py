@@ -96,20 +96,18 @@ def executor_node(executor: ExecutorMethods, contracts: Contracts, settings: Set
         started_at, request = datetime.now(UTC).isoformat(), build_request(before, step, executions, policy)
         can_ask_now = can_ask and run.interruptible
         gate = _build_gate(executor.tools, before, place, run, demands, can_ask=can_ask_now)
-        is_typed = contracts.output_type is not None and contracts.is_output(state)
-        schema = contracts.schema if is_typed else None
         observer = CallObserver(write, run.thread_id, "executor", index)
-        task = describe_task(before, index, step)
+        task, schema = describe_task(before, index, step), contracts.find_schema(state)
         called = await _call_executor(executor, task, run, gate, request, schema, observer)
         if isinstance(called, Raised) and _can_go_on(
             called, before, run, is_stored=executor.graph is not None
         ):
             wait_for_server(called.message)
         mode = supervision_mode(state, default_mode)
-        record = build_record(before, step, place, called, request, started_at, mode)
-        record = {
-            **record,
-            "tool_calls": [executor.tools.complete_call(each) for each in record["tool_calls"]],
+        calls = [executor.tools.complete_call(each) for each in called.spent.tool_calls]
+        record: Attempt = {
+            **build_record(before, step, place, called, request, started_at, mode),
+            "tool_calls": calls,
         }
         update = _end_execution(before, record, called, run)
         for ended in update["results"]:
@@ -160,16 +158,10 @@ async def _call_executor(  # noqa: PLR0917
     elif request.refused is not None:
         request = join_refusal(request)
     run_id, place = gate.state["declared"]["run_id"], gate.origin
-    key = build_execution_key(
-        run.thread_id, run_id, place["step_index"], place["attempt"], request.instruction
-    )
-    temperature, seed, name = (
-        request.sampling["temperature"],
-        request.sampling["seed"],
-        request.sampling["model"],
-    )
+    key = build_execution_key(run.thread_id, run_id, place, request.instruction)
+    asked = request.sampling
     # A name that no rule has comes from a store; then the executor keeps its own model.
-    sampling = Sampling(temperature, seed, executor.models.get(name or ""))
+    sampling = Sampling(asked["temperature"], asked["seed"], executor.models.get(asked["model"] or ""))
     method = partial(
         method,
         context=request.context,
@@ -248,21 +240,21 @@ def _build_gate(
     )
 
 
-def build_execution_key(thread_id: str, run_id: str, step_index: int, attempt: int, content: str) -> str:
+def build_execution_key(thread_id: str, run_id: str, place: CallOrigin, content: str) -> str:
     """Builds the key of an execution: the same after a crash, another one on a retry or in another run.
 
     Args:
         thread_id: Thread of the run.
         run_id: Random id of the run. It distinguishes several runs on one thread.
-        step_index: Index of the step.
-        attempt: Number of the execution.
+        place: Index of the step, and number of the execution.
         content: Instruction of the step.
 
     Returns:
         The SHA-256 of all arguments, as 64 hexadecimal digits.
     """
     # JSON keeps the arguments apart: joined texts could be equal for different arguments.
-    encoded = json.dumps([thread_id, run_id, step_index, attempt, content], ensure_ascii=True)
+    parts = [thread_id, run_id, place["step_index"], place["attempt"], content]
+    encoded = json.dumps(parts, ensure_ascii=True)
     return hashlib.sha256(encoded.encode()).hexdigest()
 
 

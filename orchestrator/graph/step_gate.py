@@ -12,7 +12,6 @@ from typing import Final, cast
 from langchain_core.messages import BaseMessage, ToolCall
 
 from agents.errors import CallHaltedError
-from agents.loop.acting_tools import describe_tool
 from agents.loop.decisions import choose_earlier
 from agents.loop.effects import CallGate, CallQuestion, EarlierCall, Effect
 from agents.loop.langgraph_internals import ask_person, read_task_id
@@ -63,8 +62,10 @@ class RunGate(CallGate):
         """Returns the equal call of the run before that decides about a call; None if there is none."""
         made = [*self._list_made(), *((self.origin, each) for each in self._list_current())]
         acting = [(origin, each) for origin, each in made if self._acts(each)]
+        # As a record holds it: a store has no form for infinity or a number of more than 64 bits.
+        planned = _plan_record(call)
         return choose_earlier(
-            [(self._describe(origin, each), self._is_equal(call, each)) for origin, each in acting]
+            [(self._describe(origin, each), self.tools.are_equal(planned, each)) for origin, each in acting]
         )
 
     def _describe(self, origin: CallOrigin, record: ToolCallRecord) -> EarlierCall:
@@ -127,12 +128,8 @@ class RunGate(CallGate):
             origin = CallOrigin(step_index=record["step_index"], attempt=record["attempt"])
             yield from ((origin, call) for call in record["tool_calls"])
 
-    def _is_equal(self, call: ToolCall, record: ToolCallRecord) -> bool:
-        # As a record holds it: a store has no form for infinity or a number of more than 64 bits.
-        return self.tools.are_equal(_plan_record(call), record)
-
     def _acts(self, record: ToolCallRecord) -> bool:
-        return describe_tool(self.tools.acting, record["name"]).kind == "acting"
+        return self.tools.describe(record["name"]).kind == "acting"
 
 
 def _plan_record(call: ToolCall) -> ToolCallRecord:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from pydantic import BaseModel
 
@@ -95,10 +95,11 @@ class Contracts:
         """Whether the caller asks more of the final output than the task does."""
         return self.output is not None or not self.own_checks.is_empty
 
-    @property
-    def schema(self) -> dict[str, object] | None:
-        """The JSON Schema of the final output; None if it may be any text."""
-        return None if self.output_type is None else self.output_type.model_json_schema()
+    def find_schema(self, state: OrchestratorState) -> dict[str, object] | None:
+        """Return the JSON Schema of the current output; None if it may be any text."""
+        if self.output_type is None or not self.is_output(state):
+            return None
+        return self.output_type.model_json_schema()
 
     def list_demands(self, state: OrchestratorState, *, is_gate: bool = False) -> list[Demand]:
         """Return the requirements on the current execution, in the order of its evaluation.
@@ -331,11 +332,9 @@ def find_lasting_effect(state: OrchestratorState, report: Report, contract: Cont
     breach = read_call_rules([contract]).find_lasting_breach(made)
     if breach is not None:
         return f"the run broke its contract, and no attempt can undo it: {breach}"
-    writes: list[Mapping[str, Any]] = [
-        each for each in list_outcomes(report) if each["metric"] == _WRITES and each["passed"] is False
-    ]
-    failed = next((each for each in writes if each["severity"] == "critical"), None)
-    return None if failed is None else f"no attempt can undo this: {failed['reason']}"
+    writes = (each for each in list_outcomes(report) if each["metric"] == _WRITES)
+    failed = [each for each in writes if each["passed"] is False and each["severity"] == "critical"]
+    return f"no attempt can undo this: {failed[0]['reason']}" if failed else None
 
 
 def _select_run(made: Sequence[ToolCallRecord], name: str) -> list[ToolCallRecord]:

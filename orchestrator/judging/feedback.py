@@ -268,17 +268,15 @@ def _build_problem(alert: Alert, check: CheckRecord | None, expected: Expectatio
     wanted = alert["reason"] if check is None else end_sentence(check["wanted"])
     sentence = f"{wanted[:1].upper()}{wanted[1:]}"
     shown = expected.mask(sentence)
-    is_stated = alert["metric"] == TRUNCATED if check is None else _says_all(check)
+    is_stated = alert["metric"] == TRUNCATED
+    if check is not None:
+        is_stated = check["source"] in _STATED and check["check"] not in _EXPLAINED
     return ProblemRecord(
         kind=_find_kind(alert) if check is None else check["kind"],
         wanted=_cut_line(shown, _MAX_ITEM),
         text=_cut_line(expected.mask(alert["reason"]), _MAX_ITEM),
         is_stated=is_stated and shown == sentence,
     )
-
-
-def _says_all(check: CheckRecord) -> bool:
-    return check["source"] in _STATED and check["check"] not in _EXPLAINED
 
 
 def _address(alert: Alert) -> Alert:

@@ -146,7 +146,10 @@ class Judging:
 
     async def _ask_monitor(self, request: JudgeRequest) -> object:
         objective, answer = objective_of(self.record["step"], request), None
-        reads = map(_format_read_back, list_read_backs(self.record))
+        reads = [
+            f"Read back with {read['name']} {read['args']}: {read['result'] or read['error']}"
+            for read in list_read_backs(self.record)
+        ]
         evidence = "\n".join(filter(None, [describe_evidence(request, MAX_EVIDENCE), *reads]))
         task = describe_task(self.state, self.record["step_index"], self.record["step"])
         judge = partial(self.judges.monitor, task=task, evidence=evidence)
@@ -184,10 +187,6 @@ class Judging:
 def list_read_backs(record: Attempt) -> list[ProbeRecord]:
     """Lists the answers of tools that were asked for the effects of an execution."""
     return [call["read_back"] for call in record["tool_calls"] if "read_back" in call]
-
-
-def _format_read_back(read: ProbeRecord) -> str:
-    return f"Read back with {read['name']} {read['args']}: {read['result'] or read['error']}"
 
 
 async def _ask_tool(tool: BaseTool, args: Mapping[str, object]) -> str:

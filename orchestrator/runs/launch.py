@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, TypeAlias, cast
@@ -16,7 +16,6 @@ from langgraph.types import Command, StateSnapshot
 
 from agents.loop.effects import LASTING
 from evaluation import TaskCase
-from evaluation.values import as_object
 from orchestrator.errors import ConfigurationError, ResumeError
 from orchestrator.events import Event, RunResumed, RunStarted
 from orchestrator.judging.contract_options import find_case_problem, with_contract
@@ -51,7 +50,7 @@ from orchestrator.state.graph_state import (
     is_answer_due,
 )
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import Json
+from orchestrator.state.records import EffectRecord, Json
 
 GraphInput: TypeAlias = RunInput | Command[str] | Literal["wait"] | None
 """The input of a new run; an answer; nothing to do before there is an answer; or None to go on."""
@@ -231,7 +230,7 @@ class Launcher:
             raise ResumeError(problem)
         with convert_read_errors(thread_id):
             state = await _read_before(self.graph, latest, thread_id, step)
-        warnings = [*state["warnings"], *_warn_of_effects(latest.values.get("effects", []), step)]
+            warnings = [*state["warnings"], *_warn_of_effects(latest.values.get("effects", []), step)]
         own = {"max_retries": self.settings.max_retries, "underway": NOTHING_UNDERWAY, "warnings": warnings}
         forked = cast("OrchestratorState", {**with_contract(state, self.case), **own})
         # After the last step, the route of the planner would look for a further one.
@@ -304,7 +303,8 @@ class Launcher:
         if not snapshot.config["configurable"].get("checkpoint_id"):
             return
         if not snapshot.tasks and snapshot.values.get("status") in ENDED:
-            _refuse_lost_effects(thread_id, snapshot.values.get("effects", []))
+            with convert_read_errors(thread_id):
+                _refuse_lost_effects(thread_id, snapshot.values.get("effects", []))
             return
         raise ConfigurationError(
             f"thread {format_repr(thread_id, 80)} has a run that has not ended; continue it with "
@@ -334,31 +334,27 @@ class Launcher:
         return f"this orchestrator has no {needed}; use the planner and the synthesis that it was begun with"
 
 
-def _refuse_lost_effects(thread_id: str, effects: object) -> None:
+def _refuse_lost_effects(thread_id: str, effects: Sequence[EffectRecord]) -> None:
     """Refuses to replace a run whose effects are known from its record alone.
 
     Raises:
         ConfigurationError: A tool that the caller named as acting, or that says so itself, may have acted.
     """
-    listed = [as_object(each) for each in effects] if isinstance(effects, list) else []
-    made = [each for each in listed if each.get("outcome") in LASTING and each.get("is_guessed") is False]
+    made = [each for each in effects if each["outcome"] in LASTING and not each["is_guessed"]]
     if made:
         raise ConfigurationError(
-            f"thread {format_repr(thread_id, 80)} has a run whose tool {made[0].get('name')!r} acted, and a "
+            f"thread {format_repr(thread_id, 80)} has a run whose tool {made[0]['name']!r} acted, and a "
             "new run would replace its record and may act again; give another thread_id, or replace=True"
         )
 
 
-def _warn_of_effects(effects: object, step: int) -> list[str]:
+def _warn_of_effects(effects: Sequence[EffectRecord], step: int) -> list[str]:
     """Returns a warning for each call of the copied run that the new run may make again."""
-    listed = [as_object(each) for each in effects] if isinstance(effects, list) else []
     return [
-        f"the run that was copied called {each.get('name')} in step {index + 1} ({each.get('outcome')}); "
-        "this run may call it again"
-        for each in listed
-        if each.get("outcome") in LASTING
-        and isinstance(index := each.get("step_index"), int)
-        and index >= step
+        f"the run that was copied called {each['name']} in step {each['step_index'] + 1} "
+        f"({each['outcome']}); this run may call it again"
+        for each in effects
+        if each["outcome"] in LASTING and each["step_index"] >= step
     ]
 
 
