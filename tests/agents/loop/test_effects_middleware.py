@@ -24,7 +24,6 @@ from agents import ActingTool, EffectsMiddleware
 from agents.errors import LateDurabilityError, ModelSetupError, NoEffectError
 from agents.testing import ScriptedChatModel
 from tests.agents.loop.shop import APPROVED, TASK, THREAD, Shop, build, decide, reply
-from tests.fakes.acting import Crash
 
 
 def test_the_effects_are_in_the_state_of_the_agent(invoke):
@@ -117,27 +116,6 @@ def test_a_cancellation_that_a_tool_raises_is_none_of_the_agent(invoke):
 
 
 # ------------------------------------------------------------------- the process dies
-
-
-@pytest.mark.parametrize(
-    ("decision", "times", "outcome"),
-    [
-        (decide("approve"), 2, "acted"),
-        (decide("reject", "it is in the books"), 1, "unknown"),
-        (decide("respond", "receipt 7"), 1, "stated"),
-    ],
-)
-def test_a_call_in_which_the_process_died_is_asked_about(invoke, decision, times, outcome):
-    shop, saver = Shop(Crash()), InMemorySaver()
-    with pytest.raises(KeyboardInterrupt):
-        invoke(build(shop, ["refund"], saver)[0], TASK)
-    agent, _ = build(shop, ["refund"], saver)
-    asked = invoke(agent, None)
-    state = invoke(agent, decision)
-
-    [review] = asked["__interrupt__"][0].value["review_configs"]
-    assert review["allowed_decisions"] == ["approve", "reject", "respond"]
-    assert (len(shop.refunds), state["effects"]["c7"]["outcome"]) == (times, outcome)
 
 
 CHILD = """
@@ -251,15 +229,6 @@ def test_a_graph_that_stores_a_call_too_late_is_refused_with_the_name_of_the_arg
             assert f"durability={durability or 'async'!r}" in str(refused.value)
 
 
-def test_a_graph_that_stores_a_call_in_time_and_one_in_memory_are_accepted(invoke):
-    shop = Shop()
-    with SqliteSaver.from_conn_string(":memory:") as saver:
-        build(shop, ["refund"], saver)[0].invoke(TASK, THREAD, durability="sync")
-    invoke(build(shop, ["refund"])[0], TASK)
-
-    assert shop.refunds == [7, 7]
-
-
 def test_a_tool_that_only_reads_needs_no_durability():
     look = AIMessage("", tool_calls=[{"name": "get_order", "args": {"order": 7}, "id": "1"}])
     with SqliteSaver.from_conn_string(":memory:") as saver:
@@ -293,14 +262,6 @@ def test_a_reading_tool_says_whether_a_call_with_an_unclear_answer_acted(invoke,
         "result": '{"order": 7, "status": "refunded"}',
         "error": None,
     }
-
-
-def test_a_reading_tool_that_finds_no_effect_leaves_it_unknown(invoke):
-    shop = Shop("42")
-    tool = ActingTool(succeeded={"/status": "paid back"}, read_back="get_order")
-    state = invoke(build(shop, {"refund": tool})[0], TASK)
-
-    assert state["effects"]["c7"]["outcome"] == "unknown"
 
 
 @pytest.mark.parametrize("error", [ConnectionError, SystemExit, asyncio.CancelledError])

@@ -259,18 +259,6 @@ def test_a_stated_result_outlives_a_kill_before_the_end(fault, tmp_path):
     assert (state["status"], list_outcomes(state)[-1]) == ("success", (ACTED["text"], "stated"))
 
 
-def test_an_approval_holds_for_one_more_start_only():
-    office = Office(Crash(), Crash())
-    orchestrator, _ = resume_after_crash(office, PAY, "done")
-    orchestrator.resume("thread")
-    with pytest.raises(KeyboardInterrupt):
-        orchestrator.resume("thread", APPROVE)
-    asked_again = orchestrator.resume("thread")["question"]
-
-    assert (asked_again["text"], len(office.done)) == (ASKED, 2)
-    assert asked_again["findings"][0].endswith("while the call was under way, 2 times")
-
-
 def test_a_call_of_a_parallel_step_in_which_the_process_died_is_not_made_again():
     office = Office(Crash())
 

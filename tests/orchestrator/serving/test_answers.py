@@ -2,7 +2,6 @@
 
 import asyncio
 
-import pytest
 from langchain_core.messages import AIMessage
 from langgraph.types import interrupt
 
@@ -10,24 +9,10 @@ from orchestrator.serving import OneOrchestrator
 from tests.fakes.acting import approve
 from tests.orchestrator.serving.conftest import GOOD, invite, send
 
-REVIEWED = {"supervision": "human"}
-COMMITMENT = (
-    '{"interpretation": "greet", "scope_in": [], "scope_out": [], "approach": "one sentence",'
-    ' "predicted_output": "a greeting", "confidence": "high", "assumptions": []}'
-)
-ASSESSMENT = '{"met": true, "deviations": [], "concerns": [], "unexpected": []}'
-
 
 async def ask_about_tool(build, *names, thread="asking", **options):
     orchestrator = build(*invite(*names), tools=[send], acting_tools=approve("send"), **options)
     await orchestrator.arun("Invite them", thread)
-    return orchestrator
-
-
-async def ask_about_step(build):
-    replies = ['{"plan": ["Say hello"]}', COMMITMENT, "Hello", ASSESSMENT, GOOD]
-    orchestrator = build(*replies, **REVIEWED)
-    await orchestrator.arun("Greet", "asking")
     return orchestrator
 
 
@@ -94,19 +79,6 @@ async def test_an_answer_about_a_call_is_kept_with_its_author(build, serve, subt
             given = state["results"][0]["tool_calls"][0]["answer"]
             assert (given["answered_by"], given["answer"], bool(given["answered_at"])) == ("Ada", word, True)
             assert "<strong>Ada</strong> answered" in (await client.get(f"/run?thread_id={word}")).text
-
-
-@pytest.mark.parametrize(
-    ("word", "text", "status"), [("approve", "", "success"), ("deny", "too dear", "failed")]
-)
-async def test_an_answer_about_a_step_is_kept_with_its_author(build, serve, word, text, status):
-    client = await serve(await ask_about_step(build))
-
-    await give(client, word, text)
-    run = await wait_until(client, status)
-
-    given = run["state"]["results"][0]["supervision"]["answer"]
-    assert (given["answered_by"], given["answer"], given["text"]) == ("Ada", word, text)
 
 
 async def test_the_form_of_the_inbox_answers(build, serve):
