@@ -89,7 +89,8 @@ def run_python(tree: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     python = sys.executable if tree == ROOT else str(tree / ".venv" / "bin" / "python")
     # Without -P, the folder of this file comes first, and its queue.py hides the one of Python.
     command = [python, "-P", *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(tree)}
+    # A start that compiles every package again would hide what the command does.
+    environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": ""}
     return subprocess.run(command, cwd=tree, env=environment, check=False, capture_output=True, text=True)
 
 

@@ -22,7 +22,6 @@ from evaluation.cases.case_files import MAX_BYTES, YAML_SUFFIXES, CaseSet, read_
 from evaluation.cases.case_result import CaseResult, EvaluationHeader
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import ReadRun, read_runs
-from evaluation.reporting.case_page import write_html
 from evaluation.reporting.junit import write_junit
 from evaluation.reporting.summaries import describe_counts, rank_problems
 from evaluation.values import JsonObject, as_object
@@ -311,7 +310,11 @@ def _take_results(
 
 
 def _write_files(chosen: EvaluateOptions, results: Sequence[CaseResult]) -> None:
-    write_page = partial(write_html, title=", ".join(file.name for file in chosen.files or []))
+    def write_page(path: Path, results: Iterable[CaseResult]) -> None:
+        from evaluation.reporting.case_page import write_html  # Jinja takes a tenth of the start
+
+        write_html(path, results, ", ".join(file.name for file in chosen.files or []))
+
     failed: list[OSError] = []
     for write, path in ((write_page, chosen.html), (write_junit, chosen.junit)):
         try:

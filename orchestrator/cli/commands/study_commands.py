@@ -17,7 +17,6 @@ from rich.text import Text
 from evaluation import read_case_set
 from evaluation.cases.case_files import CaseSet
 from evaluation.cases.case_result import CaseResult, read_end, read_results, read_verdict
-from evaluation.reporting.case_page import write_html
 from evaluation.reporting.summaries import ArmDifference, compare_arms, summarize_arms
 from evaluation.statistics import proportion
 from evaluation.values import JsonObject, as_object
@@ -183,6 +182,8 @@ def compare(  # noqa: PLR0917
                 results = source.sort([*source.take(out, partial(consoles.show_progress, console))])
         unread += describe_unanswered(results)
         if html is not None:
+            from evaluation.reporting.case_page import write_html
+
             write_html(html, results, "Comparison")
     _print(results, as_json=json)
     for sentence in unread:
