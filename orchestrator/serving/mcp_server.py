@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, field
@@ -16,7 +15,7 @@ from mcp.server.fastmcp.exceptions import ToolError
 from mcp.server.stdio import stdio_server
 from mcp.types import ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
-from pydantic_core import to_jsonable_python
+from pydantic_core import to_json
 from typing_extensions import override
 
 from agents.sync import run_loop
@@ -142,12 +141,12 @@ class ClientRuns:
     async def list_latest(self) -> str:
         """List the latest stored runs, each in one line."""
         runs = await asyncio.to_thread(lambda: self.service.history.runs(limit=_LISTED))
-        return _to_json([asdict(run) for run in runs])
+        return to_json(runs).decode()
 
     async def show(self, thread_id: str) -> str:
         """Show a stored run with its whole state: plan, attempts, checks, tool calls, output."""
         run = await asyncio.to_thread(self.service.history.show, unquote(thread_id))
-        return _to_json({**asdict(run.summary), "state": run.state})
+        return to_json({**asdict(run.summary), "state": run.state}).decode()
 
     async def _follow(self, client: Client, execution: Execution) -> ClientResult:
         # A task of its own: anyio repeats a cancellation at each await, also while the run is being stored.
@@ -187,10 +186,6 @@ def _build_answer(client: Client, question: Question, answer: str, text: str) ->
         "text": text,
         "answered_by": f"{person} (MCP)",
     }
-
-
-def _to_json(value: object) -> str:
-    return json.dumps(to_jsonable_python(value))
 
 
 _LISTED: Final = 100

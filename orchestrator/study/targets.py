@@ -27,7 +27,7 @@ from evaluation.values import as_object
 from orchestrator.engine import LangGraphOrchestrator, OrchestratorOptions
 from orchestrator.errors import ConfigurationError, OrchestratorError
 from orchestrator.persistence import Store
-from orchestrator.state.graph_state import OrchestratorState
+from orchestrator.state.graph_state import FailureKind, OrchestratorState
 
 Target: TypeAlias = Callable[[TaskCase, int], object]
 """Executes a case, also given the number of the run, from 0; returns the output as a text, an ``agent_run``,
@@ -109,7 +109,9 @@ def read_output(value: object) -> dict[str, object]:
     return as_object(copied[0])
 
 
-_NO_ANSWER: Final = frozenset({"planner_error", "executor_error", "monitor_error", "supervisor_error"})
+NO_ANSWER: Final[frozenset[FailureKind]] = frozenset(
+    {"planner_error", "executor_error", "monitor_error", "supervisor_error"}
+)
 """Failures that say nothing of a model but that it did not answer."""
 
 
@@ -165,7 +167,7 @@ def describe_unanswered(results: Sequence[CaseResult]) -> list[str]:
     failed: dict[str, list[str]] = {}
     for result in results:
         error, known = result.agent_run.get("error"), as_object(result.agent_run.get("metadata"))
-        if error is not None and known.get("failure", "executor_error") in _NO_ANSWER:
+        if error is not None and known.get("failure", "executor_error") in NO_ANSWER:
             failed.setdefault(result.arm, []).append(str(error))
     return [
         f"{arm}: {len(errors)} of {sum(each.arm == arm for each in results)} runs had no answer: {errors[0]}"

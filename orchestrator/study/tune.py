@@ -29,9 +29,9 @@ from evaluation.statistics import Interval, PairedDifference, paired_difference,
 from orchestrator.errors import ConfigurationError, RunFailedError
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.settings import SupervisionPolicy
-from orchestrator.state.graph_state import ENDED, FailureKind, OrchestratorState
+from orchestrator.state.graph_state import ENDED, OrchestratorState
 from orchestrator.state.plain_values import format_repr
-from orchestrator.study.targets import run_case
+from orchestrator.study.targets import NO_ANSWER, run_case
 from orchestrator.study.tune_spec import (
     DEFAULT,
     FEWEST_HELD_OUT,
@@ -195,10 +195,7 @@ class TuneResult:
         return [state for trial in self.trials for state in trial.states.values()]
 
 
-_NO_VERDICT: Final[frozenset[FailureKind]] = frozenset({
-    "planner_error", "executor_error", "compressor_error", "monitor_error", "supervisor_error",
-    "contract_error", "cancelled",
-})  # fmt: skip
+_NO_VERDICT: Final = NO_ANSWER | {"compressor_error", "contract_error", "cancelled"}
 """Failures that say nothing about a policy: a server was away, say."""
 RunTask: TypeAlias = Callable[[TaskCase, RetryPolicy], OrchestratorState]
 """Runs a task once under a policy."""
