@@ -148,9 +148,11 @@ _BLANK_LINE: Final = regex.compile(r"\n\s*\n")
 _RULE: Final = regex.compile(r"\s*([-*_=])(?:\s*\1){2,}\s*")
 _BULLET: Final = r"[-*+•◦▪‣–]"
 _NUMBER: Final = r"(?:\d{1,3}|[a-zA-Z])[.)]"
-BULLET_POINT: Final = regex.compile(rf"^[ \t]*{_BULLET}[ \t]+(\S.*)$", regex.M)
-NUMBERED_ITEM: Final = regex.compile(rf"^[ \t]*{_NUMBER}[ \t]+(\S.*)$", regex.M)
-_ITEM: Final = regex.compile(rf"^[ \t]*(?:{_BULLET}|{_NUMBER})[ \t]+(\S.*)$", regex.M)
+_ITEMS: Final = {
+    marker: regex.compile(rf"^[ \t]*(?:{mark})[ \t]+(\S.*)$", regex.M)
+    for marker, mark in (("bullet", _BULLET), ("number", _NUMBER), ("any", f"{_BULLET}|{_NUMBER}"))
+}
+"""Matches the items of a list by their marker."""
 CODE_BLOCK: Final = regex.compile(r"^```([^\n`]*)\n(.*?)^```[ \t]*$", regex.M | regex.S)
 """A fenced block of code: its language and its content."""
 _SENTENCE_END: Final = regex.compile(
@@ -228,9 +230,9 @@ def split_sentences(text: str) -> tuple[str, ...]:
     return tuple(part for part in parts if not _SIGNS.fullmatch(part))
 
 
-def find_list_items(text: str) -> tuple[str, ...]:
-    """Find the contents of bullet points and of items with a number or letter."""
-    return tuple(item for item in _ITEM.findall(text) if not _SIGNS.fullmatch(item))
+def find_list_items(text: str, marker: str) -> list[str]:
+    """Find the contents of bullet points, of items with a number or letter, or of both."""
+    return [item for item in _ITEMS[marker].findall(text) if not _SIGNS.fullmatch(item)]
 
 
 def count_characters(text: str) -> int:

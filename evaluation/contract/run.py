@@ -212,7 +212,16 @@ def run_from_state(state: Mapping[str, object]) -> JsonObject:
         raise ContractError(
             f"the run has not ended (its status is {run.status!r}); resume it to its end, or cancel it, first"
         )
+    executed = [*run.results, *run.synthesis]
     records = sorted(run.results, key=lambda record: record.started_at) + run.synthesis
+    accepted = [record for record in executed if record.status in _ACCEPTED_STATUSES]
+    stated = {
+        # The answers of the tools that were asked after the last execution.
+        "probes": [probe for record in executed[-1:] for probe in record.probes],
+        "sources": [record.result for record in accepted[:-1] if record.result],
+        "messages": _tell_cut_off(run, accepted),
+        "model": _name_model(records),
+    }
     return {
         "input": run.task,
         # A reused call had no effect: the call that it is answered from is in the run, too.
@@ -221,11 +230,8 @@ def run_from_state(state: Mapping[str, object]) -> JsonObject:
         ),
         "retries": sum(run.retries.values()),
         "metadata": _label_run(run, records, document.get("thread_id")),
-        **_list_probes(run),
-        **_list_sources(run),
+        **{name: value for name, value in stated.items() if value},
         **_read_end(run),
-        **_tell_cut_off(run),
-        **_name_model(records),
         **convert_usage(run.usage),
     }
 
@@ -245,36 +251,17 @@ def _read_end(run: _State) -> JsonObject:
     return {**output, "error": str((run.failure or {}).get("message") or _NO_TEXT)}
 
 
-def _tell_cut_off(run: _State) -> JsonObject:
+def _tell_cut_off(run: _State, accepted: Sequence[_Record]) -> list[JsonObject]:
     """Return the messages that say that the output was cut off, if it was: it fails as it did in the run."""
-    accepted = _list_accepted(run)
     reason = accepted[-1].cut_off if accepted and run.output is not None else None
-    if reason is None:
-        return {}
     end = {"role": "assistant", "content": run.output, "finish_reason": reason}
-    return {"messages": [{"role": "user", "content": run.task}, end]}
+    return [] if reason is None else [{"role": "user", "content": run.task}, end]
 
 
-def _list_accepted(run: _State) -> list[_Record]:
-    return [each for each in (*run.results, *run.synthesis) if each.status in _ACCEPTED_STATUSES]
-
-
-def _list_sources(run: _State) -> JsonObject:
-    texts = [each.result for each in _list_accepted(run)[:-1] if each.result]
-    return {"sources": texts} if texts else {}
-
-
-def _list_probes(run: _State) -> JsonObject:
-    """Return the answers of the tools that were asked after the last execution, if any was."""
-    last = [*run.results, *run.synthesis][-1:]
-    return {"probes": probes} if last and (probes := last[0].probes) else {}
-
-
-def _name_model(records: Sequence[_Record]) -> JsonObject:
+def _name_model(records: Sequence[_Record]) -> str | None:
     """Return the model, by whose name prices are found, if the executor had only one."""
     names = {record.model for record in records}
-    name = names.pop() if len(names) == 1 else None
-    return {} if name is None else {"model": name}
+    return names.pop() if len(names) == 1 else None
 
 
 def _label_run(run: _State, records: Sequence[_Record], thread_id: object) -> dict[str, object]:

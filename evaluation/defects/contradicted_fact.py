@@ -18,7 +18,6 @@ from evaluation.texts.normal import split_stated
 from evaluation.texts.numbers import (
     CURRENCIES,
     agree_units,
-    is_measured,
     is_money,
     read_field_unit,
     scale_unit,
@@ -187,7 +186,7 @@ def _contradicts(field: _Field, fact: Fact, sentence: str, text: str) -> bool:
     unit = fact.value.unit
     if is_money(unit):
         return is_money(field.unit) and not _mentions_currency(text, unit)
-    if is_money(field.unit) or not is_measured(field.unit):
+    if is_money(field.unit) or field.unit in (None, "%"):
         return False
     is_same_kind = scale_unit(Decimal(1), field.unit, unit) is not None
     return is_same_kind and (abs(field.number) > _SMALL or _names_field(field, sentence))

@@ -19,7 +19,6 @@ from evaluation.texts.numbers import (
     LEAST,
     MEASURES,
     SECOND,
-    is_hundredth,
     read_amounts,
     spell_in_digits,
     write_fractions,
@@ -309,7 +308,8 @@ def _build_amount(text: str, start: int, end: int, number: Sequence[Decimal], *,
     after = None if currency else after
     measure = _look_up(after, MEASURES)
     unit = currency or measure
-    shares = [value / 100 for value in number] if is_hundredth(unit) else []
+    # 5 % are 0.05, too.
+    shares = [value / 100 for value in number] if unit in ("%", "cent") else []
     # A word such as one or second may be no number.
     is_certain = not is_word or (max(number) >= LEAST and text[start : end + 2] != SECOND)
     shown = text[start : after.end() if after and measure else end].strip()

@@ -99,11 +99,6 @@ def normalize_lines(text: str) -> str:
     return _remove_controls(text) if text.isascii() else _normalize_unicode(text)
 
 
-def remove_loose_marks(text: str) -> str:
-    """Remove the combining marks of no script that composed with no letter."""
-    return _LOOSE_MARKS.sub("", text)
-
-
 def fold_case(text: str) -> str:
     """Return a text in NFKC, without invisible characters, case-folded."""
     if text.isascii():
@@ -259,7 +254,7 @@ def read_disguised(text: str) -> str:
     if text.isascii():
         return normalize_lines(text)
     # Before and after NFKC, which turns some look-alikes into other letters.
-    plain = remove_loose_marks(normalize_lines(_WORD_RUN.sub(_read_word, text)))
+    plain = _LOOSE_MARKS.sub("", normalize_lines(_WORD_RUN.sub(_read_word, text)))
     return _WORD_RUN.sub(_read_word, plain)
 
 

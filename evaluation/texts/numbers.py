@@ -53,16 +53,6 @@ def is_money(unit: str | None) -> bool:
     return unit == _ANY_CURRENCY or (unit != "%" and unit in _CURRENCY_UNITS)
 
 
-def is_hundredth(unit: str | None) -> bool:
-    """Return whether a number with a unit may be written as a hundred times as much: 5 % are 0.05."""
-    return unit in ("%", "cent")
-
-
-def is_measured(unit: str | None) -> bool:
-    """Return whether a unit is known, and no share."""
-    return unit is not None and unit != "%"
-
-
 def scale_unit(value: Decimal, unit: str | None, target: str | None) -> Decimal | None:
     """Return a value in another unit; None if the units measure different things."""
     if agree_units(unit, target):

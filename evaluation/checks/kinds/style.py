@@ -11,10 +11,8 @@ import regex
 from evaluation.checks.check_model import BaseCheck, CheckContext, CheckOutcome, Text
 from evaluation.checks.kinds.wording import CountCheck
 from evaluation.checks.segmentation import (
-    BULLET_POINT,
     CONTENT,
     LANGUAGES,
-    NUMBERED_ITEM,
     LanguageCode,
     find_list_items,
     find_other,
@@ -129,9 +127,7 @@ class ListItemCount(CountCheck):
     marker: Literal["any", "bullet", "number"] = "any"
 
     def _count(self, context: CheckContext) -> int:
-        if self.marker == "any":
-            return len(find_list_items(context.text))
-        return len((BULLET_POINT if self.marker == "bullet" else NUMBERED_ITEM).findall(context.text))
+        return len(find_list_items(context.text, self.marker))
 
     def _name_things(self) -> tuple[str, str]:
         name = {"any": "list item", "bullet": "bullet point", "number": "numbered item"}[self.marker]
