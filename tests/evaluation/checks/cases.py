@@ -21,6 +21,7 @@ CASES = [
     ({"check": "excludes", "texts": ["bad", "世界", "سيء", "💩"]}, ["badly good", G, A, E, "你好"], ["Bad!", Z, "هذا سيء", "💩"]),
     ({"check": "excludes", "texts": ["forbidden"]}, ["**for** *bidden* guests", "for * bidden", "for_bid_den", "for<br>bidden", "2*3 ä 你 نعم 😀"], ["for**bid**den", "for<!-- x -->bidden", "for<b>bid</b>den", "forb&#105;dden", "f~~o~~rbidden", "for\u200bbidden"]),
     ({"check": "one_of", "options": ["Ja", "Nein", "نعم", "是", "😀"]}, ["ja.", "**Nein**", "نعم", "是", "😀"], ["vielleicht", "ja und nein", "Ja. Nein."]),
+    ({"check": "one_of", "options": ["no", "no opinion"], "alone": True}, ["No opinion.", "no"], ["no, no opinion"]),
     ({"check": "one_of", "options": ["yes", "no"], "alone": True}, ["Yes.", '"no"'], ["yes, because 😀", "maybe", "Ünde 你 نعم"]),
     ({"check": "starts_with", "text": "Grüße"}, ["Grüße an alle", '"grüße!"', "**Grüße** 😀"], ["Grüßen", "An Grüße", Z, A]),
     ({"check": "ends_with", "text": "Any questions?"}, ["Text. any  questions?", 'So: "Any questions?"', "Ä 你 نعم 😀 Any questions?"], ["Any questions? Bye", "questions?"]),

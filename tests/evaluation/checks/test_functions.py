@@ -66,6 +66,12 @@ def test_any_other_result_is_an_error(result):
     assert "has no result: it " in outcome.sentence
 
 
+def test_an_outcome_that_is_an_error_is_never_a_pass():
+    outcome = check(lambda _: CheckOutcome(True, "the server is away", is_error=True)).evaluate(HELLO)
+
+    assert (outcome.passed, outcome.is_error) == (None, True)
+
+
 def test_a_thread_that_takes_too_long_is_left_behind():
     begin = time.monotonic()
     outcome = check(timeout=0.05)(lambda context: time.sleep(1.5) or True).evaluate(HELLO)

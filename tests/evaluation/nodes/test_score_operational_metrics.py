@@ -18,7 +18,13 @@ def test_a_threshold_without_a_value_says_whether_it_is_a_metric(subtests):
 
 
 def test_a_resource_of_the_run_has_a_bound_with_a_direction(subtests):
-    for bound, status in [({"max": 5}, "passed"), ({"min": 5}, "warning"), ({"min": 5, "max": 9}, "warning")]:
+    for bound, status in [
+        ({"max": 5}, "passed"),
+        ({"max": 3}, "passed"),
+        ({"min": 3}, "passed"),
+        ({"min": 5}, "warning"),
+        ({"min": 5, "max": 9}, "warning"),
+    ]:
         with subtests.test(bound=bound):
             assert evaluate({"agent_run": RUN, "thresholds": {"gpu_seconds": bound}}).status == status
 

@@ -162,6 +162,7 @@ def test_a_cursor_stays_at_its_place_while_runs_come_and_go(opened):
     assert [run.thread_id for run in first] == ["e", "d"]
     assert [run.thread_id for run in rest] == ["c", "b", "a"]
     assert (first.next is None, rest.next) == (False, None)
+    assert opened.history.runs(cursor=first.next, limit=3).next is None
 
 
 def test_a_task_is_found_in_another_case_and_nul_is_in_none(opened):
