@@ -54,6 +54,14 @@ def test_a_retry_gets_the_answer_of_a_call_that_acted_as_the_tool_reads_its_argu
             assert told in list_texts(model)
 
 
+def test_an_answer_that_is_reused_twice_names_the_attempt_that_made_the_call():
+    office, verdicts = Office(), FakeMonitor(refuse(), refuse(), accept())
+    state = build(office, PAY, "hm", PAY, "hm", PAY, "done", monitor=verdicts)[0].run("x")
+
+    first = {"step_index": 0, "attempt": 1}
+    assert [each["tool_calls"][0].get("made_in") for each in state["results"]] == [None, first, first]
+
+
 def test_a_retry_does_not_reuse_an_answer_if_another_call_acted_since_or_a_person_is_to_be_asked(subtests):
     for repeat, replies in [("reuse", [PAY, PAY_BOB]), ("ask", [PAY])]:
         with subtests.test(repeat=repeat):
@@ -226,7 +234,8 @@ def test_the_text_of_a_person_is_the_result_of_a_call_in_which_the_process_died(
     assert (state["status"], state["warnings"], office.done) == ("success", [], ["pay Ada 1.0"])
     assert (call["result"], call["error"], call["gate"]) == (ACTED["text"], None, "stated")
     assert (call["answer"]["answer"], call["answer"]["answered_by"]) == ("correct", "Ada")
-    assert model.prompts[-1][-1].text == ACTED["text"]
+    told = model.prompts[-1][-1]
+    assert (told.text, told.status) == (ACTED["text"], "success")
 
 
 @pytest.mark.parametrize("fault", [Crash(), TimeoutError("late")], ids=["crash", "error"])
