@@ -93,7 +93,7 @@ def require_extra(extra: str) -> Iterator[None]:
     """Explains a failed import in the block.
 
     Args:
-        extra: The extra of this package that has what is imported.
+        extra: The extra of this package that the imported package belongs to.
 
     Raises:
         ConfigurationError: A package of the extra is not installed.

@@ -58,12 +58,8 @@ def read_object(source: str | Path, name: str, example: str) -> dict[str, Any]:
     where = f"{name} {str(source)!r}" if isinstance(source, Path) else name
     try:
         values = read_values(source) if isinstance(source, Path) else parse_yaml(source)
-    except OSError as error:
-        raise ConfigurationError(
-            f"{where} cannot be read ({error.strerror}); give a YAML file in UTF-8"
-        ) from None
-    except ValueError as error:
-        raise ConfigurationError(f"{where}: {error}") from None
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"{where}: {getattr(error, 'strerror', None) or error}") from None
     if isinstance(values, dict):
         return values
     raise ConfigurationError(

@@ -158,7 +158,7 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path):
     binary.write_bytes(b"\xff\xfe\xfa")
 
     for file, problem in (
-        (tmp_path / "none.yaml", " cannot be read (No such file or directory); give a YAML file in UTF-8"),
+        (tmp_path / "none.yaml", ": No such file or directory"),
         (binary, ": the file is not in UTF-8 (invalid start byte at byte 0)"),
     ):
         with pytest.raises(ConfigurationError) as caught:
