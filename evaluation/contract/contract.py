@@ -72,6 +72,8 @@ class ExpectedAction(InputModel):
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the action, or of its alternatives."""
+        if not self.any_of:
+            return (str(self.name),)
         return tuple(dict.fromkeys(str(pattern.name) for pattern in self.patterns))
 
 

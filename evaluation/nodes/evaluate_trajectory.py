@@ -130,7 +130,8 @@ def score_trajectory(  # noqa: PLR0917
     if expected is None and mode in MATCH_MODES:
         return _score_unmatched(actual, rules, bounds)
     match = match_trajectory(actual, expected or (), mode, rules)
-    scores = {name: _read_share(match, name, bounds) for name in SHARES}
+    shares = match.shares
+    scores = {name: _read_share(match, shares[name], name, bounds) for name in SHARES}
     checks = [
         *_check_mode(match, bounds),
         *_check_prohibitions(match, rules, _PROHIBITED),
@@ -220,10 +221,11 @@ def _shorten_names(match: TrajectoryMatch, metric: str) -> list[str]:
     return [shorten(name, _MAX_CHARACTERS) for name in names]
 
 
-def _read_share(match: TrajectoryMatch, name: str, bounds: Mapping[str, JsonObject]) -> Score:
+def _read_share(
+    match: TrajectoryMatch, value: float | None, name: str, bounds: Mapping[str, JsonObject]
+) -> Score:
     if match.error is not None:
         return Unscored(status="error", reason=match.error)
-    value = match.shares[name]
     return _explain_unscored(name, _NO_SHARE[name], bounds) if value is None else value
 
 

@@ -298,9 +298,10 @@ def _spell_words(text: str) -> tuple[str, bytearray]:
 
 
 def _convert_words(text: str) -> str:
-    if _NUMBER_STARTS.isdisjoint(word[:4] for word in _list_words(text)):
+    words = _list_words(text)
+    if _NUMBER_STARTS.isdisjoint(word[:4] for word in words):
         return write_minus(text)
-    german, english = count_function_words(text)
+    german, english = _count_in(words)
     converted = _convert_in_parts(text, "de" if german > english else "en")
     if converted == text and german == english:
         converted = _convert_in_parts(text, "de")
@@ -315,7 +316,10 @@ def _convert_in_parts(text: str, language: str) -> str:
 
 def count_function_words(text: str) -> tuple[int, int]:
     """Count the different German and English function words of a text, which tell its language."""
-    words = _list_words(text)
+    return _count_in(_list_words(text))
+
+
+def _count_in(words: set[str]) -> tuple[int, int]:
     return len(words & _FUNCTION_WORDS["german"]), len(words & _FUNCTION_WORDS["english"])
 
 
