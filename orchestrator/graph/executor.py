@@ -81,7 +81,6 @@ def executor_node(executor: ExecutorMethods, contracts: Contracts, settings: Set
 
     async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
         (index, step), executions = current_step(state), current_records(state)
-        run.start_step(index)
         # Once, and before the executor runs: a step that cannot be judged must cost nothing.
         try:
             demands = contracts.list_demands(state, is_gate=True)
@@ -96,8 +95,8 @@ def executor_node(executor: ExecutorMethods, contracts: Contracts, settings: Set
         started_at, request = datetime.now(UTC).isoformat(), build_request(before, step, executions, policy)
         can_ask_now = can_ask and run.interruptible
         gate = _build_gate(executor.tools, before, place, run, demands, can_ask=can_ask_now)
+        schema, task = contracts.find_schema(state), describe_task(before, index, step)
         observer = CallObserver(write, run.thread_id, "executor", index)
-        task, schema = describe_task(before, index, step), contracts.find_schema(state)
         called = await _call_executor(executor, task, run, gate, request, schema, observer)
         if isinstance(called, Raised) and _can_go_on(
             called, before, run, is_stored=executor.graph is not None

@@ -230,7 +230,6 @@ def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings)
             contracts.list_demands(state)
         except ContractFunctionError as error:
             return build_failure("contract_error", str(error), index, error)
-        run.start_step(index)
         # With the reason if the step was refused.
         executions, policy = current_records(state), settings.options["retry_policy"]
         request = join_refusal(build_request(state, step, executions, policy))

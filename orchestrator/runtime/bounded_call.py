@@ -91,10 +91,6 @@ class RunContext:
         changed, self.changed = self.changed, ()
         return [*changed]
 
-    def start_step(self, step_index: int) -> None:
-        """Starts the clock of a step, unless it runs already."""
-        self._step_starts.setdefault(step_index, time.monotonic())
-
     def restore_usage(self, state: OrchestratorState, branches: Iterable[OrchestratorState]) -> None:
         """Restores the usage of a resumed run, and the usage and failures of its parallel steps."""
         self.spent = state["usage"]
@@ -109,7 +105,7 @@ class RunContext:
             self.stopped = failure
 
     def find_time_bound(self, step_index: int | None) -> TimeBound:
-        """Finds the nearest time limit of a call that starts now."""
+        """Finds the nearest time limit of a call; the clock of a step starts with its first call."""
         now = time.monotonic()
         seconds = math.inf if self.call_timeout is None else self.call_timeout
         reason = f"call_timeout is {self.call_timeout} s and has passed: raise --call-timeout"
@@ -118,8 +114,8 @@ class RunContext:
             left = max(0.0, self.budget.max_seconds - (now - self._started))
             reason = f"max_seconds is {self.budget.max_seconds} and has passed"
             bounds.append(TimeBound(left, "budget_exceeded", reason))
-        if self.step_timeout is not None and step_index in self._step_starts:
-            left = max(0.0, self.step_timeout - (now - self._step_starts[step_index]))
+        if self.step_timeout is not None and step_index is not None:
+            left = max(0.0, self.step_timeout - (now - self._step_starts.setdefault(step_index, now)))
             bounds.append(TimeBound(left, "timeout", f"step_timeout is {self.step_timeout} s and has passed"))
         return min(bounds, key=lambda bound: bound.seconds)
 
