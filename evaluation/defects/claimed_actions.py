@@ -113,18 +113,16 @@ def _list_things(claim: Claim) -> list[str]:
 
 def _is_reported(claim: Claim, calls: Sequence[EvidenceCall], *, is_demanded: bool) -> bool:
     """Return whether an answer that was read may say what the claim repeats: a state from before."""
+    typed = (each for each in read_typed(claim.clause) if each.family.startswith("identifier"))
+    identifiers = [each.value.lower() for each in typed]
     return not claim.is_own and any(
         claim.word in call.stated.lower()
         or mentions_family(call.stated, claim.families, is_past=True)
         or (not is_demanded and _STATE.search(call.stated))
-        or (call.families & claim.families and names_any(call.answer, _list_identifiers(claim)))
+        or (call.families & claim.families and names_any(call.answer, identifiers))
         for call in calls
         if call.state == "read"
     )
-
-
-def _list_identifiers(claim: Claim) -> list[str]:
-    return [each.value.lower() for each in read_typed(claim.clause) if each.family.startswith("identifier")]
 
 
 _STATE: Final = re.compile(r"\b(?:\w+_)?(?:status|state|phase|stage)\b", re.IGNORECASE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, product
 from typing import Final
 
 from evaluation.defects.claimed_actions import find_undone_claims
@@ -57,6 +57,10 @@ _PROVIDER_ERROR: Final = re.compile(
     re.IGNORECASE,
 )
 _CITATION: Final = re.compile(r"\u3010\d+(?:[:\u2020][^\u3011]*)?\u3011|\ue200cite|:contentReference\[")
+_LEAKS: Final = {
+    "control_token": (_CONTROL, "a control token of a model"),
+    "citation_mark": (_CITATION, "a mark for a program"),
+}
 
 
 def find_reviewer_words(evidence: Evidence) -> Iterator[DefectFinding]:
@@ -93,13 +97,9 @@ def find_no_answer(evidence: Evidence) -> Iterator[DefectFinding]:
         if times >= _MOST_EQUAL:
             seen = f"{call[0]} was called {times} times with the same arguments, and answered the same"
             yield DefectFinding("loop", "note", answer.text if answer else "", seen)
-    for turn in evidence.said:
-        if token := _CONTROL.search(turn.raw):
-            seen = f"{token[0]} is a control token of a model"
-            yield DefectFinding("control_token", "note", turn.raw, seen, turn.place)
-        if mark := _CITATION.search(turn.raw):
-            seen = f"{mark[0]} is a mark for a program"
-            yield DefectFinding("citation_mark", "note", turn.raw, seen, turn.place)
+    for turn, (rule, (pattern, what)) in product(evidence.said, _LEAKS.items()):
+        if leaked := pattern.search(turn.raw):
+            yield DefectFinding(rule, "note", turn.raw, f"{leaked[0]} is {what}", turn.place)
 
 
 def _find_fault(answer: EvidenceTurn) -> str | None:

@@ -100,13 +100,10 @@ def _find_emails(data: bytes) -> Iterator[Span]:
 def _find_phones(data: bytes) -> Iterator[Span]:
     written = chain.from_iterable(form.find_spans(data) for form in _PHONES)
     for start, end in chain(written, find_labelled(data, _PHONE_LABEL, _LABELLED_NUMBER)):
-        if stands_alone(data, start, end) and _has_phone_digits(data[start:end]):
+        digits = sum(map(data[start:end].count, b"0123456789"))
+        if digits in _PHONE_DIGITS and stands_alone(data, start, end):
             # A bracket before the number may have counted to the label.
             yield Span(start - (data[start - 1 : start] == b"("), end, "phone", "personal")
-
-
-def _has_phone_digits(number: bytes) -> bool:
-    return sum(number.count(digit) for digit in b"0123456789") in _PHONE_DIGITS
 
 
 def _find_addresses(data: bytes) -> Iterator[Span]:

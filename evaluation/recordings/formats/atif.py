@@ -39,7 +39,8 @@ def _read_trajectory(value: JsonObject) -> Iterator[RecordedRun]:
     steps = read_objects(value, "steps", "the trajectory")
     for agent in dict.fromkeys(map(_name_subagent, steps)):
         own = [step for step in steps if _name_subagent(step) == agent]
-        yield _read_steps(value if agent is None else _name(value, agent), own, ends)
+        named = {"session_id": f"{value.get('session_id')}/{agent}", "agent": value.get("agent")}
+        yield _read_steps(value if agent is None else named, own, ends)
     for child in children:
         yield from _read_trajectory(child)
 
@@ -48,10 +49,6 @@ def _name_subagent(step: JsonObject) -> str | None:
     """Returns the subagent that Claude Code marks a step of; None for the agent itself."""
     extra = read_object(step, "extra", _name_step(step))
     return str(extra.get("agent_id")) if extra.get("is_sidechain") is True else None
-
-
-def _name(value: JsonObject, agent: str) -> JsonObject:
-    return {"session_id": f"{value.get('session_id')}/{agent}", "agent": value.get("agent")}
 
 
 def _read_end(child: JsonObject) -> str:

@@ -18,10 +18,6 @@ _REQUEST: Final = ("messages", "input", "contents")
 _USAGES: Final = ("usage", "usage_metadata", "usageMetadata")
 
 
-def _is_exchange(value: object) -> bool:
-    return _read_reply(_join(value)) is not None
-
-
 def _read_exchange(value: JsonObject) -> Iterator[RecordedRun]:
     read_object(value, "request", "the exchange")
     fields = _join(value)
@@ -103,5 +99,5 @@ EXCHANGE: Final = RunFormat(
     "response of OpenAI, Anthropic or Gemini",
     _read_exchange,
     tuple(frozenset({name}) for name in ("response", "choices", "candidates", "stop_reason", "output")),
-    _is_exchange,
+    lambda value: _read_reply(_join(value)) is not None,
 )
