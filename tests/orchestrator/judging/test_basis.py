@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from evaluation import EvaluationContract, JudgeTrust, evaluate
 from evaluation.contract.requirements import Contract
 from evaluation.judges.figures import VerdictCounts
-from orchestrator.judging.evidence import Evidence, read_evidence
+from orchestrator.judging.evidence import Evidence, is_enough, read_evidence
 from tests.fakes.executor import FakeExecutor, SynthesizingExecutor
 from tests.fakes.hook import RecordingHook
 from tests.fakes.runs import build
@@ -127,6 +127,19 @@ def report_with(*records, metrics=(), status="passed", alerts=()):
         "judge": {"result": {"passed": True}},
         "alerts": [*alerts],
     }
+
+
+def test_a_requirement_is_satisfied_by_more(subtests):
+    for required, enough in [
+        (None, {"checked", "judged", "approved", "unverified"}),
+        ("judged", {"checked", "judged", "approved"}),
+        ("checked", {"checked", "approved"}),
+        ("approved", {"approved"}),
+    ]:
+        with subtests.test(required=required):
+            bases = ("checked", "judged", "approved", "unverified")
+
+            assert {basis for basis in bases if is_enough(basis, required)} == enough
 
 
 def test_the_evidence_is_what_the_report_says_of_form_content_and_actions():

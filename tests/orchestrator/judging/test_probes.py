@@ -118,6 +118,13 @@ def test_a_probe_that_every_answer_fulfils_is_refused(subtests):
             EvaluationContract(checks=[{"check": "probe", "tool": "get_order", **expectation}])
 
 
+def judge_answers(expect, *answers):
+    probe = {"check": "probe", "tool": "get_order", "expect": expect}
+    asked = [{"name": "get_order", "result": answer} for answer in answers]
+    run = {"final_output": "done", "tool_calls": [], "probes": asked}
+    return evaluate({"agent_run": run, "checks": [probe]}).status
+
+
 def test_an_answer_that_describes_an_error_proves_nothing_else(subtests):
     for expect, answer, status in [
         ("refunded", "Error: the order is not refunded", "needs_review"),
@@ -127,14 +134,17 @@ def test_an_answer_that_describes_an_error_proves_nothing_else(subtests):
         ("Error: no such order", "Error: no such order", "passed"),
     ]:
         with subtests.test(expect=expect, answer=answer):
-            probe = {"check": "probe", "tool": "get_order", "expect": expect}
-            run = {
-                "final_output": "done",
-                "tool_calls": [],
-                "probes": [{"name": "get_order", "result": answer}],
-            }
+            assert judge_answers(expect, answer) == status
 
-            assert evaluate({"agent_run": run, "checks": [probe]})["status"] == status
+
+def test_the_last_answer_of_the_tool_decides():
+    assert judge_answers("refunded", "paid", "refunded") == "passed"
+    assert judge_answers("refunded", "refunded", "paid") == "failed"
+
+
+def test_a_number_is_not_met_by_true():
+    assert judge_answers({"items": 1}, {"items": True}) == "failed"
+    assert judge_answers({"items": 1}, {"items": 1.0}) == "passed"
 
 
 def test_a_person_is_asked_after_the_probe_and_sees_what_it_answered():

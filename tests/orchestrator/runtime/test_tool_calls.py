@@ -182,3 +182,9 @@ def test_each_call_and_each_retry_has_a_key_of_its_own_and_a_repetition_after_a_
 
     assert len(set(keys_of(["a"], FakeMonitor(), "thread", replies=replies))) == 4
     assert (len(crashed), len(set(crashed)), len(retried), len(set(retried))) == (2, 1, 2, 2)
+
+
+def test_a_new_run_on_a_used_thread_has_keys_of_its_own():
+    first, second = keys_of(["a"], FakeMonitor(), "thread", "thread")
+
+    assert first != second

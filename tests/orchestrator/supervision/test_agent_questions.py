@@ -10,7 +10,7 @@ from langgraph.types import interrupt
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
-from orchestrator import Question, ResumeError
+from orchestrator import Budget, Question, ResumeError
 from tests.fakes.executor import ExecutorCall, FakeExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
@@ -249,6 +249,16 @@ def test_steps_side_by_side_are_corrected_each_by_itself():
     assert steps == ["one", "two", "two", "end"]
     attempts = [(record["step_index"], record["attempt"]) for record in ended["results"]]
     assert attempts == [(0, 1), (1, 1), (1, 2), (2, 1)]
+
+
+def test_a_budget_counts_what_steps_side_by_side_spent_before_a_resumption():
+    model = ScriptedChatModel(lambda messages: "out")
+    executor = FakeExecutor(lambda step, context: model.invoke(step).text)
+    orchestrator, _ = start_human(executor, plan=PARALLEL_PLAN, budget=Budget(max_model_calls=3))
+    for answer in (CORRECT, APPROVE, CORRECT):
+        state = orchestrator.resume("thread", answer)
+
+    assert (failure_kind(state), len(model.prompts)) == ("budget_exceeded", 3)
 
 
 def test_a_denial_withdraws_the_questions_of_the_steps_beside():
