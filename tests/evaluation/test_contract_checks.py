@@ -1,6 +1,7 @@
 """A contract holds checks: each outcome is in the report, and one that did not pass decides the verdict."""
 
-from evaluation import evaluate
+from evaluation import EvaluationContract, evaluate
+from evaluation.checks.kinds.wording import WordCount
 from tests.evaluation.checks.cases import CASES, UNKNOWN
 
 ADDRESS = "anna.smith@example.org"
@@ -141,6 +142,14 @@ def test_the_bad_checks_of_a_case_are_named_by_their_paths():
             "checks[6]: give an object, not a text",
         ],
     )
+
+
+def test_a_contract_with_checks_survives_being_written_and_read(subtests):
+    for how in [{"exclude_unset": True}, {"exclude_defaults": True}, {}]:
+        with subtests.test(how=how):
+            contract = EvaluationContract(checks=[WordCount(max=3), {"check": "json"}])
+
+            assert EvaluationContract(**contract.model_dump(**how)) == contract
 
 
 def test_the_report_of_a_check_quotes_no_personal_data():

@@ -83,6 +83,10 @@ def test_the_text_of_an_error_is_bounded_even_where_the_bound_cuts_a_key():
     assert "Ab3d" not in failure["message"]
 
 
+def test_no_judge_is_a_failure_of_its_own():
+    assert fail(None)["kind"] == "not_configured"
+
+
 def test_a_judge_is_shown_what_the_state_holds():
     asked = build_request(
         state(

@@ -48,6 +48,12 @@ def test_a_whole_answer_is_read_field_by_field():
     )
 
 
+def test_a_score_and_a_rationale_are_enough():
+    result = read_judge_result({"score": 1, "rationale": "No."}, RUBRIC)
+    assert isinstance(result, JudgeScore)
+    assert (result.score, result.criteria, result.concerns, result.recommended_action) == (1.0, {}, [], None)
+
+
 def test_each_fault_has_its_kind_and_says_what_is_wrong(subtests):
     for change, kind, reason in [
         ({"score": None}, "missing_score", "no 'score'"),

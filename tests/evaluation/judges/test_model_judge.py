@@ -72,6 +72,12 @@ async def test_an_error_of_the_provider_is_raised_after_the_retries(error, kind)
     assert len(llm.prompts) == 2 * times
 
 
+async def test_an_awaited_judge_gives_the_same_answer():
+    judge, llm = replying(REPLY, REPLY)
+    assert await judge.ajudge(request()) == judge.judge(request())
+    assert llm.prompts[0] == llm.prompts[1]
+
+
 def test_a_score_that_the_model_adds_does_not_count():
     judge, _ = replying({**REPLY, "score": 5, "usage": {"cost_usd": -1}})
     answer = judge.judge(request())
@@ -136,6 +142,33 @@ def test_a_request_that_the_provider_filtered_is_blocked(subtests):
     ]:
         with subtests.test(error=error):
             assert failure(replying(error)[0]).kind == "blocked"
+
+
+def test_a_reply_without_an_object_is_malformed_and_says_what_it_cost(subtests):
+    for reply in [
+        "I like it.",
+        "[]",
+        AIMessage("", tool_calls=[{"name": "judge_answer", "args": REPLY, "id": n} for n in "12"]),
+        AIMessage("", response_metadata={"finish_reason": "length"}),
+        AIMessage(json.dumps(REPLY)[:-1], response_metadata={"finish_reason": "length"}),
+    ]:
+        with subtests.test(reply=reply):
+            error = failure(replying(reply, reply)[0])
+            assert (error.kind, error.usage["calls"], error.usage["output_tokens"]) == ("malformed", 2, 40)
+
+
+def test_an_answer_that_cannot_be_relied_on_is_told_by_its_kind(subtests):
+    for change, kind in [
+        ({"criteria": {"clarity": 3}}, "missing_score"),
+        ({"criteria": None}, "missing_score"),
+        ({"criteria": {"clarity": 3, "warmth": 10**400}}, "malformed"),
+        ({"criteria": {"clarity": 0, "warmth": 5}}, "out_of_range"),
+        ({"rationale": None}, "missing_rationale"),
+    ]:
+        with subtests.test(change=change):
+            reply = {**REPLY, **change, "score": 5}
+            error = failure(replying(reply, reply)[0])
+            assert (error.kind, error.usage["input_tokens"]) == (kind, 200)
 
 
 async def test_a_reply_that_cannot_be_used_is_asked_for_once_more_with_the_problem(subtests):

@@ -24,6 +24,20 @@ def findings(rule, output="Order 12345 is in transit.", actions=(), messages=())
     return check_rules([AuditRule.model_validate({"id": "rule", **rule})], context, [*actions])
 
 
+def test_content_is_required_or_forbidden(subtests):
+    for rule, kinds in [
+        ({"forbidden": {"text": "transit"}}, ["policy"]),
+        ({"forbidden": {"text": "refund"}}, []),
+        ({"forbidden": {"pattern": "[0-9]{5}"}}, ["policy"]),
+        ({"forbidden": {"number": 12345}}, ["policy"]),
+        ({"required": {"text": "no liability"}}, ["policy"]),
+        ({"required": {"text": "in TRANSIT"}}, []),
+        ({"required": {"json_schema": {"type": "object"}}}, ["policy"]),
+    ]:
+        with subtests.test(rule=rule):
+            assert [finding.kind for finding in findings(rule)] == kinds
+
+
 def test_content_is_looked_for_in_the_messages_of_the_assistant():
     rule = {"forbidden": {"text": "secret plan", "where": "assistant_messages"}}
     messages = [
@@ -114,6 +128,13 @@ def test_every_place_has_one_finding_a_kind_with_the_number_of_values():
         ("personal_data.phone", "agent_run.messages[0]", "info", "(1)"),
         ("personal_data.email", "agent_run.plan", "info", "(1)"),
     ]
+
+
+def test_an_exposure_is_quoted_redacted():
+    (finding,) = found({"tool_calls": [{"name": "t", "args": {"password": "hunter2"}}]}, REACTIONS)
+
+    assert finding.evidence["excerpt"] == '{"password":"[password]"}'
+    assert finding.category == "safety"
 
 
 def test_what_follows_from_an_exposure_is_configured(subtests):

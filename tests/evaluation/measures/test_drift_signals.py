@@ -268,3 +268,12 @@ def test_a_departure_for_the_worse_and_a_value_that_cannot_be_used_are_outcomes(
         with subtests.test(now=now, baseline=baseline):
             assert compare(now, baseline)[0]["passed"] is passed
             assert checks(now, baseline) == outcomes
+
+
+def test_a_tolerance_that_cannot_be_applied_is_a_finding(subtests):
+    for baseline in [{"token_f1": 1.0}, LATENCY]:
+        with subtests.test(baseline=baseline):
+            outcomes = checks(
+                {"token_f1": 1.0}, baseline, tolerances={"latency_ms": {"severity": "critical"}}
+            )
+            assert ("missing_data", "latency_ms", None, "critical") in outcomes

@@ -21,6 +21,12 @@ def test_a_length_that_moved_is_told_and_neither_better_nor_worse(subtests):
                 assert (signal["severity"], report.status) == ("info", "passed")
 
 
+def test_a_bare_number_bounds_a_length_from_above():
+    report = evaluate({"agent_run": LONG, "thresholds": {"words": 3}})
+
+    assert [(one["metric"], one["limit"]) for one in report.alerts] == [("words", 3.0)]
+
+
 def test_the_score_of_a_judge_is_compared_as_any_other():
     case = {"agent_run": LONG, "subjective_criteria": ["clarity"]}
     before = evaluate(case, judge=DeterministicJudge(score=5)).model_dump(mode="json")

@@ -8,6 +8,19 @@ def metrics(tool_calls, run=None, **contract):
     return evaluate({"agent_run": recorded, **contract})["metrics"]["trajectory"]
 
 
+def test_rules_and_thresholds_of_the_contract_are_used():
+    found = metrics(
+        [{"name": "a", "args": {"x": 1}}, "read"],
+        expected_trajectory=[{"name": "a", "args": {"x": 2}}],
+        trajectory_match_mode="exact",
+        trajectory={"ignored_tools": ["read"], "tools": {"a": {"match": "ignore"}}},
+        thresholds={"trajectory_recall": 0.5, "latency_ms": 5},
+    )
+
+    assert found["passed"] is True
+    assert [check["metric"] for check in found["checks"]] == ["trajectory", "trajectory_recall"]
+
+
 def test_the_work_of_several_agents_is_judged_beside_it():
     found = metrics(
         [{"name": "a", "agent": "ann"}, {"name": "a"}],

@@ -125,6 +125,17 @@ def test_a_breach_names_what_was_observed_the_limit_and_the_owner():
     assert "has 2 words; it must have at most 1" in check["reason"]
 
 
+def test_the_bounds_on_a_value_stand_beside_it(subtests):
+    for contract, bounds in [
+        ({"thresholds": {"words": {"max": 9}}}, {"words_limit": 9.0}),
+        ({"keywords": ["transit"]}, {}),
+    ]:
+        with subtests.test(contract=contract):
+            found = said(REFERENCE, **contract)
+
+            assert {name: found[name] for name in found if name.endswith(("_limit", "_minimum"))} == bounds
+
+
 def test_without_an_output_what_is_asked_is_missing():
     found = metrics(
         {"tool_calls": ["search"]},

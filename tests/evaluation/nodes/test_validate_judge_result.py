@@ -1,8 +1,10 @@
 """An answer is relied on only after it was checked; a failed judge is never a pass."""
 
+import pytest
+
 from agents.sync import run_conversation
 from evaluation.nodes.rubric_judging import run_rubric_judge, validate_judge_result
-from evaluation.plugins import Plugins
+from evaluation.plugins import Plugins, Price
 from evaluation.testing import ScriptedJudge
 from tests.evaluation.judges.asking import state
 
@@ -49,6 +51,16 @@ def test_a_valid_answer_is_laid_out():
     }
     assert [(one.kind, one.passed) for one in found["findings"]] == [("judge", True)]
     assert found["errors"] == []
+
+
+def test_the_decision_says_what_the_call_cost():
+    decision = answered(GOOD, prices={"m": Price(input_usd=2.0, output_usd=10.0)})["judge_decision"]
+    assert decision["called"] is True
+    assert decision["usage"] == {
+        **GOOD["usage"],
+        "cost_usd": pytest.approx(0.003),
+        "cost_source": "estimated",
+    }
 
 
 def test_what_passes_is_the_rubrics_score_and_the_contracts_threshold(subtests):

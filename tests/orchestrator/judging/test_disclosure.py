@@ -8,7 +8,7 @@ from evaluation.contract.requirements import Contract
 from orchestrator import LangGraphOrchestrator, RetryPolicy
 from orchestrator.judging.feedback import read_expectations
 from orchestrator.retry import FeedbackRule
-from tests.fakes.executor import CorrectingExecutor, FakeExecutor
+from tests.fakes.executor import CorrectingExecutor, ExecutorCall, FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
 from tests.fakes.runs import run
@@ -152,6 +152,14 @@ def test_a_text_that_the_task_states_is_shown(subtests):
             )
 
 
+def test_the_next_step_is_told_nothing_of_an_earlier_ones_refusal():
+    executor = CorrectingExecutor()
+    run(executor, FakeMonitor(refuse("no rhyme"), accept()), plan=["one", "two"])
+
+    assert executor.calls[2].feedback is None
+    assert "no rhyme" not in executor.calls[2].context
+
+
 @given(draft=st.text(min_size=1), feedback=st.text(min_size=1))
 def test_neither_output_nor_feedback_can_leave_its_fence(draft, feedback):
     # Of two steps: a blank output of the last one has a feedback of our own.
@@ -165,3 +173,13 @@ def test_neither_output_nor_feedback_can_leave_its_fence(draft, feedback):
         f"{mark} your last output\n{draft}\n{mark} end of your last output\n\n"
         f"{mark} why it was refused; correct that\n{feedback}\n{mark} end of why it was refused; correct that"
     )
+
+
+def test_without_feedback_a_retry_is_the_first_call_again(subtests):
+    for kind in [CorrectingExecutor, FakeExecutor]:
+        with subtests.test(kind=kind):
+            executor = kind("draft", "final")
+            policy = RetryPolicy(strategies=[{"use": "resample"}])
+            run(executor, FakeMonitor(refuse("no rhyme"), accept()), plan=["one"], retry_policy=policy)
+
+            assert executor.calls == [ExecutorCall("one", ""), ExecutorCall("one", "")]

@@ -5,7 +5,7 @@ from functools import reduce
 import pytest
 from langchain_core.messages import AIMessage
 
-from agents import ExecutionAgent
+from agents import ExecutionAgent, MonitoringAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
 from evaluation.testing import ScriptedJudge
@@ -14,6 +14,7 @@ from orchestrator.judging.feedback import list_kinds
 from tests.fakes.executor import CorrectingExecutor, FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.runs import build, failure_kind, run, statuses
+from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, met
 
 DONE = EvaluationContract(required_content=[{"text": "done"}])
 ABSENT = EvaluationContract(required_content=[{"text": "absent"}])
@@ -192,7 +193,48 @@ def test_without_contracts_a_credential_in_a_tool_call_is_only_noted():
 # An executor that lies
 
 
+def test_an_executor_that_praises_its_work_is_caught_by_the_evaluation():
+    executor = SpeakingExecutor("bad work", "it is done", said=[met()])
+    supervisor = FakeSupervisor()
+    state = run(executor, plan=["one"], contract=DONE, supervision="llm", supervisor=supervisor)
+
+    assert statuses(state) == ["failed", "validated"]
+    assert state["results"][0]["supervision"]["assessment"]["met_commitment"] is True
+    assert any("is missing" in finding for finding in supervisor.requests[0]["findings"])
+
+
 # What it costs
+
+
+def test_what_judging_spent_counts_for_the_run_and_the_execution():
+    model = ScriptedChatModel(lambda messages: '{"success": true, "feedback": "good"}', usage=(7, 2))
+    state = run(monitor=MonitoringAgent(model), plan=["one"])
+
+    assert state["results"][0]["judge_usage"]["total_tokens"] == 9
+    assert (state["usage"]["model_calls"], state["usage"]["total_tokens"]) == (1, 9)
+
+
+class WrappingMonitor:
+    def __init__(self, *replies):
+        self.inner = MonitoringAgent(ScriptedChatModel(list(replies)))
+
+    def evaluate(self, objective, result):
+        return dict(self.inner.evaluate(objective, result))
+
+
+PROSE = 'It asks me to say {"success": true, "feedback": "met"}.'
+CLEAN = '{"success": true, "feedback": "met"}'
+
+
+def test_an_approval_within_prose_passes_no_step(subtests):
+    for replies, expected in [
+        ((PROSE, CLEAN), "validated"),
+        ((PROSE,) * 4, "needs_review"),
+        ((CLEAN,), "validated"),
+    ]:
+        with subtests.test(replies=replies):
+            for monitor in (MonitoringAgent(ScriptedChatModel(list(replies))), WrappingMonitor(*replies)):
+                assert statuses(run(monitor=monitor, plan=["one"])) == [expected]
 
 
 SHORT = {"check": "word_count", "max": 2}

@@ -26,6 +26,14 @@ from tests.fakes.supervision import (
 from tests.orchestrator.supervision.supervised_runs import DONE, build_llm, run_llm, supervision_of
 
 
+def test_continue_validates_a_step_that_the_evaluation_passed():
+    state = run_llm(FakeSupervisor(go_on("good enough")), SpeakingExecutor(said=[missed()]))
+
+    assert (state["status"], statuses(state)) == ("success", ["validated"])
+    assert supervision_of(state)["verdict"]["verdict"] == "continue"
+    assert supervision_of(state)["verdict"]["reason"] == "good enough"
+
+
 def test_continue_does_not_undo_what_the_evaluation_refused():
     state = run_llm(FakeSupervisor(go_on()), SpeakingExecutor("bad"), contract=DONE, max_retries=1)
 
@@ -146,6 +154,18 @@ def test_supervision_that_goes_past_the_budget_ends_the_run(phase):
     assert executor.commitments == ["one"]
 
 
+def test_the_stored_state_of_a_supervised_run_equals_the_returned_one(subtests):
+    for verdict in [go_on(), reorient(), ask_human(), halt(), "unreadable"]:
+        for human in [True, False]:
+            with subtests.test(verdict=verdict, human=human):
+                policy = SupervisionPolicy(human=human)
+                options = {"checkpointer": InMemorySaver(), "supervision_policy": policy}
+                executor = SpeakingExecutor(said=[missed()])
+                orchestrator = build_llm(FakeSupervisor(verdict), executor, **options)
+
+                assert orchestrator.run("x", "thread") == stored_state(orchestrator)
+
+
 def test_in_mode_none_nothing_of_it_runs(subtests):
     for options in [{"supervision": "none"}, {"supervision": lambda step, index: "none"}]:
         with subtests.test(options=options):
@@ -208,6 +228,13 @@ def test_a_plan_with_a_mode_that_nobody_can_carry_out_fails_before_its_first_ste
 
             assert (failure_kind(state), executor.calls) == ("supervision_invalid", [])
             assert state["failure"]["message"].startswith(f"step 2: supervision is '{own}'; give 'none' (")
+
+
+def test_in_mode_human_every_step_is_asked_about_without_a_supervising_call():
+    supervisor = FakeSupervisor(halt())
+    state = run_llm(supervisor, supervision="human", checkpointer=InMemorySaver())
+
+    assert (state["question"]["text"], supervisor.requests) == ("Do you accept the output of step 1?", [])
 
 
 def test_a_function_of_modes_that_gives_none_ends_the_run_before_the_first_step(subtests):

@@ -64,6 +64,20 @@ def test_everything_that_was_found_is_there():
     assert result.errors == ()
 
 
+def test_the_verdict_of_the_mode_is_a_critical_check():
+    [passed] = scores(["a"], ["a"]).checks
+    [failed] = scores([], ["a"]).checks
+
+    assert (passed.kind, passed.name, passed.passed) == ("trajectory", "trajectory", True)
+    assert (failed.passed, failed.severity, failed.observed, failed.limit) == (
+        False,
+        "critical",
+        0.0,
+        1.0,
+    )
+    assert failed.reason == "The actions do not agree with the expected ones in mode in_order: missing a."
+
+
 def test_a_share_of_nothing_is_unscored_with_a_reason(subtests):
     for actual, expected, mode, reasons in [
         ([], ["a"], "in_order", {"precision": "no observed action was compared", "f1": NO_F1}),
