@@ -251,4 +251,4 @@ def _is_without_object(words: Sequence[str], at: int) -> bool:
 def _find_families(verb: str, words: Sequence[str]) -> frozenset[str]:
     # The object of "processed" says what was done.
     names = map(_name_noun_family, words) if verb in _OPEN_VERBS else [_BY_VERB.get(verb)]
-    return frozenset(name for name in names if name)
+    return frozenset(filter(None, names))
