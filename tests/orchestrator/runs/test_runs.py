@@ -6,9 +6,11 @@ import pytest
 
 from orchestrator import LangGraphOrchestrator
 from tests.fakes.executor import FakeExecutor
-from tests.fakes.monitor import FakeMonitor
+from tests.fakes.interruption import interrupt_run
+from tests.fakes.monitor import FakeMonitor, refuse
 from tests.fakes.planner import steps
 from tests.fakes.runs import build as build_run
+from tests.fakes.runs import failure_kind
 from tests.fakes.supervision import SpeakingExecutor
 
 APPROVE = {"answer": "approve"}
@@ -101,3 +103,11 @@ def test_any_text_is_stored(backend, text):
         assert opened.history.show("thread").state == state
 
     assert (state["status"], state["task"], state["results"][0]["result"]) == ("success", task, text)
+
+
+def test_a_resumed_run_keeps_its_own_bound_on_retries(opened):
+    interrupt_run(lambda executor: build(opened, ["one"], executor, max_retries=0), "x", "thread")
+    resumed = build(opened, monitor=FakeMonitor(*[refuse()] * 3), max_retries=2)
+    state = resumed.resume("thread")
+
+    assert (failure_kind(state), len(state["results"])) == ("attempts_exhausted", 1)
