@@ -72,7 +72,12 @@ def test_a_call_without_an_effect_does_not_count(subtests):
 
 def test_only_effects_that_are_certain_break_a_bound_for_good(subtests):
     rules = read_call_rules([Contract.read({"checks": [{"check": "tool_calls", "tool": "book", "max": 1}]})])
-    cases = [("unknown", True, False), ("refused", True, False), ("acted", True, True), ("refused", None, True)]
+    cases = [
+        ("unknown", True, False),
+        ("refused", True, False),
+        ("acted", True, True),
+        ("refused", False, True),
+    ]
     for outcome, writes, is_broken in cases:
         with subtests.test(outcome=outcome, writes=writes):
             note = {"outcome": outcome, **({"writes": True} if writes else {})}
