@@ -8,9 +8,11 @@ from typing import Final
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage
 from langchain_core.tools import ToolException
+from langgraph.types import interrupt
 
 from agents.errors import CallHaltedError, NoEffectError
 from agents.loop.acting_tools import DEFAULT, ActingTool, ActingTools, describe_tool, tell_error
+from agents.loop.call_marks import CallMarks
 from agents.loop.effects import (
     LASTING,
     LOST_START,
@@ -30,6 +32,7 @@ from agents.loop.tool_arguments import ToolRun, build_key
 from agents.parsing.outcomes import may_have_acted
 from agents.reply_types import HumanAnswer
 
+_INTERRUPTED: Final = "the run was interrupted while the call was under way"
 _NOBODY: Final = "The call was denied: there is nobody to ask. Go on without it."
 
 
@@ -97,6 +100,19 @@ def ask_about(  # noqa: PLR0917
     if answer["answer"] == "halt":
         raise CallHaltedError(f"denied by {answer['answered_by']}: {answer['text']}")
     return _deny(answer)
+
+
+def ask_again(gate: CallGate, call: ToolCall, marks: CallMarks, now: str) -> Decision:
+    """Asks whether a call is made that was begun before and has no answer."""
+    asked_at, before = (now, marks.answers) if marks.is_unasked else marks.asked[-1]
+    for _ in range(before):
+        # They are for questions about earlier starts, and for those of the tool itself.
+        interrupt(None)
+    # An approval is for one further start.
+    reason = _INTERRUPTED if marks.starts == 1 else f"{_INTERRUPTED}, {marks.starts} times"
+    # An answer that is stored is for another question, if this one has not reached the store.
+    new_after = before if marks.is_unasked or not marks.has_question else None
+    return ask_about(gate, call, doubt_effect(reason), asked_at, new_after=new_after)
 
 
 def doubt_effect(reason: str) -> Withheld:
@@ -169,7 +185,9 @@ def find_earlier_effect(key: str, effects: Iterable[Effect], attempts: Sequence[
             is_same_attempt=attempt == attempts[-1],
             denial=denial,
         )
-        earlier.append((each, effect.get("key") == key and (is_open or attempt in attempts)))
+        received = [build_key(effect["name"], effect["args"])] if "written" in effect else []
+        is_equal = key in (effect.get("key"), *received)
+        earlier.append((each, is_equal and (is_open or attempt in attempts)))
     return choose_earlier(earlier)
 
 
@@ -202,7 +220,7 @@ def tell_effect(acting: ActingTools, intent: Effect, run: ToolRun | None, output
 def _add_received(intent: Effect, run: ToolRun) -> Effect:
     if (run.name, run.args) == (intent["name"], intent["args"]):
         return intent
-    return {**intent, "name": run.name, "args": run.args, "key": build_key(run.name, run.args)}
+    return {**intent, "name": run.name, "args": run.args, "written": intent["args"]}
 
 
 def list_answered(
@@ -243,10 +261,12 @@ def _decide_repetition(tool: ActingTool, earlier: EarlierCall) -> Withheld | Non
     """Returns the decision about a call after an equal one; None if it is a call like any other."""
     if earlier.outcome == "denied" and earlier.denial is not None and earlier.is_same_step:
         return _deny(earlier.denial, "The same call was denied before in this step")
+    if earlier.outcome == "unknown" and not earlier.answer:
+        return doubt_effect(NOT_ENDED)
     if tool.repeat == "allow" or earlier.outcome in ("refused", "denied"):
         return None
     if earlier.outcome == "unknown":
-        return doubt_effect(earlier.answer or NOT_ENDED)
+        return doubt_effect(earlier.answer)
     if tool.repeat == "reuse" and earlier.is_same_step and earlier.is_latest:
         answer = f"{earlier.answer}\n(This call was not made again: it was made in an earlier attempt.)"
         return Withheld(answer, "reused", earlier=earlier)

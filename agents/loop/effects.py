@@ -52,6 +52,7 @@ class Effect(TypedDict):
     ``gate`` says why the tool did not run, ``approval`` is the answer of a person, and ``made_in`` the
     execution whose answer is reused. ``attempt`` is the id of the attempt, and ``key`` is the same for equal
     calls.
+    ``written`` has the arguments that were decided about, if a middleware gave the tool others.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Effect(TypedDict):
     read_back: NotRequired[ReadBack]
     attempt: NotRequired[str]
     key: NotRequired[str]
+    written: NotRequired[dict[str, object]]
 
 
 @dataclass(frozen=True, slots=True)

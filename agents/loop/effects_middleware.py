@@ -21,9 +21,8 @@ from langchain_core.tools import BaseTool
 from langgraph.errors import GraphInterrupt
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import Runtime
-from langgraph.types import interrupt
 
-from agents.errors import LateDurabilityError
+from agents.errors import LateDurabilityError, ModelSetupError
 from agents.loop.acting_tools import (
     DEFAULT,
     ActingTools,
@@ -33,11 +32,10 @@ from agents.loop.acting_tools import (
     read_acting_tools,
     read_annotations,
 )
-from agents.loop.call_marks import CallMarks, add_mark, forget_answer, read_marks
+from agents.loop.call_marks import add_mark, forget_answer, read_marks
 from agents.loop.decisions import (
-    ask_about,
+    ask_again,
     decide_call,
-    doubt_effect,
     find_earlier_effect,
     is_lasting,
     list_answered,
@@ -90,7 +88,6 @@ Handler: TypeAlias = Callable[[ModelRequest[Any]], ModelResponse[Any]]
 AsyncHandler: TypeAlias = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
 ToolHandler: TypeAlias = Callable[[ToolCallRequest], Any]
 _GUESSING: Final = ActingTools()
-_INTERRUPTED: Final = "the run was interrupted while the call was under way"
 
 
 def merge_effects(current: dict[str, Effect] | None, update: dict[str, Effect]) -> dict[str, Effect]:
@@ -291,6 +288,11 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         acting = self._find_acting(_find_reply(request.state))
         use = describe_tool(acting, call["name"])
         intent = _read_state(request.state).get("effects", {}).get(str(call["id"]))
+        if intent is None and use.treatment is not None:
+            raise ModelSetupError(
+                f"tool {call['name']!r} acts, and a middleware jumped to its call past EffectsMiddleware; "
+                "let it set no jump_to 'tools'"
+            )
         effect, lost = intent or build_effect(call, Made(), gate.execution), 0
         if intent is not None and not use.only_reads and gate.may_have_begun(intent, request):
             asked = yield from self._begin_again(request, call)
@@ -306,7 +308,6 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
                 given: object = output
             except GraphInterrupt as pause:
                 yield from add_mark(request.runtime.config, str(call["id"]), "paused", utc_now().isoformat())
-                gate.note_begun(request, is_begun=False)
                 return self.tell_pause(request, pause, effect)
             except BaseException as error:  # noqa: BLE001 - a tool is user code
                 raise_outer(error)
@@ -330,7 +331,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         if marks.is_unasked:
             yield from add_mark(config, call_id, "asked", now, marks.answers)
         if marks.starts > 0:
-            decision = _ask_again(gate, call, marks, now)
+            decision = ask_again(gate, call, marks, now)
             if isinstance(decision, Withheld):
                 return _withhold(gate, call, decision, marks.starts - 1)
         yield from add_mark(config, call_id, "begun", now)
@@ -375,18 +376,6 @@ def _withhold(gate: CallGate, call: ToolCall, decision: Withheld, lost: int) -> 
     effects = {**note_lost(gate, call, lost), str(call["id"]): effect}
     gate.note_call(call, effect, decision.text)
     return add_effects(build_answer(call, decision.text, is_error=decision.is_error), effects)
-
-
-def _ask_again(gate: CallGate, call: ToolCall, marks: CallMarks, now: str) -> Decision:
-    asked_at, before = (now, marks.answers) if marks.is_unasked else marks.asked[-1]
-    for _ in range(before):
-        # They are for questions about earlier starts, and for those of the tool itself.
-        interrupt(None)
-    # An approval is for one further start.
-    reason = _INTERRUPTED if marks.starts == 1 else f"{_INTERRUPTED}, {marks.starts} times"
-    # An answer that is stored is for another question, if this one has not reached the store.
-    new_after = before if marks.is_unasked or not marks.has_question else None
-    return ask_about(gate, call, doubt_effect(reason), asked_at, new_after=new_after)
 
 
 def _find_reply(state: object) -> AIMessage | None:

@@ -6,7 +6,7 @@ import json
 import re
 from asyncio import CancelledError, current_task
 from base64 import b64decode
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from langchain_core.messages import AIMessage, BaseMessage, InvalidToolCall, ToolCall, ToolMessage
@@ -40,11 +40,15 @@ def read_answer(output: object) -> ToolMessage | None:
 
     The last message is the answer: a Command may hand on an earlier conversation before it.
     """
-    if isinstance(output, Command) and isinstance(output.update, dict):
-        output = output.update.get("messages", [])
-    messages = output if isinstance(output, list) else [output]
-    answers = [message for message in messages if isinstance(message, ToolMessage)]
+    parts = output if isinstance(output, list) else [output]
+    answers = [each for part in parts for each in _list_messages(part) if isinstance(each, ToolMessage)]
     return write_answer(answers[-1]) if answers else None
+
+
+def _list_messages(part: object) -> Sequence[object]:
+    update = part.update if isinstance(part, Command) else {"messages": part}
+    messages = dict(update or ()).get("messages", []) if isinstance(update, Mapping | list) else []
+    return messages if isinstance(messages, list) else [messages]
 
 
 def read_decision(answer: ToolMessage | None) -> str | None:

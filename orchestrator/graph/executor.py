@@ -111,8 +111,8 @@ def executor_node(executor: ExecutorMethods, contracts: Contracts, settings: Set
         update = _end_execution(before, record, called, run)
         for ended in update["results"]:
             write(StepExecuted(thread_id=run.thread_id, record=ended))
-        repeated = executor.tools.warn_of_repeats(state["results"], record)
-        update["warnings"] = [*update.get("warnings", []), *repeated]
+        warned = executor.tools.warn_of_calls(state["results"], record)
+        update["warnings"] = [*update.get("warnings", []), *warned]
         return {**_overwrite_context(compressed), **update}
 
     return node

@@ -9,11 +9,18 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Final, cast
 
-from langchain_core.messages import BaseMessage, ToolCall
+from langchain_core.messages import AIMessage, BaseMessage, ToolCall
 
 from agents.errors import CallHaltedError
-from agents.loop.decisions import choose_earlier
-from agents.loop.effects import CallGate, CallQuestion, EarlierCall, Effect
+from agents.loop.decisions import choose_earlier, list_answered
+from agents.loop.effects import (
+    CallGate,
+    CallQuestion,
+    EarlierCall,
+    Effect,
+    build_effect,
+    read_reply_mark,
+)
 from agents.loop.langgraph_internals import ask_person, read_task_id
 from agents.loop.tool_arguments import hash_call
 from agents.reply_types import HumanAnswer
@@ -117,8 +124,15 @@ class RunGate(CallGate):
         read_recorder().note_call(call, effect, told)
 
     def note_history(self, messages: Sequence[BaseMessage], effects: Mapping[str, Effect]) -> None:
-        """Records the calls before a crash."""
-        read_recorder().restore_calls(messages, effects, self.execution)
+        """Records the calls before a crash, and those that a middleware answered in place of a tool."""
+        answered = {
+            str(call["id"]): build_effect(call, decision, self.execution)
+            for reply in messages
+            if isinstance(reply, AIMessage) and read_reply_mark(reply) is not None
+            for call, decision in list_answered(reply, messages, effects)
+            if self.tools.describe(call["name"]).kind == "acting"
+        }
+        read_recorder().restore_calls(messages, {**answered, **effects}, self.execution)
 
     def _list_current(self) -> list[ToolCallRecord]:
         return read_recorder().list_tool_calls()

@@ -141,20 +141,27 @@ class ExecutorTools:
             fields["received"] = received
         return cast("ToolCallRecord", fields)
 
-    def warn_of_repeats(self, earlier: Sequence[Attempt], record: Attempt) -> list[str]:
-        """Returns a warning for each tool that acts by its name alone, if a call of it was repeated."""
+    def warn_of_calls(self, earlier: Sequence[Attempt], record: Attempt) -> list[str]:
+        """Returns warnings of repeated tools that act by their names alone, and of failed read-backs."""
         made = [call for each in earlier for call in each["tool_calls"] if call.get("outcome") in LASTING]
         repeated = {
             call["name"]
             for call in record["tool_calls"]
             if self.describe(call["name"]).is_guessed and any(self.are_equal(call, each) for each in made)
         }
-        return [f"step {record['step_index'] + 1}: {describe_repeat(name)}" for name in sorted(repeated)]
+        unread = [
+            f"{call['name']} was not read back, since {read['name']} failed: {read['error']}"
+            for call in record["tool_calls"]
+            if (read := call.get("read_back")) is not None and read["error"] is not None
+        ]
+        warnings = [*map(describe_repeat, sorted(repeated)), *unread]
+        return [f"step {record['step_index'] + 1}: {each}" for each in warnings]
 
     def are_equal(self, call: ToolCallRecord, other: ToolCallRecord) -> bool:
         """Returns whether two calls are of one tool, which reads their arguments alike."""
         describe = self.readers.get(call["name"], ToolArguments()).describe
-        return call["name"] == other["name"] and describe(call["args"]) == describe(other["args"])
+        known = [other[name] for name in ("args", "written") if name in other]
+        return call["name"] == other["name"] and describe(call["args"]) in map(describe, known)
 
 
 def describe_repeat(name: str) -> str:

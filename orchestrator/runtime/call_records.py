@@ -144,10 +144,13 @@ def build_withheld(call: ToolCall, effect: Effect, told: str) -> ToolCallRecord:
 
 def read_effect(effect: Effect) -> dict[str, object]:
     """Returns the fields of a call's record that its effect has."""
-    names = {name: name for name in ("name", "args", "outcome", "gate", "made_in", "read_back")}
+    names = {name: name for name in ("name", "outcome", "gate", "made_in", "read_back")}
     fields = {**names, "approval": "answer"}
     noted = {field: effect[name] for name, field in fields.items() if name in effect}  # type: ignore[literal-required]
-    return {**noted, "args": plain_json(effect["args"])}
+    words: dict[str, object] = {
+        name: plain_json(effect[name]) for name in ("args", "written") if name in effect
+    }
+    return {**noted, **words}
 
 
 def read_tool_output(output: object) -> tuple[str | None, str | None]:

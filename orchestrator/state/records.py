@@ -209,6 +209,7 @@ class ToolCallRecord(TypedDict):
     """One tool call of an execution. Calls are in the order of their starts.
 
     ``args`` are the model's words. ``received`` is the same as the tool's schema reads it, if that differs.
+    If a middleware gave the tool other words, these are the ``args``, and those of the model ``written``.
     ``gate`` says why the tool did not run; a "reused" call has the result of the same call in the execution
     ``made_in``. ``answer`` is the answer of a person to the question about the call; a "stated" call has its
     text as the result. ``outcome`` is there if the tool acts. ``writes`` is there
@@ -228,6 +229,7 @@ class ToolCallRecord(TypedDict):
     outcome: NotRequired[EffectOutcome]
     read_back: NotRequired[ProbeRecord]
     received: NotRequired[Json]
+    written: NotRequired[Json]
     writes: NotRequired[Literal[True]]
 
 

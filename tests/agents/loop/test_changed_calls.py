@@ -1,22 +1,27 @@
 """A person or a middleware changes a call, catches its error, removes its messages, or goes back."""
 
+from typing import Annotated
+
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import (
+    AgentMiddleware,
     HumanInTheLoopMiddleware,
     SummarizationMiddleware,
     TodoListMiddleware,
     ToolErrorMiddleware,
     ToolRetryMiddleware,
+    hook_config,
 )
 from langchain.agents.structured_output import ToolStrategy
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.tools import InjectedToolCallId
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from pydantic import BaseModel
 
 from agents import EffectsMiddleware
-from agents.errors import NoEffectError
+from agents.errors import ModelSetupError, NoEffectError
 from agents.testing import ScriptedChatModel
 from orchestrator import ContractMiddleware
 from tests.agents.loop.shop import APPROVED, TASK, THREAD, Shop, ask, build, decide, reply
@@ -72,6 +77,18 @@ def test_the_question_after_a_crash_names_the_edited_call(invoke):
     assert question.value["action_requests"][0]["args"] == {"order": 8}
 
 
+def test_a_call_that_never_ended_is_asked_about_after_another_message_too(invoke, subtests):
+    for acting in (None, ["refund"]):
+        with subtests.test(acting=acting):
+            shop = Shop(Crash())
+            agent, _ = build(shop, acting, script=[ask(7), ask(7), "done"])
+            with pytest.raises(KeyboardInterrupt):
+                invoke(agent, TASK)
+            [question] = invoke(agent, TASK)["__interrupt__"]
+
+            assert (shop.refunds, "the call did not end" in str(question.value)) == ([7], True)
+
+
 def test_an_error_that_another_middleware_catches_is_the_outcome(invoke, subtests):
     for error, outcome in [
         (ConnectionError("connection reset by peer"), "unknown"),
@@ -92,6 +109,60 @@ def test_each_run_of_a_tool_that_a_middleware_calls_again_is_an_effect(invoke):
     state = invoke(build_agent(shop, reply, again), TASK)
 
     assert (shop.refunds, sorted(list_outcomes(state))) == ([7, 7, 7], ["acted", "unknown", "unknown"])
+
+
+class InAnotherForm(AgentMiddleware):
+    """Gives the tool another form of the argument."""
+
+    def wrap_tool_call(self, request, handler):
+        call = request.tool_call
+        return handler(request.override(tool_call={**call, "args": {"order": 1000 + call["args"]["order"]}}))
+
+    async def awrap_tool_call(self, request, handler):
+        call = request.tool_call
+        args = {"order": 1000 + call["args"]["order"]}
+        return await handler(request.override(tool_call={**call, "args": args}))
+
+
+def test_a_call_is_known_again_by_its_words_and_by_what_the_tool_received(invoke, subtests):
+    for again in (7, 1007):
+        with subtests.test(again=again):
+            shop = Shop()
+            script = [ask(7), "It cost 15.", ask(again), "It cost 12.5."]
+            agent = build_agent(shop, script, InAnotherForm(), ContractMiddleware(CHECKED))
+            state = invoke(agent, TASK)
+
+            assert (shop.refunds, list_outcomes(state)) == ([1007], ["acted", "reused"])
+
+
+class Jump(AgentMiddleware):
+    @hook_config(can_jump_to=["tools"])
+    def after_model(self, state, runtime):
+        return {"jump_to": "tools"} if state["messages"][-1].tool_calls else None
+
+
+def test_an_acting_call_that_a_middleware_brings_past_the_decision_is_an_error(invoke):
+    shop = Shop()
+    with pytest.raises(ModelSetupError, match="tool 'refund' acts, and a middleware jumped to its call"):
+        invoke(build_agent(shop, reply, Jump()), TASK)
+    assert shop.refunds == []
+    assert invoke(build_agent(shop, [READING, "done"], Jump()), TASK)["messages"][-1].text == "done"
+
+
+def test_a_tool_that_answers_with_a_list_of_commands_acted(invoke):
+    shop = Shop()
+
+    def refund(order: int, tool_call_id: Annotated[str, InjectedToolCallId]):
+        """Refund an order."""
+        return [Command(update={"messages": [ToolMessage(shop.refund(order), tool_call_id=tool_call_id)]})]
+
+    agent = create_agent(
+        ScriptedChatModel(reply),
+        [refund],
+        middleware=[EffectsMiddleware(["refund"])],
+        checkpointer=InMemorySaver(),
+    )
+    assert list_outcomes(invoke(agent, TASK)) == ["acted"]
 
 
 def test_an_effect_outlives_its_messages(invoke, subtests):

@@ -125,7 +125,7 @@ from langchain.agents import create_agent
 from langchain_core.messages import AIMessage
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from langgraph.types import Command
+from langgraph.types import Command, interrupt
 from agents import EffectsMiddleware
 from agents.testing import ScriptedChatModel
 
@@ -142,6 +142,8 @@ def note(text: str) -> str:
 
 def refund(order: int) -> str:
     \"\"\"Refund an order, and die at once the first time.\"\"\"
+    if mode == "question":
+        interrupt("Is it right?")
     write(f"refund {order}")
     if action == "run":
         os.kill(os.getpid(), signal.SIGKILL)
@@ -165,9 +167,11 @@ given = {"run": {"messages": [("user", "x")]}, "resume": None}.get(
     action, Command(resume={"decisions": [{"type": action, "message": "it is done"}]})
 )
 db = str(folder / "agent.sqlite")
-if mode == "sync":
+if mode != "async":
     with SqliteSaver.from_conn_string(db) as saver:
         state = build(saver).invoke(given, thread, durability="sync")
+        if (mode, action) == ("question", "run"):
+            state = build(saver).invoke(Command(resume="yes"), thread, durability="sync")
 else:
     async def main():
         async with AsyncSqliteSaver.from_conn_string(db) as saver:
@@ -179,7 +183,7 @@ print(*(asked or [state["messages"][-1].text, *(each["outcome"] for each in stat
 """
 
 
-REJECTED = ("sync", "reject", "unknown", 1)
+REJECTED = [(mode, "reject", "unknown", 1) for mode in ("sync", "question")]
 IN_OTHER_WAYS = [
     ("async", "reject", "unknown", 1),
     *((mode, "approve", "acted unknown", 2) for mode in ("sync", "async")),
@@ -189,7 +193,10 @@ IN_OTHER_WAYS = [
 
 @pytest.mark.parametrize(
     ("mode", "decision", "outcome", "times"),
-    [REJECTED, *(pytest.param(*case, marks=pytest.mark.thorough) for case in IN_OTHER_WAYS)],
+    [
+        *REJECTED,
+        *(pytest.param(*case, marks=pytest.mark.thorough) for case in IN_OTHER_WAYS),
+    ],
 )
 def test_another_process_asks_before_it_makes_the_call_again(tmp_path, mode, decision, outcome, times):
     killed, resumed, answered = (

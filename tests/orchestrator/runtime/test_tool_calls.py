@@ -3,13 +3,18 @@
 import asyncio
 
 import pytest
-from langchain.agents.middleware import ToolRetryMiddleware, wrap_model_call, wrap_tool_call
+from langchain.agents.middleware import (
+    ToolCallLimitMiddleware,
+    ToolRetryMiddleware,
+    wrap_model_call,
+    wrap_tool_call,
+)
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
-from agents import ExecutionAgent
+from agents import ActingTool, ExecutionAgent
 from agents.testing import ScriptedChatModel
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.runs import build
@@ -113,6 +118,34 @@ def test_each_try_of_a_middleware_that_repeats_calls_is_an_effect_of_its_own():
     state = run(ExecutionAgent(model, [refund], middleware=[again]), acting_tools=["refund"])
 
     assert [each["outcome"] for each in state["effects"]] == ["unknown", "acted"]
+
+
+def test_calls_that_a_middleware_answers_at_its_limit_did_not_act():
+    def refund(order: str) -> str:
+        """Refund an order."""
+        raise AssertionError("it was called")
+
+    model = ScriptedChatModel([asks(("refund", {"order": "7"}), ("refund", {"order": "8"}))])
+    limit = ToolCallLimitMiddleware(run_limit=1, exit_behavior="end")
+    state = run(ExecutionAgent(model, [refund], middleware=[limit]), acting_tools=["refund"])
+
+    assert [each["outcome"] for each in state["effects"]] == ["denied", "denied"]
+
+
+def test_a_call_that_cannot_be_read_back_is_warned_of():
+    def refund(order: str) -> str:
+        """Refund an order."""
+        return '{"status": "refunded"}'
+
+    def look(order: str) -> str:
+        raise ConnectionError("the database is away")
+
+    model = ScriptedChatModel([asks(("refund", {"order": "7"})), "done"])
+    state = run(ExecutionAgent(model, [refund]), acting_tools={"refund": ActingTool(read_back=look)})
+
+    assert state["warnings"] == [
+        "step 1: refund was not read back, since look failed: ConnectionError: the database is away"
+    ]
 
 
 @pytest.mark.parametrize("is_async", [False, True])
