@@ -29,7 +29,7 @@ from agents.loop.effects import (
 )
 from agents.loop.tool_answers import name_error, read_answer, read_decision
 from agents.loop.tool_arguments import ToolRun, build_key
-from agents.parsing.outcomes import may_have_acted
+from agents.parsing.prose_outcomes import may_have_acted
 from agents.reply_types import HumanAnswer
 
 _INTERRUPTED: Final = "the run was interrupted while the call was under way"

@@ -10,34 +10,49 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from http import HTTPStatus
-from typing import Final, Literal
+from typing import Final
 
 from agents.parsing.loose_json import load_json, read_beginning, unwrap_fence
-from agents.parsing.tool_names import ACTING_VERBS, has_past_form, list_past_forms, match_past, split_name
-
-Outcome = Literal["acted", "refused", "unknown"]
+from agents.parsing.prose_outcomes import (
+    AFFIRMATION,
+    ENDING_VERBS,
+    ERROR_BEGINNING,
+    WITHOUT_ERROR,
+    Outcome,
+    affirms,
+    read_prose,
+)
+from agents.parsing.tool_names import has_past_form, split_name
 
 _DEPTH: Final = 4
 """Most values within each other that are read."""
-_LONGEST: Final = 2_000
-"""Characters of prose that are read: an answer begins with what was done."""
 
 # Fields of an object. Names and states are compared in lower case without underscores.
 _ERRORS: Final = frozenset(
     {"error", "errors", "iserror", "exception", "errormessage", "errorcode", "failed", "failure", "failures"}
-    | {"fault", "usererrors", "validationerrors"}
+    | {"fault", "usererrors", "validationerrors", "errno"}
 )
+_CAUSES: Final = re.compile(
+    r"(?!on|stop|ignore|continue|last|max)\w*(?:error|failure|refusal|decline|denial|rejection)"
+    r"(?:code|reason|message|summary|text|type)?"
+)
+"""The name of a field which has a value if the call failed."""
 _SUCCESSES: Final = frozenset({"success", "ok", "succeeded", "successful", "issuccess", "executed"})
 _DECISIONS: Final = frozenset(
     {"approved", "accepted", "authorized", "allowed", "permitted", "confirmed", "granted", "valid", "found"}
+    | {"available", "eligible", "possible"}
 )
+_STAYS_FALSE: Final = frozenset({"available", "found", "valid", "granted", "allowed", "permitted"})
+"""Of these, what is false of a thing after a tool has ended it, or taken it."""
 _EXITS: Final = frozenset({"exitcode", "returncode", "exitstatus", "rc"})
 _CODES: Final = frozenset({"statuscode", "httpstatus", "httpcode", "status"})
+_RESULT_CODES: Final = frozenset({"resultcode", "responsecode", "retcode", "errcode"})
 _STATES: Final = frozenset({"status", "state", "outcome", "type"})
+_WHOLE_STATES: Final = (_STATES - {"type"}) | {"phase"} | _RESULT_CODES
+"""Fields that name the state of the whole: a word that is not known leaves the act open."""
 _ABOUT_STATUS: Final = (
     frozenset({"message", "msg", "reason", "detail", "details", "description", "code", "title"})
-    | _ERRORS | _SUCCESSES | _DECISIONS | _EXITS | _CODES | _STATES
+    | {"retmsg", "errmsg"} | _ERRORS | _SUCCESSES | _DECISIONS | _EXITS | _CODES | _STATES | _RESULT_CODES
 )  # fmt: skip
 """The fields of an answer that says no more than its status; other fields are those of a record."""
 _WRAPPERS: Final = frozenset(
@@ -56,6 +71,19 @@ _REFUSED: Final = _FAILED | {
     "failed", "failure", "errored", "declined", "denied", "rejected", "refused", "aborted", "unsuccessful",
     "expired", "forbidden", "timeout", "unauthorized", "abgelehnt", "fehler",
 }  # fmt: skip
+_NEGATIVE: Final = _REFUSED | {
+    "bad", "blocked", "bounced", "conflict", "err", "exceeded", "insufficient", "invalid", "missing", "nok",
+    "reverted", "rollback", "unavailable", "undelivered",
+}  # fmt: skip
+"""Words any of which makes a state a refusal: ``card_declined``, ``INSUFFICIENT_FUNDS``."""
+_NEGATIONS: Final = frozenset({"cannot", "no", "non", "not", "nein", "nicht", "out"})
+_CREATING: Final = frozenset({"add", "create", "insert", "make", "open", "register"})
+_LIVE: Final = frozenset({
+    "active", "applied", "available", "captured", "created", "enabled", "inactive", "live", "new", "online",
+    "open", "opened", "pending", "planned", "progress", "ready", "requested", "resolved", "running",
+    "settled", "solved", "transit", "up", "valid", "waiting",
+})  # fmt: skip
+"""Words for the state of a thing that exists or is being made."""
 _OPEN: Final = re.compile("cancell?ed|draft|ignored|incomplete|noop|skipped|unchanged")
 _DECIDING: Final = "approval|confirmation|authori[sz]ation|review|verification|permission|consent|action"
 _TO_COME: Final = re.compile(
@@ -76,105 +104,6 @@ _ERROR_ELEMENT: Final = re.compile(
 )
 _HEADING: Final = re.compile(r"<(?:title|h1)\b[^<>]*>([^<]*)", re.IGNORECASE)
 _TAG: Final = re.compile(r"<[^<>]*>")
-_PHRASES: Final = "|".join(re.escape(each.phrase) for each in HTTPStatus if each in range(400, 600))
-_ERROR_BEGINNING: Final = re.compile(
-    rf"""[\W_]*+(?: \w*(?:error|exception)[*_]*: | fail(?:ed|ure): | error\ (?:executing|invoking)\ tool
-    | an\ error\ occurred\ while\ running\ the\ tool | tool_use_error>
-    | traceback\ \(most\ recent\ call\ last\)
-    | (?:http(?:/[\d.]+)?|(?:error|status|code)(?:\ code)?:?)\ [45]\d\d\b(?!-)
-    | [45]\d\d\W{{1,3}}(?:{_PHRASES}|(?:client|server)\ error)\b | (?:{_PHRASES})\W*\Z
-    | fehler\W*(?:beim|:) )""",
-    re.IGNORECASE | re.VERBOSE,
-)
-"""How the answer of a failed call begins in HTTP, Python, LangGraph, MCP and OpenAI's Agents SDK."""
-_QUOTED: Final = re.compile(
-    r"""(?<!\w)(?:'[^'\n]*'|"[^"\n]*"|`[^`\n]*`|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»)(?!\w)"""
-)
-_WITHOUT_ERROR: Final = re.compile(
-    r"""\b(?:no|0|zero|without(?:\ any)?|kein\w*|ohne)\s(?:\w+\s)?
-        (?:errors?|fail(?:ures?|ed)|problems?|issues?|warnings?|conflicts?|fehlern?|probleme?)\b(?:\ found)?
-    | \b(?:errors?|fail(?:ed|ures?)|fehler)\s?[:=]\s?(?:0|none|null|false|no)\b
-    | \bexit(?:ed)?\W(?:with\s)?(?:code|status)?\W*0\b""",
-    re.VERBOSE,
-)
-_DENIED: Final = (
-    "declined|denied|refused|rejected|expired|failed|aborted|blocked|forbidden|unauthori[sz]ed|unavailable"
-    "|unsuccessful|suspended|timed out|fehlgeschlagen|gescheitert|abgelehnt|abgelaufen|verweigert|abgebrochen"
-    "|gesperrt|verboten|ungültig"
-)
-_CAUSE: Final = "because|due|by|for|since|with|after|the|your|this|it|wegen|von|durch|weil"
-_REFUSALS: Final = (
-    r"\A[45]\d\d: ",
-    r"(?:could|can|did|will|would|may|must) not(?: be| have been)?(?: \w+)?(?: (?:or|and|oder) \w+)*",
-    r"never (?:been )?(?:\w{2,}ed|done)",
-    r"(?:does|do) not (?:exist|have|match|support|belong|allow|own|accept|permit|meet|qualify)",
-    r"not (?:yet |been |be |fully )*(?:\w{2,}ed|\w+able|sent|paid|made|found|done|bought|possible|enough)",
-    r"(?:(?:un|not )able|fail\w*|refus\w*) to(?: \w+)?",
-    r"(?:no \w+(?: \w+)?|nothing) (?:was|were|has been|have been|exists?|found|available)(?: \w+)?",
-    r"no such|nothing to|not enough|insufficient|invalid|too many requests|rate limit\w*|quota exceeded",
-    r"connection (?:was )?(?:reset|refused|closed|aborted|lost)",
-    r"exceed(?:s|ed) (?:the|your|its|max\w*)|with (?:an )?errors?|time[- ]?out",
-    r"exit(?:ed)?\W(?:with )?(?:code|status)?\W*[1-9]\d*",
-    rf"(?:was|were|is|are|been|be|got|has) (?:{_DENIED})",
-    # A participle that is no attribute: "expired tokens" states nothing.
-    rf"(?<!as )(?<!to )(?:{_DENIED})(?=\s*(?:\Z|[.,:;!)(–-]|(?:{_CAUSE})\b))",
-    r"(?:konnten?|kann|darf|dürfen)\b[^.]{0,60}?\bnicht(?: \w+ (?:werden|sein))?",
-    r"(?:wurden?|ist|sind|existier(?:t|en)) nicht(?: \w+)?",
-    r"nicht (?:\w+ )?(?:möglich|erlaubt|vorhanden|verfügbar|\w*ge\w+|\w+iert|(?:be|er|ver)\w+t)",
-    r"kein\w* (?:\w+ )?(?:gefunden|berechtigung|zugriff|guthaben|deckung)",
-)
-_REFUSAL: Final = re.compile("|".join(rf"\b(?:{each})" for each in _REFUSALS))
-"""What states in a sentence that something was not done."""
-_FAULT: Final = re.compile(r"\b(?:errors?|exception|fehler)\b(?! (?:report|log|message|page|handler))")
-"""Nouns that state a refusal, unless the sentence affirms: "ticket 12 created: error on login"."""
-_NOT_BY_THIS: Final = re.compile(
-    r"\b(?:already|bereits|schon"
-    r"|(?:0|zero) (?:of|(?:\w+ )?(?:rows?|records?|items?|messages?|e?mails?|files?|orders?)))\b"
-)
-"""What leaves open whether the call did it: it had been done before, or it was done to nothing."""
-_NOT_YET: Final = re.compile(
-    r"\b(?:(?:will|would|must|shall|can) (?:\w+ )?be|once|dry[- ]run|wird|probelauf)\b"
-)
-"""What says of an act that it is still to come."""
-_LATE: Final = re.compile(
-    r"""(?:\A|\b(?:http(?:/[\d.]+)?|\w*error|\w*exception|status|(?:status\ ?)?code)\b)\W{0,9}5\d\d\b
-    | \b(?:server\ (?:error|fault)|service\ (?:is\ )?(?:temporarily\ )?unavailable|gateway
-        |time[sd]?[\ -]?out|deadline\ exceeded|(?:respon\w+|answer\w*|reply)\ in\ time
-        |(?:not|never|no|without(?:\ an?)?)\ respon\w+
-        |conne(?:ct|x)ion|lost\ (?:the\ )?(?:contact|link)|reset\ by\ peer|broken\ pipe|hung\ up|network
-        |socket|unreachable|upstream|partial\w*|zeitüberschreitung|verbindung\w*|serverfehler)\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
-"""What leaves open in the answer of a failed call whether it acted before it failed."""
-_TURN: Final = re.compile(r"\b(?:but|however|although|though|except|aber|jedoch|allerdings)\b")
-_AFFIRMING: Final = (
-    "ok(?:ay)?|yes|true|ack|done|success\\w*|succe[es]d(?:ed|s)?|complete[ds]?|finished|accepted|added|confirmed"
-    "|queued|scheduled|processed|recorded|received|started|initiated|executed|performed|stored|credited"
-    "|delivered|printed|built|approved|20[0-6]|ja|erledigt|fertig|erfolgreich\\w*|abgeschlossen|gesendet|versandt"
-    "|verschickt|erstellt|angelegt|gespeichert|gelöscht|storniert|gebucht|bezahlt|gezahlt|überwiesen"
-    "|aktualisiert|geändert|hinzugefügt|erstattet|bestellt|bestätigt|ausgeführt|übertragen|entfernt|reserviert"
-    "|veröffentlicht|eingetragen|gekündigt|angenommen|aufgegeben|übermittelt|freigegeben"
-)
-_ENDING_VERBS: Final = frozenset({
-    "ban", "block", "cancel", "close", "decline", "deny", "discard", "drop", "kill", "mute", "reject",
-    "revoke", "suspend", "terminate", "void", "withdraw",
-})  # fmt: skip
-"""Acting verbs whose past form affirms nothing in the answer of a tool with another verb."""
-_PAST: Final = "|".join(
-    sorted({form for verb in ACTING_VERBS - _ENDING_VERBS for form in list_past_forms(verb)})
-)
-_NAMED_ID: Final = (
-    r"(?:ids?|number|no|nr|ref|reference|code|confirmation|ticket|kennung|nummer)\b\W{0,3}"
-    r"(?:is |ist )?#?[\w-]*\d"
-)
-_AFFIRMATION: Final = re.compile(rf"\b(?:{_NAMED_ID}|(?:{_AFFIRMING}|{_PAST})\b)")
-_BEGINS_AFFIRMING: Final = re.compile(
-    rf"[\W_]*(?:(?:i|we|have|has|been|all|successfully|status|result)\b[\W_]*)*(?:{_AFFIRMING}|{_PAST})\b"
-)
-_LONE_ID: Final = re.compile(
-    r"(?=\S*\d)(?=\S*[^\W\d]|\d+-\d|#)[#\w:/.?=&%@+-]{3,}|https?://\S+|[✓✔✅👍]\ufe0f?"
-)
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
 
 
 def read_outcome(tool: str, answer: object, *, is_error: bool = False) -> Outcome:
@@ -188,11 +117,6 @@ def read_outcome(tool: str, answer: object, *, is_error: bool = False) -> Outcom
     return "refused" if is_error else _read_value(tool, answer, _DEPTH)
 
 
-def may_have_acted(answer: str) -> bool:
-    """Checks whether the answer of a failed call leaves open that it acted before a server failed."""
-    return _LATE.search(answer.replace("_", " ")) is not None
-
-
 def states_error(answer: object, depth: int = _DEPTH) -> bool:
     """Checks whether the answer of any tool, also of one that reads, says that the call failed.
 
@@ -204,7 +128,7 @@ def states_error(answer: object, depth: int = _DEPTH) -> bool:
     """
     parts: Sequence[object] = answer if isinstance(answer, list) else ()
     if isinstance(answer, str):
-        if answer.strip(" .!").lower() in _REFUSED or _ERROR_BEGINNING.match(answer):
+        if answer.strip(" .!").lower() in _REFUSED or ERROR_BEGINNING.match(answer):
             return True
         parts = [_load(answer)]
     elif isinstance(answer, Mapping):
@@ -242,7 +166,7 @@ def _is_failure(name: str, value: object, states: frozenset[str]) -> bool:
         return value in (False, 0) if text is None else text in _NO
     if name in _EXITS:
         return value not in (0, None) and text not in _NO
-    is_code = name in _CODES and _ERROR_CODE.fullmatch(str(value)) is not None
+    is_code = name in _CODES | _RESULT_CODES and _ERROR_CODE.fullmatch(str(value)) is not None
     return is_code or (name in _STATES and text in states)
 
 
@@ -294,13 +218,14 @@ def _read_text(tool: str, text: str, depth: int) -> Outcome:
     word = text.strip().lower()
     if _NOTHING.fullmatch(word):
         return "unknown"
-    if not has_past_form(tool, word.rstrip(".!")) and (word in _NO or states_error(text, 0)):
+    is_error = states_error(text, 0) and not WITHOUT_ERROR.match(word)
+    if (is_error or word in _NO) and not has_past_form(tool, word.rstrip(".!")):
         return "refused"
     if not _MARKUP.match(text):
-        return _read_prose(tool, text)
+        return read_prose(tool, text)
     if _ERROR_ELEMENT.search(text):
         return "refused"
-    return _read_prose(tool, html.unescape("\n".join(_HEADING.findall(text)) or _TAG.sub(" ", text).strip()))
+    return read_prose(tool, html.unescape("\n".join(_HEADING.findall(text)) or _TAG.sub(" ", text).strip()))
 
 
 def _read_object(tool: str, fields: Mapping[str, object], depth: int) -> Outcome:
@@ -316,39 +241,105 @@ def _read_object(tool: str, fields: Mapping[str, object], depth: int) -> Outcome
 
 def _list_signs(tool: str, fields: Mapping[str, object]) -> Iterator[Outcome]:
     """Yields the fields of an object that speak against an act."""
-    is_status = _ABOUT_STATUS.issuperset(fields)
+    is_status = _says_only_status(fields)
     numbers = {name: value for name, value in fields.items() if type(value) is int}
     for name, value in fields.items():
         if _is_failure("statuscode" if name == "code" and is_status else name, value, _FAILED):
-            # A number of failures may stand beside one of successes.
+            # A number of failures may stand beside one of successes, and a record may tell of an error.
             is_partial = name in numbers and any(numbers[other] > 0 for other in numbers if other != name)
-            yield "unknown" if name in _ERRORS and is_partial else "refused"
-        elif (value is False and has_past_form(tool, name)) or (name == "detail" and isinstance(value, list)):
-            yield "refused"
-        elif name in _REFUSED - _ERRORS - _FAILED and value and not has_past_form(tool, name):
-            yield "refused" if value is True else "unknown"
-        elif name in _DECISIONS and (value is False or _fold_word(value) in _NO - {""}):
-            yield "refused" if is_status else "unknown"
-        elif isinstance(value, str):
+            is_record = isinstance(value, str) and _names_record(tool, fields)
+            yield "unknown" if name in _ERRORS and (is_partial or is_record) else "refused"
+        else:
             yield _read_field(tool, name, value, is_status=is_status)
     counts = [numbers[name] for name in numbers if _COUNTS.fullmatch(name) or has_past_form(tool, name)]
     if counts and not any(counts):
         yield "unknown"
 
 
-def _read_field(tool: str, name: str, text: str, *, is_status: bool) -> Outcome:
-    """Reads what a text says in a field: "acted" if it says nothing against an act."""
-    word = _fold_word(text)
-    if name.endswith(("status", "state", "outcome")) and not name.startswith(_EARLIER):
-        # A tool that sets a state answers with the state that it has set.
-        states = _FAILED if {"status", "state", "stage"} & {*split_name(tool)} else _REFUSED
-        if has_past_form(tool, word):
-            return "acted"
-        if word in states or _ERROR_BEGINNING.match(text):
-            return "refused"
-        return "unknown" if _OPEN.fullmatch(word) or _TO_COME.fullmatch(word) else "acted"
+def _says_only_status(fields: Mapping[str, object]) -> bool:
+    """Checks whether an object has no field of a record: those that are null or "not done" are none."""
+    return all(
+        name in _ABOUT_STATUS
+        or _CAUSES.fullmatch(name)
+        or value is None
+        or (value is False and AFFIRMATION.fullmatch(name))
+        for name, value in fields.items()
+    )
+
+
+def _names_record(tool: str, fields: Mapping[str, object]) -> bool:
+    state = fields.get("status", fields.get("state"))
+    return (
+        bool(fields.get("id")) and isinstance(state, str) and _read_state(tool, state, _NEGATIVE) == "acted"
+    )
+
+
+def _read_denied(tool: str, name: str, *, is_status: bool) -> Outcome:
+    """Reads a field whose value is false or no: "acted" if that says nothing against an act."""
+    if has_past_form(tool, name) or name in _WHOLE_STATES:
+        return "refused"
+    if name in _STAYS_FALSE and ENDING_VERBS & {*split_name(tool)}:
+        return "unknown"
+    if is_status:
+        return "refused" if name in _DECISIONS or AFFIRMATION.fullmatch(name) else "acted"
+    return "unknown" if name in _DECISIONS - {"available"} else "acted"
+
+
+def _read_code(name: str, code: int, *, is_status: bool) -> Outcome:
+    is_code = name in _RESULT_CODES or (name in _CODES and code in range(300, 400))
+    is_code = is_code or (is_status and name in _CODES | {"code"})
+    return "unknown" if is_code and code not in (0, 1, *range(200, 300)) else "acted"
+
+
+def _read_field(tool: str, name: str, value: object, *, is_status: bool) -> Outcome:
+    """Reads what a field says of an act: "acted" if it says nothing against it."""
+    if name == "detail" and isinstance(value, list):
+        return "refused"
+    if value is False or _fold_word(value) in {"false", "no", "nein"}:
+        return _read_denied(tool, name, is_status=is_status)
+    if name in _REFUSED - _ERRORS - _FAILED and value and not has_past_form(tool, name):
+        return "refused" if value is True else "unknown"
+    if type(value) is int:
+        return _read_code(name, value, is_status=is_status)
+    return _read_word(tool, name, value, is_status=is_status) if isinstance(value, str) else "acted"
+
+
+def _read_word(tool: str, name: str, text: str, *, is_status: bool) -> Outcome:
+    if name.startswith(_EARLIER):
+        return "acted"
+    is_whole = name in _WHOLE_STATES
+    if is_whole or name.endswith(("status", "state", "outcome")) or (name == "result" and " " not in text):
+        # What was created may be in any state.
+        is_made = not is_whole or (not is_status and bool(_CREATING & {*split_name(tool)}))
+        negative = _NEGATIVE | _NEGATIONS if is_whole or name == "result" else _NEGATIVE
+        read = _read_state(tool, text, negative)
+        return "acted" if read == "unknown" and is_made and not _is_open(text) else read
+    if _CAUSES.fullmatch(name) and _is_stated(text):
+        return "refused" if is_status else "unknown"
     is_refused = is_status and _read_text(tool, text.replace("_", " "), 1) == "refused"
     return "refused" if is_refused else "acted"
+
+
+def _is_open(state: str) -> bool:
+    word = _fold_word(state)
+    return bool(_OPEN.fullmatch(word) or _TO_COME.fullmatch(word))
+
+
+def _read_state(tool: str, text: str, negative: frozenset[str]) -> Outcome:
+    """Reads the value of a state, word by word: a word that is not known affirms nothing."""
+    plain = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).replace("_", " ").lower()
+    words = {*re.findall(r"[^\W\d]+", WITHOUT_ERROR.sub("ok", plain))}
+    # A tool that sets a state answers with the state that it has set.
+    sets_state = bool({"status", "state", "stage"} & {*split_name(tool)})
+    word = _fold_word(text)
+    if has_past_form(tool, word) or word in {*split_name(tool)} - _FAILED:
+        return "acted"
+    if words & (_FAILED if sets_state else negative) or ERROR_BEGINNING.match(text):
+        return "refused"
+    if _is_open(text):
+        return "unknown"
+    is_live = words & _LIVE or word.endswith("ing") or text.isdecimal()
+    return "acted" if sets_state or is_live or affirms(tool, plain) else "unknown"
 
 
 def _list_inner_signs(tool: str, fields: Mapping[str, object], depth: int) -> Iterator[Outcome]:
@@ -363,38 +354,3 @@ def _list_inner_signs(tool: str, fields: Mapping[str, object], depth: int) -> It
         if "refused" in read:
             # Beside the fields of a record, it may be that of something else.
             yield "refused" if len(read) == 1 and (is_wrapped or len(fields) == 1) else "unknown"
-
-
-def _read_prose(tool: str, text: str) -> Outcome:
-    """Reads from the prose that a tool answered whether it acted; questions and quotations state nothing."""
-    if _ERROR_BEGINNING.match(text):
-        return "refused"
-    if _LONE_ID.fullmatch(text.strip()):
-        return "acted"
-    plain = _QUOTED.sub("…", text[:_LONGEST]).lower().replace("’", "'")
-    plain = plain.replace("cannot", "can not").replace("can't", "can not").replace("n't", " not")
-    plain = match_past(tool).sub("done", _WITHOUT_ERROR.sub("ok", plain))
-    stated = [read for each in _SENTENCE_END.split(plain) if (read := _read_sentence(each)) != "unknown"]
-    if len({*stated}) <= 1:
-        return stated[0] if stated else "unknown"
-    # What follows a refusal may be done about it; only the tool's own verb contradicts it.
-    return "refused" if stated[0] == "refused" and not _affirms_own_verb(plain) else "unknown"
-
-
-def _read_sentence(sentence: str) -> Outcome:
-    if sentence.rstrip(" \"')").endswith("?"):
-        return "unknown"
-    is_open = _NOT_BY_THIS.search(sentence) is not None
-    if _BEGINS_AFFIRMING.match(sentence):
-        # What follows the verb is about its object: "deleted 3 failed jobs".
-        return "unknown" if is_open or any(map(_REFUSAL.search, _TURN.split(sentence)[1:])) else "acted"
-    if _REFUSAL.search(sentence):
-        return "unknown" if is_open or _affirms_own_verb(sentence) else "refused"
-    if _FAULT.search(sentence) and not _affirms_own_verb(sentence):
-        return "refused"
-    is_open = is_open or _NOT_YET.search(sentence) is not None
-    return "acted" if _AFFIRMATION.search(sentence) and not is_open else "unknown"
-
-
-def _affirms_own_verb(text: str) -> bool:
-    return re.search(r"\bdone\b", _REFUSAL.sub("", text)) is not None

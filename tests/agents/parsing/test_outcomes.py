@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.parsing.outcomes import may_have_acted, read_outcome, states_error
+from agents.parsing.outcomes import read_outcome, states_error
+from agents.parsing.prose_outcomes import may_have_acted
 
 REFUSED = [
     '{"detail": [{"loc": ["body"], "msg": "field required"}]}', '{"fault": {"faultstring": "late"}}',
@@ -174,3 +175,58 @@ def test_what_is_read_may_tell_of_failures(subtests):
     ]:
         with subtests.test(answer=answer):
             assert not states_error(answer)
+
+
+def test_a_state_affirms_by_a_word_that_is_known(subtests):
+    for tool, answer, outcome in [
+        ("charge_card", '{"state": "issuerDeclined"}', "refused"),
+        ("charge_card", '{"status": "NOT_CAPTURED", "id": 7}', "refused"),
+        ("charge_card", '{"status": "limbo"}', "unknown"),
+        ("charge_card", '{"status": "in_dispute", "id": 7}', "unknown"),
+        ("charge_card", '{"status": "refunded", "id": 7}', "unknown"),
+        ("charge_card", '{"id": 7, "refund_status": "no_refund", "status": "settled"}', "acted"),
+        ("charge_card", '{"status": "provisioning"}', "acted"),
+        ("return_items", '{"status": "return requested", "order_id": 7}', "acted"),
+        ("create_user", '{"id": 7, "status": "staged"}', "acted"),
+        ("create_user", '{"id": 7, "status": "invalid_domain"}', "refused"),
+        ("stop_server", '{"status": "stopped"}', "acted"),
+        ("resume_server", '{"status": "stopped"}', "unknown"),
+        ("mark_expired", '{"status": "expired"}', "acted"),
+        ("charge_card", '{"status": false}', "refused"),
+        ("charge_card", '{"charged": "no", "id": 7}', "refused"),
+        ("charge_card", '{"finished": false, "msg": null}', "refused"),
+        ("charge_card", '{"declineReason": "stolen"}', "refused"),
+        ("charge_card", '{"id": 7, "refusalReason": "stolen"}', "unknown"),
+        ("charge_card", '{"id": 7, "on_failure": "retry"}', "acted"),
+        ("charge_card", '{"responseCode": 2017, "errmsg": "x"}', "unknown"),
+        ("charge_card", '{"retcode": 0, "retmsg": "ok"}', "acted"),
+        ("charge_card", '{"id": 7, "error": "printer on fire", "state": "done"}', "unknown"),
+        ("revoke_key", '{"valid": false}', "unknown"),
+        ("check_in", '{"valid": false}', "refused"),
+    ]:
+        with subtests.test(tool=tool, answer=answer):
+            assert read_outcome(tool, answer) == outcome
+
+
+def test_a_sentence_affirms_the_act_of_the_tool(subtests):
+    for tool, answer, outcome in [
+        ("cancel_trip", "The account is suspended", "refused"),
+        ("book_seat", "The seat is locked", "unknown"),
+        ("book_seat", "Seat 4 is purchased", "acted"),
+        ("book_seat", "Seat 4 was reserved by someone else", "unknown"),
+        ("book_seat", "The flight is sold out.", "refused"),
+        ("book_seat", "Code sent to your mail; reply with it to book", "unknown"),
+        ("credit_account", "The invoice was charged", "unknown"),
+        ("credit_account", "40 EUR returned to the card", "acted"),
+        ("credit_account", "Invoice 7 was paid, no credit", "refused"),
+        ("sell_shares", "Sold nothing today.", "refused"),
+        ("sell_shares", "Shares are to be sold", "unknown"),
+        ("update_order", "Order 7 reserved", "acted"),
+        ("remove_rows", "DELETE 12", "acted"),
+        ("remove_rows", "DELETE 0", "unknown"),
+        ("sell_shares", "Errors: none. Shares sold.", "acted"),
+        ("sell_shares", "Weil der Kurs nicht gefallen ist, wurde der Auftrag ausgeführt", "acted"),
+        ("add_row", "psycopg.OperationalError: the server is gone", "refused"),
+    ]:
+        with subtests.test(tool=tool, answer=answer):
+            assert read_outcome(tool, answer) == outcome
