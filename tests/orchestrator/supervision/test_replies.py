@@ -1,13 +1,14 @@
 """Replies become exactly their records; one that cannot be read approves nothing."""
 
 import json
+import re
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.state.records import Commitment, SelfAssessment, SupervisorVerdict
 from orchestrator.supervision.replies import RAW_LIMIT, UNREADABLE_REPLY
-from tests.fakes.model_text import FENCE, json_values, slow
+from tests.fakes.model_text import FENCE, json_values, prose, slow
 from tests.fakes.supervised import (
     a_commitment,
     an_assessment,
@@ -250,6 +251,8 @@ pieces = st.sampled_from(
     ]
 )
 any_text = st.text() | st.lists(pieces | st.text(max_size=4), max_size=16).map("".join)
+verdicts = st.fixed_dictionaries({"verdict": st.just("continue"), "text": st.text(max_size=40) | any_text})
+STATES_CONTINUE = re.compile(r"""verdict["']?\s*:\s*["']?\s*continue""", re.IGNORECASE)
 foreign = json_values | st.dictionaries(
     st.sampled_from(["verdict", "text", "met", "met_commitment", "concerns", "interpretation", "triggers"]),
     json_values | st.sampled_from(["continue", "halt", True]),
@@ -271,3 +274,28 @@ def test_any_text_and_any_foreign_value_give_whole_records(text, value):
         assert is_whole(assessment, SelfAssessment)
     for supervised in (read_verdict(text), convert_verdict(value)):
         assert is_whole(supervised, SupervisorVerdict)
+
+
+@given(any_text)
+@slow
+def test_a_text_approves_only_what_a_closed_object_states(text):
+    if read_verdict(text)["verdict"] == "continue":
+        assert "\\u" in text or STATES_CONTINUE.search(text)
+        assert "}" in text
+    if read_assessment(text)["met_commitment"]:
+        assert "\\u" in text or ("met" in text.lower() and "true" in text.lower())
+        assert "}" in text
+
+
+@given(verdicts, prose, any_text, st.data())
+@slow
+def test_no_verdict_that_is_cut_off_quoted_or_changed_continues(given_verdict, before, after, data):
+    document = json.dumps(given_verdict)
+    cut = data.draw(st.integers(0, len(document) - 1))
+    halt = json.dumps({**given_verdict, "verdict": "halt"})
+    at = data.draw(st.integers(0, len(halt) - 1))
+    changed = halt[:at] + data.draw(st.characters()) + halt[at + data.draw(st.integers(0, 1)) :]
+
+    assert read_verdict(before + document[:cut])["verdict"] == "ask_human"
+    assert read_verdict(document, [f"{before}{document}{after}"])["verdict"] == "ask_human"
+    assert read_verdict(changed)["verdict"] != "continue"
