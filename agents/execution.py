@@ -16,10 +16,12 @@ from agents.errors import TextualCallError
 from agents.loop.effects import find_gate
 from agents.loop.executor_graph import (
     AgentGraph,
-    StepContext,
+    StepOptions,
     build_executor_graph,
+    find_tools,
     has_async_only,
     read_output,
+    use_step,
 )
 from agents.loop.langgraph_internals import choose_durability
 from agents.loop.reply_problems import find_unmade_call
@@ -66,12 +68,18 @@ class ExecutionAgent(BaseAgent):
         super().__init__(llm, system_prompt, transport_retry=transport_retry)
         if max_tool_rounds < 1:
             raise ValueError(f"max_tool_rounds is {max_tool_rounds!r}; give a whole number of at least 1")
-        self.tools = build_tools(tools)
         self.max_tool_rounds = max_tool_rounds
-        self._is_async_only = has_async_only(middleware) or has_async_only_tool(self.tools)
         self.graph: AgentGraph | None = None
-        if self.tools or middleware:
-            self.graph = build_executor_graph(llm, self.tools, middleware, max_tool_rounds, transport_retry)
+        if (built := build_tools(tools)) or middleware:
+            self.graph = build_executor_graph(llm, built, middleware, max_tool_rounds, transport_retry)
+        # Middleware may bring tools of its own.
+        self.tools = [] if self.graph is None else find_tools(self.graph)
+        self._is_async_only = has_async_only(middleware) or has_async_only_tool(self.tools)
+
+    def _ask_model(self, user_input: str, schema: JsonSchema | None = None) -> Conversation[str]:
+        if self.graph is None:
+            return (yield from super()._ask_model(user_input, schema))
+        return (yield from self._run_graph(self.graph, self._messages(user_input), schema))
 
     def _execute(
         self,
@@ -182,18 +190,27 @@ class ExecutionAgent(BaseAgent):
             return output
         if self.graph is None:
             return (yield from self._converse_without_tools(messages, schema, sampling))
-        return _end_graph((yield self._call_graph(self.graph, _add_schema(messages, schema), sampling)))
+        return (yield from self._run_graph(self.graph, messages, schema, sampling))
 
-    def _call_graph(
-        self, graph: AgentGraph, messages: Sequence[BaseMessage], sampling: Sampling | None
-    ) -> Call:
+    def _run_graph(
+        self,
+        graph: AgentGraph,
+        messages: Sequence[BaseMessage],
+        schema: JsonSchema | None,
+        sampling: Sampling | None = None,
+    ) -> Conversation[str]:
+        """Runs the graph to its end; a run is told of all calls, also of those before a crash."""
         system = "\n".join(message.text for message in messages if isinstance(message, SystemMessage))
-        others = [message for message in messages if not isinstance(message, SystemMessage)]
-        options = {"context": StepContext(system, sampling), "durability": choose_durability()}
-        arun = partial(graph.ainvoke, {"messages": others}, **options)
-        run = partial(graph.invoke, {"messages": others}, **options)
-        # A plain call has no loop.
-        return Call(partial(run_sync, arun) if self._is_async_only else run, arun)
+        others = [each for each in _add_schema(messages, schema) if not isinstance(each, SystemMessage)]
+        given, durability = {"messages": others}, choose_durability()
+        arun = partial(graph.ainvoke, given, durability=durability)
+        run = partial(graph.invoke, given, durability=durability)
+        with use_step(StepOptions(system, sampling)):
+            # A plain call has no loop.
+            state = yield Call(partial(run_sync, arun) if self._is_async_only else run, arun)
+        if (gate := find_gate()) is not None:
+            gate.note_history(state["messages"], state.get("effects", {}))
+        return read_output(state)
 
 
 def _add_schema(messages: Sequence[BaseMessage], schema: JsonSchema | None) -> list[BaseMessage]:
@@ -202,13 +219,6 @@ def _add_schema(messages: Sequence[BaseMessage], schema: JsonSchema | None) -> l
     if schema is None:
         return [*messages]
     return [*earlier, HumanMessage(prompts.add_schema(last.text, schema))]
-
-
-def _end_graph(state: dict[str, Any]) -> str:
-    """Returns the output of the graph; a run is told of all calls, also of those before a crash."""
-    if (gate := find_gate()) is not None:
-        gate.note_history(state["messages"], state.get("effects", {}))
-    return read_output(state)
 
 
 def _join_request(messages: Sequence[BaseMessage], schema: JsonSchema | None) -> str:

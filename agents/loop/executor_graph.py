@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeAlias, cast
@@ -17,7 +19,7 @@ from langchain_core.messages import (
 from langchain_core.tools import BaseTool
 from langgraph.errors import GraphBubbleUp, GraphInterrupt, ParentCommand
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.prebuilt.tool_node import ToolCallRequest
+from langgraph.prebuilt.tool_node import ToolCallRequest, ToolNode
 from langgraph.types import Command
 
 from agents.errors import ModelSetupError
@@ -41,8 +43,8 @@ AgentGraph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class StepContext:
-    """What LangGraph's runtime passes to the graph of ExecutionAgent.
+class StepOptions:
+    """The options of a step, which are no context of the graph: tools and middleware would see them.
 
     Attributes:
         system: The system prompt of the step; empty for none.
@@ -51,6 +53,20 @@ class StepContext:
 
     system: str = ""
     sampling: Sampling | None = None
+
+
+_NO_OPTIONS: Final = StepOptions()
+_step: Final[ContextVar[StepOptions]] = ContextVar("step_options", default=_NO_OPTIONS)
+
+
+@contextmanager
+def use_step(options: StepOptions) -> Iterator[None]:
+    """Gives the options to the graph of ExecutionAgent that runs within this context."""
+    token = _step.set(options)
+    try:
+        yield
+    finally:
+        _step.reset(token)
 
 
 class ExecutorMiddleware(EffectsMiddleware):
@@ -88,10 +104,10 @@ class ExecutorMiddleware(EffectsMiddleware):
 
     def prepare_request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         """Gives the system prompt and the model of the step."""
-        context = _read_context(request.runtime)
-        other = None if context.sampling is None else context.sampling.model
+        step = _step.get()
+        other = None if step.sampling is None else step.sampling.model
         prepared = super().prepare_request(request if other is None else request.override(model=other))
-        return prepared.override(system_message=SystemMessage(context.system)) if context.system else prepared
+        return prepared.override(system_message=SystemMessage(step.system)) if step.system else prepared
 
     def tell_error(self, request: ToolCallRequest, error: BaseException) -> ToolMessage:
         """Tells the model the error of a tool."""
@@ -166,17 +182,12 @@ class ModelCallMiddleware(AgentMiddleware[Any, Any, Any]):
                 response = ModelResponse(result=[broken])
             return response
 
-        return retry_call(request.model, self._retry, _read_context(request.runtime).sampling, ask)
+        return retry_call(request.model, self._retry, _step.get().sampling, ask)
 
 
 def _has_graph_around(request: ToolCallRequest) -> bool:
     """Returns whether a graph of the user takes the update of a tool for another graph; a run takes none."""
     return find_gate() is None and has_outer_graph(request.runtime.config)
-
-
-def _read_context(runtime: object) -> StepContext:
-    context = getattr(runtime, "context", None)
-    return context if isinstance(context, StepContext) else StepContext()
 
 
 def build_executor_graph(
@@ -214,8 +225,14 @@ def build_executor_graph(
         if middleware
         else [ExecutorMiddleware(max_rounds, caller)]
     )
-    graph = create_agent(llm, [*tools], middleware=around, context_schema=StepContext)
+    graph = create_agent(llm, [*tools], middleware=around)
     return cast("AgentGraph", graph)
+
+
+def find_tools(graph: AgentGraph) -> list[BaseTool]:
+    """Returns the tools that a graph calls itself, also those of its middleware."""
+    nodes = [node.bound for node in graph.nodes.values()]
+    return [tool for node in nodes if isinstance(node, ToolNode) for tool in node.tools_by_name.values()]
 
 
 def has_async_only(middleware: Sequence[AgentMiddleware[Any, Any, Any]]) -> bool:

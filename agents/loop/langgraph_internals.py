@@ -16,10 +16,12 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.config import get_config
 from langgraph.errors import GraphInterrupt
+from langgraph.runtime import Runtime
 from langgraph.types import Command, Interrupt, _interrupt_id, interrupt
 
 _DURABILITY_KEY: Final = "__pregel_durability"
 _SAVER_KEY: Final = "__pregel_checkpointer"
+_RUNTIME_KEY: Final = "__pregel_runtime"
 EDITS_KEY: Final = "hitl_edited_tool_calls"
 INTERRUPT_CHANNEL: Final = "__interrupt__"
 """The channel of an open interrupt in the pending writes of a checkpoint.
@@ -48,19 +50,27 @@ def read_values(config: RunnableConfig | None = None) -> Mapping[str, object]:
     return (read_config() if config is None else config).get("configurable", {})
 
 
-def build_nested_config(config: RunnableConfig) -> RunnableConfig:
-    """Returns the config of a node for what it calls: without the recursion limit and the durability.
+def build_nested_config(config: RunnableConfig, own: type) -> RunnableConfig:
+    """Returns the config of a node for what it calls: without the recursion limit, durability and context.
 
-    The caller of a run limits the nodes of the run, and not those of the graphs within them.
+    The caller of a run limits the nodes of the run, and not those of the graphs within them. A graph without
+    a context would see that of the node.
 
     LangGraph 1.2 hands ``durability="sync"`` down to every graph that a node runs. A nested graph without a
     checkpointer then waits for a checkpoint that it never writes, and raises AttributeError. Only the caller
     of that graph could pass another durability, and here the callers are agents and tools of users.
+
+    Args:
+        config: The config of the node.
+        own: The class of the context that only nodes of ours see; that of a graph around them stays.
     """
     # The same crash without nesting: https://github.com/zenml-io/kitaru/issues/403. A test fails when nested
     # graphs no longer crash; this function can go then.
     configurable = {**config.get("configurable", {})}
     configurable.pop(_DURABILITY_KEY, None)
+    runtime = configurable.get(_RUNTIME_KEY)
+    if isinstance(runtime, Runtime) and isinstance(runtime.context, own):
+        configurable[_RUNTIME_KEY] = runtime.override(context=None)
     nested = RunnableConfig(**{**config, "configurable": configurable})
     nested.pop("recursion_limit", None)
     return nested

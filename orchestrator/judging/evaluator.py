@@ -206,7 +206,7 @@ class Evaluator:
         record = judging.record
         place = {"step_index": record["step_index"], "attempt": record["attempt"]}
         named = RunnableConfig(run_name=f"evaluate step {record['step_index'] + 1}", metadata=place)
-        config = RunnableConfig(**{**build_nested_config(read_config()), **named})
+        config = RunnableConfig(**{**build_nested_config(read_config(), RunContext), **named})
         # One compiled graph serves steps that run in parallel, each with its own judge as the context.
         plugins = replace(self._plugins, judge=judging, call_check=judging.run_check)
         return await self._unstored_graph.ainvoke({**case}, config, context=plugins)

@@ -290,7 +290,8 @@ async def call_agent(
     """
     bound, recorder = run.find_time_bound(step_index), run.build_recorder(observer)
     with use_recorder(recorder):
-        context = copy_context_with(build_nested_config(read_config() if config is None else config))
+        nested = build_nested_config(read_config() if config is None else config, RunContext)
+        context = copy_context_with(nested)
     calling = _call_with_retries(method, args, run.transport, recorder)
     task = asyncio.create_task(calling, context=context)
     in_time = await _finish_in_time(task, run, bound)

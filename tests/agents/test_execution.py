@@ -12,6 +12,8 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
+from langgraph.prebuilt import ToolRuntime
+from langgraph.runtime import get_runtime
 from langgraph.types import Command, interrupt
 
 from agents import EffectsMiddleware, ExecutionAgent, ModelSetupError, Sampling, ToolLoopError, prompts
@@ -335,6 +337,70 @@ def test_the_middleware_of_effects_is_refused_since_the_agent_has_it():
     for given in [[EffectsMiddleware()], [Counter(), EffectsMiddleware(["add"])]]:
         with pytest.raises(ValueError, match="an ExecutionAgent has one already; leave it out"):
             ExecutionAgent(ScriptedChatModel(["done"]), [add], middleware=given)
+
+
+class Logged(ExecutionAgent):
+    """An agent whose own way to the model only adds to the request."""
+
+    def invoke(self, user_input):
+        return super().invoke(f"{user_input} Please.")
+
+
+class AwaitedLogged(Logged):
+    async def ainvoke(self, user_input):
+        return await super().ainvoke(f"{user_input} Please.")
+
+
+@pytest.mark.parametrize("kind", [ExecutionAgent, Logged, AwaitedLogged])
+@both_entries
+async def test_invoke_runs_the_agent_with_its_tools_also_below_an_override(kind, awaited):
+    model = ScriptedChatModel([calls(("add", {"a": 2, "b": 3})), "5"])
+    agent = kind(model, [add], "Be exact.")
+    if kind is not ExecutionAgent:
+        said = await execute(agent, awaited)
+    else:
+        said = await agent.ainvoke("s Please.") if awaited else agent.invoke("s Please.")
+
+    assert said == "5"
+    assert answers(model) == [("0", "success", "5")]
+    assert model.prompts[0][0].text == "Be exact."
+    assert model.prompts[0][1].text.endswith("Please.")
+
+
+class Brings(AgentMiddleware):
+    """Brings a tool that can only be awaited."""
+
+    tools = (awaited_add,)
+
+
+@both_entries
+async def test_a_tool_that_middleware_brings_is_a_tool_of_the_agent(awaited):
+    model = ScriptedChatModel([calls(("awaited_add", {"a": 2, "b": 3})), "5"])
+    agent = ExecutionAgent(model, middleware=[Brings()])
+
+    assert [tool.name for tool in agent.tools] == ["awaited_add"]
+    assert await execute(agent, awaited) == "5"
+    assert answers(model) == [("0", "success", "5")]
+
+
+@both_entries
+async def test_tools_and_middleware_see_no_context_of_ours(awaited):
+    seen: list[object] = []
+
+    @tool
+    def look(runtime: ToolRuntime) -> str:
+        """Look."""
+        seen.extend([runtime.context, get_runtime().context])
+        return "seen"
+
+    class Looks(AgentMiddleware):
+        def before_model(self, state, runtime):
+            seen.append(runtime.context)
+
+    agent = ExecutionAgent(ScriptedChatModel([calls(("look", {})), "done"]), [look], middleware=[Looks()])
+
+    assert await execute(agent, awaited) == "done"
+    assert seen == [None] * 4
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 5])

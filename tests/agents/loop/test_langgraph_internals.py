@@ -42,7 +42,7 @@ def run_inner(state):
 
 
 def run_inner_nested(state):
-    return copy_context_with(build_nested_config(read_config())).run(run_inner, state)
+    return copy_context_with(build_nested_config(read_config(), type(None))).run(run_inner, state)
 
 
 def test_a_nested_graph_without_checkpointer_runs_under_durability_sync():

@@ -5,15 +5,17 @@ from types import SimpleNamespace
 
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import HumanInTheLoopMiddleware
+from langchain.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware
 from langchain.agents.structured_output import ToolStrategy
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.runtime import Runtime
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
-from agents import EffectsMiddleware, ExecutionAgent, MonitoringAgent, PlanningAgent
+from agents import ActingTool, EffectsMiddleware, ExecutionAgent, MonitoringAgent, PlanningAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import ConfigurationError, LangGraphOrchestrator, ResumeError
 from tests.fakes.compressor import AsyncFakeCompressor, FakeCompressor, RunCompressor
@@ -252,6 +254,56 @@ def test_a_call_that_a_person_rejected_is_denied_and_may_be_made_in_a_retry():
     assert [each["outcome"] for each in asked["effects"]] == ["denied"]
     assert [each["outcome"] for each in state["effects"]] == ["denied", "acted"]
     assert (state["status"], done) == ("success", ["Ada"])
+
+
+class Asks(AgentMiddleware):
+    """Brings a tool."""
+
+    tools = (StructuredTool.from_function(settle),)
+
+
+def test_a_tool_that_middleware_brings_can_need_an_approval_and_names_other_than_its_are_refused():
+    done.clear()
+    executor = ExecutionAgent(ScriptedChatModel(reply), middleware=[Asks()])
+    options = {"plan": ["one"], "checkpointer": InMemorySaver(), "synthesis": False}
+    with pytest.raises(ConfigurationError, match='names "setle"; the tools of the executor are settle'):
+        build_run(executor, acting_tools=["setle"], **options)
+    orchestrator = build_run(executor, acting_tools={"settle": ActingTool(approve=True)}, **options)
+    asked, before = orchestrator.run("x", "thread")["question"], [*done]
+    state = orchestrator.resume("thread", {"answer": "approve"})
+
+    assert (asked["tool_calls"][0]["name"], before) == ("settle", [])
+    assert (state["status"], done) == ("success", ["Ada"])
+
+
+class Loud(ExecutionAgent):
+    async def ainvoke(self, user_input):
+        return (await super().ainvoke(user_input)).upper()
+
+
+def test_an_override_that_calls_the_agent_has_its_tools_in_a_run():
+    done.clear()
+    executor = Loud(ScriptedChatModel(reply), [settle])
+    options = {**STATED, "plan": ["one"], "checkpointer": InMemorySaver(), "synthesis": False}
+    state = build_run(executor, **options).run("x", "thread")
+
+    assert (state["output"], done) == ("DONE: SETTLED WITH ADA", ["Ada"])
+    assert [each["outcome"] for each in state["effects"]] == ["acted"]
+
+
+@pytest.mark.parametrize("given", [None, {"user": "Ada"}])
+def test_a_node_of_a_graph_sees_the_context_that_is_given_and_not_ours(given):
+    seen: list[object] = []
+
+    async def look(state, runtime: Runtime):
+        seen.append(runtime.context)
+        return {"messages": [AIMessage("Ada")]}
+
+    inner = StateGraph(MessagesState).add_node("look", look).add_edge(START, "look").compile()
+    graph = StateGraph(MessagesState, context_schema=dict).add_node("inner", inner).add_edge(START, "inner")
+    state = build_run(graph.compile(), plan=["one"], executor_context=given, synthesis=False).run("x")
+
+    assert (state["output"], seen) == ("Ada", [given])
 
 
 class Other(TypedDict):
