@@ -16,6 +16,7 @@ from evaluation.graph import DirectCall
 from orchestrator.graph.run_nodes import StepGraph, stop_with_siblings
 from orchestrator.judging.contract_choice import Contracts
 from orchestrator.planning.parallel import build_branches, name_way_on
+from orchestrator.retry.attempt_records import list_effects
 from orchestrator.retry.verdict_updates import accept_output
 from orchestrator.runtime.bounded_call import Node, RunContext
 from orchestrator.settings import Settings
@@ -37,7 +38,7 @@ from orchestrator.state.graph_state import (
     merge_records,
     supervision_mode,
 )
-from orchestrator.state.records import Attempt, EffectRecord, SupervisionMode, ToolCallRecord
+from orchestrator.state.records import SupervisionMode
 
 PARALLEL: Final = "parallel"
 Route: TypeAlias = Callable[[OrchestratorState, SupervisionMode], str]
@@ -317,29 +318,10 @@ def _select_changes(state: OrchestratorState, update: StateUpdate) -> StateUpdat
     """
     new = update.get("results")
     if isinstance(new, list) and new:
-        records = merge_records(state["results"], [new])
-        made = [(record, call) for record in records for call in record["tool_calls"] if "outcome" in call]
-        update = {**update, "effects": [_read_effect(record, call) for record, call in made]}
+        update = {**update, "effects": list_effects(merge_records(state["results"], [new]))}
     known: StateUpdate = {**state}
     return {
         name: value
         for name, value in update.items()
         if (value if name in GROWING else name not in known or known[name] != value)
     }
-
-
-def _read_effect(record: Attempt, call: ToolCallRecord) -> EffectRecord:
-    effect = EffectRecord(
-        step_index=record["step_index"],
-        attempt=record["attempt"],
-        name=call["name"],
-        args=call["args"],
-        outcome=call["outcome"],
-        answer=call["result"] if call["error"] is None else call["error"],
-        is_guessed="writes" not in call,
-    )
-    if "answer" in call:
-        effect["approval"] = call["answer"]
-    if "read_back" in call:
-        effect["read_back"] = call["read_back"]
-    return effect

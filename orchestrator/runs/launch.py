@@ -20,6 +20,7 @@ from orchestrator.errors import ConfigurationError, ResumeError
 from orchestrator.events import Event, RunResumed, RunStarted
 from orchestrator.judging.contract_options import find_case_problem, with_contract
 from orchestrator.judging.executor_tools import ExecutorTools, find_unasked
+from orchestrator.runs.open_executions import OpenExecutions, join_states
 from orchestrator.runs.reader import complete_snapshot
 from orchestrator.runs.resume import (
     PLANNER,
@@ -28,6 +29,7 @@ from orchestrator.runs.resume import (
     decide_resumption,
     list_changed,
     list_unclear,
+    read_values,
     state_from_values,
 )
 from orchestrator.runs.run_saver import (
@@ -117,6 +119,11 @@ class Launcher:
     case: TaskCase | None
     safeguards: Mapping[str, Json]
     reporters: Mapping[str, Reporter]
+
+    @property
+    def executions(self) -> OpenExecutions:
+        """The executions under way in stored runs."""
+        return OpenExecutions(self.tools, self.settings)
 
     def launch_task(
         self, task: str, thread_id: str | None, *, config: RunnableConfig | None = None, replace: bool = False
@@ -223,14 +230,16 @@ class Launcher:
             raise ResumeError(
                 f"thread {format_repr(new_thread_id, 80)} is in use; give another name for the new run"
             )
-        latest = await self.graph.aget_state(checkpoint_config(thread_id))
+        latest = await self.read_snapshot(thread_id)
         if not latest.config["configurable"].get("checkpoint_id"):
             raise ResumeError(describe_unknown_thread(thread_id))
         if problem := schema_problem(thread_id, latest.metadata):
             raise ResumeError(problem)
         with convert_read_errors(thread_id):
             state = await _read_before(self.graph, latest, thread_id, step)
-            warnings = [*state["warnings"], *_warn_of_effects(latest.values.get("effects", []), step)]
+            stored = state_from_values(read_values(latest), self.settings.max_retries)
+            effects = join_states(self.executions.list_states(latest, stored))["effects"]
+            warnings = [*state["warnings"], *_warn_of_effects(effects, step)]
         own = {"max_retries": self.settings.max_retries, "underway": NOTHING_UNDERWAY, "warnings": warnings}
         forked = cast("OrchestratorState", {**with_contract(state, self.case), **own})
         # After the last step, the route of the planner would look for a further one.

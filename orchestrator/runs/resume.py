@@ -25,18 +25,14 @@ from evaluation.checks.contract_checks import FunctionCheck
 from evaluation.contract.requirements import Contract
 from orchestrator.errors import ResumeError
 from orchestrator.planning.parallel import Rejudging, apply_update, find_rejudging
-from orchestrator.retry.verdict_updates import build_failure
 from orchestrator.runs.run_saver import convert_read_errors, describe_unknown_thread, schema_problem
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import (
     BRANCH,
-    NOTHING_UNDERWAY,
     SYNTHESIS,
     UNDERWAY,
     OrchestratorState,
-    StateUpdate,
     blank_state,
-    current_records,
     current_step,
 )
 from orchestrator.state.plain_values import format_repr, format_text, plain_json
@@ -234,23 +230,6 @@ def _decide_review(answer: object, review: human.Review, question: Question, now
         others = f", or {review.form}" if question["accepts"] else ""
         raise ResumeError(f"{read}{others}; the question is still open")
     return review.decide(read["answer"], read["text"])
-
-
-def list_cancelled(resumed: Resumption, reason: str) -> list[tuple[str, OrchestratorState]]:
-    """Returns the last states of a stored run that is cancelled: of its graph and its nested graphs."""
-    question = resumed.state["question"]
-    failure = build_failure("cancelled", reason, None if question is None else question["step_index"])
-    ended = cast("OrchestratorState", {"question": None, **failure})
-    states = [(BRANCH, resumed.state), *resumed.nested]
-    return [(name, {**state, **ended}) for name, state in states]
-
-
-def join_cancelled(ended: Sequence[tuple[str, OrchestratorState]]) -> OrchestratorState:
-    """Returns the last state of a cancelled run with the executions in the states of its nested graphs."""
-    parallel = [record for name, each in ended if name == BRANCH for record in current_records(each)]
-    answers = [record for name, each in ended if name == SYNTHESIS for record in current_records(each)]
-    update: StateUpdate = {"results": parallel, "synthesis": answers, "underway": NOTHING_UNDERWAY}
-    return apply_update(ended[0][1], update)
 
 
 SAFEGUARDS: Final = "orchestrator_safeguards"

@@ -33,7 +33,8 @@ from orchestrator.events import (
 from orchestrator.retry.verdict_updates import build_failure
 from orchestrator.runs.history import History
 from orchestrator.runs.launch import GraphInput, Launch, Launcher, Start
-from orchestrator.runs.resume import PLANNER, find_open_question, join_cancelled, list_cancelled
+from orchestrator.runs.open_executions import end_states, join_states
+from orchestrator.runs.resume import PLANNER, find_open_question
 from orchestrator.runs.run_saver import RunSaver
 from orchestrator.runtime.bounded_call import RunContext
 from orchestrator.state.graph_state import (
@@ -130,8 +131,9 @@ class Runner:
             return None
         if resumed.rejudging is not None:
             return None
-        ended = [(name, await self._report(name, state)) for name, state in list_cancelled(resumed, reason)]
-        state = join_cancelled(ended)
+        states = self.launcher.executions.list_states(snapshot, resumed.state, reason)
+        ended = end_states(resumed, states, reason)
+        state = join_states([(name, await self._report(name, each)) for name, each in ended])
         # The reducers would add to the stored values, which may be an earlier run's.
         added = {name: Overwrite(state[name]) for name in GROWING}
         began = cast("str | None", (snapshot.metadata or {}).get(STARTED))

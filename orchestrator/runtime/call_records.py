@@ -111,6 +111,20 @@ def read_tool_calls(
         yield cast("ToolCallRecord", {**record, "id": call_id, **noted})
 
 
+def read_ended_calls(
+    messages: Sequence[BaseMessage], effects: Mapping[str, Effect]
+) -> Iterator[ToolCallRecord]:
+    """Yields the records of all calls of a conversation that does not go on, also of those without an answer.
+
+    Of the latter, only those are known that act: they were written down before they were made.
+    """
+    known = set[object]()
+    for record in read_tool_calls(messages, effects):
+        known.add(record.get("id"))
+        yield record
+    yield from (_read_removed(key, effect) for key, effect in effects.items() if key not in known)
+
+
 def _read_removed(call_id: str, effect: Effect) -> ToolCallRecord:
     call = ToolCall(name=effect["name"], args=effect["args"], id=call_id, type="tool_call")
     record = build_withheld(call, effect, effect["answer"] or NOT_ENDED)

@@ -1,0 +1,123 @@
+"""Records the executions that a stored run left open: a question waits in them, or their process died."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, cast
+
+from langgraph.types import StateSnapshot
+
+from agents.loop.effects import list_earlier_replies
+from orchestrator.judging.executor_tools import ExecutorTools
+from orchestrator.planning.parallel import apply_update
+from orchestrator.retry.attempt_records import build_record, list_effects
+from orchestrator.retry.verdict_updates import build_failure, build_request, count_calls
+from orchestrator.runs.resume import Resumption, read_nested_state
+from orchestrator.runtime.bounded_call import Raised, Spent
+from orchestrator.runtime.call_recorder import read_stored_reply, sum_calls
+from orchestrator.runtime.call_records import read_ended_calls
+from orchestrator.settings import Settings
+from orchestrator.state.graph_state import (
+    BRANCH,
+    EXECUTOR,
+    NOTHING_UNDERWAY,
+    SYNTHESIS,
+    OrchestratorState,
+    StateUpdate,
+    add_usage,
+    current_records,
+    current_step,
+    supervision_mode,
+)
+from orchestrator.state.records import CallOrigin
+
+
+@dataclass(frozen=True, slots=True)
+class OpenExecutions:
+    """Reads the executions under way in stored runs; those of an executor that is no graph are not stored.
+
+    Attributes:
+        tools: The tools of the executor.
+        settings: The settings of the runs.
+    """
+
+    tools: ExecutorTools
+    settings: Settings
+
+    def list_states(
+        self, snapshot: StateSnapshot, state: OrchestratorState, reason: str = ""
+    ) -> list[tuple[str, OrchestratorState]]:
+        """Lists the states of a run and of its nested graphs, in which each open execution has a record.
+
+        Args:
+            snapshot: The stored run, with the states of nested graphs.
+            state: Its state.
+            reason: Why an open execution ends.
+        """
+        return [(name, self._record(own, each, reason)) for name, own, each in _list_graphs(snapshot, state)]
+
+    def _record(self, snapshot: StateSnapshot, state: OrchestratorState, reason: str) -> OrchestratorState:
+        if (stored := _find_conversation(snapshot)) is None:
+            return state
+        (index, step), executions = current_step(state), current_records(state)
+        request = build_request(state, step, executions, self.settings.options["retry_policy"])
+        place = CallOrigin(step_index=index, attempt=len(executions) + 1)
+        ended = Raised(asyncio.CancelledError(reason), self._sum_calls(stored), "cancelled", transient=False)
+        mode, began = supervision_mode(state, self.settings.default_mode), snapshot.created_at or ""
+        record = build_record(state, step, place, ended, request, began, mode)
+        return apply_update(state, {**count_calls(state, ended.spent), "results": [record]})
+
+    def _sum_calls(self, stored: Mapping[str, Any]) -> Spent:
+        messages, effects = stored["messages"], stored.get("effects") or {}
+        replies = list_earlier_replies(messages, "")
+        asked = [read_stored_reply(reply, model) for model, reply in replies]
+        usage = sum_calls(asked, self.settings.options["budget"].prices, 0.0)
+        calls = [self.tools.complete_call(each) for each in read_ended_calls(messages, effects)]
+        return Spent(usage, calls, ", ".join(dict.fromkeys(model for model, _ in replies)) or None)
+
+
+def _list_graphs(
+    snapshot: StateSnapshot, state: OrchestratorState
+) -> Iterator[tuple[str, StateSnapshot, OrchestratorState]]:
+    """Yields the graphs of a run with their states, each with the name of the node that runs it."""
+    yield BRANCH, snapshot, state
+    for task in snapshot.tasks:
+        if (nested := read_nested_state(task)) is not None:
+            yield task.name, cast("StateSnapshot", task.state), nested
+
+
+def _find_conversation(snapshot: StateSnapshot) -> Mapping[str, Any] | None:
+    """Finds the stored state of the executor's graph that has not ended; None if there is none."""
+    tasks = (task for task in snapshot.tasks if task.name == EXECUTOR and task.result is None)
+    states = (task.state.values for task in tasks if isinstance(task.state, StateSnapshot))
+    return next((values for values in states if values.get("messages")), None)
+
+
+def end_states(
+    resumed: Resumption, states: Sequence[tuple[str, OrchestratorState]], reason: str
+) -> list[tuple[str, OrchestratorState]]:
+    """Returns the last states of a stored run that is cancelled: of its graph and its nested graphs."""
+    question = resumed.state["question"]
+    failure = build_failure("cancelled", reason, None if question is None else question["step_index"])
+    ended = cast("OrchestratorState", {"question": None, **failure})
+    return [(name, {**state, **ended}) for name, state in states]
+
+
+def join_states(states: Sequence[tuple[str, OrchestratorState]]) -> OrchestratorState:
+    """Returns the state of a run with the executions, effects and usage of its nested graphs."""
+    parallel = [each for name, each in states[1:] if name == BRANCH]
+    answers = [each for name, each in states if name == SYNTHESIS]
+    state = states[0][1]
+    # A branch counts its own usage from zero, and the answer goes on from that of the run.
+    spent = (each["usage"] for each in parallel)
+    update: StateUpdate = {
+        "results": [record for each in parallel for record in current_records(each)],
+        "synthesis": [record for each in answers for record in current_records(each)],
+        "usage": reduce(add_usage, spent, (answers or [state])[0]["usage"]),
+        "underway": NOTHING_UNDERWAY,
+    }
+    joined = apply_update(state, update)
+    return {**joined, "effects": list_effects(joined["results"])}

@@ -1,0 +1,105 @@
+"""A stored run that is cancelled or forked while an execution is open: what it did is known."""
+
+import asyncio
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage
+
+from agents import ActingTool, EffectsMiddleware, ExecutionAgent
+from agents.testing import ScriptedChatModel
+from orchestrator import ConfigurationError
+from tests.fakes.runs import BESIDE
+from tests.orchestrator.runs.test_runs import build
+
+ACTING = {"refund": ActingTool(repeat="allow"), "send": ActingTool(approve=True, repeat="allow")}
+
+
+def refund(order: str) -> str:
+    """Refund an order."""
+    return f"refunded {order}"
+
+
+def send(to: str) -> str:
+    """Send a mail."""
+    return f"sent to {to}"
+
+
+def calls(*named):
+    asked = [{"name": name, "args": args, "id": f"{name}-{at}"} for at, (name, args) in enumerate(named)]
+    return AIMessage("", tool_calls=asked)
+
+
+def model(*replies):
+    """A model whose reply follows from the number of answers of tools, in each of its conversations."""
+    return ScriptedChatModel(
+        lambda messages: replies[sum(message.type == "ai" for message in messages)], usage=(3, 2)
+    )
+
+
+def effects(state):
+    return [(each["step_index"], each["name"], each["outcome"]) for each in state["effects"]]
+
+
+def cancelled(opened, orchestrator):
+    orchestrator.cancel("thread", "enough")
+    state = opened.history.show("thread").state
+    assert (state["status"], state["failure"]["kind"], state["question"]) == ("failed", "cancelled", None)
+    assert all(each["report"] and each["verdict"]["success"] is False for each in state["results"])
+    return state
+
+
+def check_refused(orchestrator):
+    with pytest.raises(ConfigurationError, match="whose tool 'refund' acted"):
+        orchestrator.run("x", "thread")
+
+
+REFUND, SEND = ("refund", {"order": "7"}), ("send", {"to": "Ada"})
+
+
+@pytest.mark.parametrize("plan", [["one"], BESIDE], ids=["in a row", "side by side"])
+def test_what_acted_before_an_open_question_is_known_when_the_run_is_cancelled_or_forked(opened, plan):
+    executor = ExecutionAgent(model(calls(REFUND), calls(SEND), "done"), [refund, send])
+    orchestrator = build(opened, plan, executor, acting_tools=ACTING)
+    assert orchestrator.run("x", "thread")["question"]["text"] == "May the tool send run?"
+
+    forked = orchestrator.fork("thread", 0, "new")
+    assert [each for each in forked["warnings"] if "was copied" in each] == [
+        f"the run that was copied called refund in step {step} (acted); this run may call it again"
+        for step in range(1, len(plan) + 1)
+    ]
+    state = cancelled(opened, orchestrator)
+    assert effects(state) == [(step, "refund", "acted") for step in range(len(plan))]
+    assert (state["usage"]["model_calls"], state["usage"]["total_tokens"]) == (2 * len(plan), 10 * len(plan))
+    check_refused(orchestrator)
+
+
+async def test_a_call_that_was_cut_off_is_an_unknown_effect_beside_one_that_was_answered(opened):
+    begun = asyncio.Event()
+
+    async def hang(order: str) -> str:
+        """Book an order."""
+        begun.set()
+        await asyncio.sleep(3600)
+        return "booked"
+
+    executor = ExecutionAgent(model(calls(REFUND, ("hang", {"order": "7"})), "done"), [refund, hang])
+    orchestrator = build(opened, ["one"], executor, acting_tools=["refund", "hang"])
+    running = asyncio.ensure_future(orchestrator.arun("x", "thread"))
+    await asyncio.wait_for(begun.wait(), 20)
+    await asyncio.sleep(0.2)  # the answer of the other call is stored
+    running.cancel()
+    await asyncio.wait([running])
+
+    state = await asyncio.to_thread(cancelled, opened, orchestrator)
+    assert effects(state) == [(0, "refund", "acted"), (0, "hang", "unknown")]
+    await asyncio.to_thread(check_refused, orchestrator)
+
+
+def test_a_graph_of_the_user_has_a_record_of_its_open_execution(opened):
+    middleware = [EffectsMiddleware(ACTING)]
+    graph = create_agent(model(calls(REFUND), calls(SEND), "done"), [refund, send], middleware=middleware)
+    orchestrator = build(opened, ["one"], graph)
+    orchestrator.run("x", "thread")
+
+    assert effects(cancelled(opened, orchestrator)) == [(0, "refund", "acted")]
