@@ -61,8 +61,7 @@ _COUNT: Final = re.compile(
 )
 _TIMES: Final = re.compile(
     rf"(?:[^.;,\n{QUOTED}]{{0,45}}? )?(?P<pre>{_PRE}|between|only)? ?\b(?P<low>{NUMBER})(?: ?(?P<link>-|to"
-    rf"|and|or) ?"
-    rf"(?P<high>{NUMBER}))?(?P<plus>\+)?(?: (?P<early>or (?:more|fewer|less)))?(?P<times> times?)?"
+    rf"|and|or) ?(?P<high>{NUMBER}))?(?P<plus>\+)?(?: (?P<early>or (?:more|fewer|less)))?(?P<times> times?)?"
     rf"(?: (?P<post>{_POST}))?(?!\w| or\b| (?:and|but) (?:at|no|not|less|fewer|more)\b)"
 )
 _MORE: Final = re.compile(
@@ -170,8 +169,7 @@ def _bound(match: re.Match[str], kind: str) -> Fields:
 _NOUN: Final = r"(?:key ?)?words?|phrases?|terms?|names?|sentences?|hash-?tags?|lines?|letters?|expressions?"
 _NO_WORD: Final = (
     r"(?!(?:count|limit|length|order|choice|in|of|that|which|with|from|like|by|and|or|for|to|at|you|is|are"
-    r"|must|"
-    r"should|may|can|below|above|list|exactly|less|more|than|not|used|i)\b)"
+    r"|must|should|may|can|below|above|list|exactly|less|more|than|not|used|i)\b)"
 )
 _PLAIN: Final = rf"{_NO_WORD}[a-z][\w'-]*"
 _LITERAL: Final = re.compile(
@@ -206,8 +204,7 @@ _FORBIDDEN: Final = (
 )
 _USE: Final = (
     r"\b(?:includ(?:e|es|ing)|contain(?:s|ing)?|mention(?:ing)?|us(?:e|es|ing)|incorporate|features?|add"
-    r"|has|have|"
-    rf"with|insert){_FILL}$"
+    rf"|has|have|with|insert){_FILL}$"
 )
 _USED: Final = (
     rf"{_DUTY} (?:all |both |each )?(?:appear|occur|be (?:used|included|mentioned|in|part)|show up)"
