@@ -286,7 +286,8 @@ class CallRules:
     def find_lasting_breach(self, made: Sequence[ToolCallRecord]) -> str | None:
         """Returns which call broke the rules for good, in words; None if later calls can still keep them."""
         for name in dict.fromkeys(call["name"] for call in made):
-            number, most = len(_select_run(made, name)), self._find_most(name)
+            most, ran = self._find_most(name), _select_run(made, name)
+            number = sum(map(_has_effect, ran)) if most else len(ran)
             if most is not None and number > most:
                 times = "time" if number == 1 else "times"
                 return f"{name!r} was called {number} {times}, and {most or 'none'} is allowed"
@@ -335,6 +336,11 @@ def find_lasting_effect(state: OrchestratorState, report: Report, contract: Cont
     writes = (each for each in list_outcomes(report) if each["metric"] == _WRITES)
     failed = [each for each in writes if each["passed"] is False and each["severity"] == "critical"]
     return f"no attempt can undo this: {failed[0]['reason']}" if failed else None
+
+
+def _has_effect(call: ToolCallRecord) -> bool:
+    """Returns whether a call that ran counts for sure: of a tool that acts, effects alone do."""
+    return "writes" not in call or call.get("outcome") not in ("refused", "unknown")
 
 
 def _select_run(made: Sequence[ToolCallRecord], name: str) -> list[ToolCallRecord]:

@@ -246,8 +246,10 @@ class Runner:
             limit = (
                 f"the run visited recursion_limit={config['recursion_limit']} nodes; raise it in the config"
             )
-            failure = cast("OrchestratorState", build_failure("recursion_limit", limit, error=error))
-            state = await self._report(BRANCH, {**state, **failure})
+            # LangGraph also raises if the last node that it allows has ended the run.
+            is_open = state["status"] in UNDERWAY
+            failure = build_failure("recursion_limit", limit, error=error) if is_open else {}
+            state = await self._report(BRANCH, cast("OrchestratorState", {**state, **failure}))
         except (asyncio.CancelledError, GeneratorExit):
             # A generator that is being closed cannot yield, so the hooks alone learn of this.
             await self._notify_hooks(RunInterrupted(thread_id=run.thread_id, state=state))

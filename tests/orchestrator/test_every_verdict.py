@@ -131,6 +131,16 @@ def test_a_run_that_reaches_the_callers_recursion_limit_has_a_report_of_each_exe
                     assert orchestrator.resume("t")["status"] == "success"
 
 
+@pytest.mark.parametrize("plan", [["one"], ["one", "two"]])
+def test_a_run_whose_last_allowed_node_ends_it_has_the_end_that_is_stored(plan):
+    orchestrator = build(plan=plan, checkpointer=InMemorySaver())
+    limit = 1 + 2 * len(plan)
+    state = orchestrator.run("x", "t", config={"recursion_limit": limit})
+
+    stored = orchestrator.graph.get_state({"configurable": {"thread_id": "t"}}).values
+    assert (state["status"], state["failure"], stored["status"]) == ("success", None, "success")
+
+
 def count_down(state: MessagesState, config: RunnableConfig):
     return {"messages": [("ai", "out")]}
 

@@ -51,7 +51,7 @@ def test_an_executor_with_other_tools_says_nothing(subtests):
 
 
 def made(name="book", result="booked", error=None, **args):
-    notes = {key: args.pop(key) for key in ("gate", "effect") if key in args}
+    notes = {key: args.pop(key) for key in ("gate", "outcome", "writes") if key in args}
     return {"name": name, "args": args, "result": result, "error": error, "latency_ms": 1.0, **notes}
 
 
@@ -68,6 +68,21 @@ def test_a_call_without_an_effect_does_not_count(subtests):
                 assert rules.find_breach("book", [made(**note)]) is None
                 assert rules.find_breach("book", [made()]) is not None
                 assert rules.find_lasting_breach([made(), made(**note)]) is None
+
+
+def test_only_effects_that_are_certain_break_a_bound_for_good(subtests):
+    rules = read_call_rules([Contract.read({"checks": [{"check": "tool_calls", "tool": "book", "max": 1}]})])
+    cases = [
+        ("unknown", True, False),
+        ("refused", True, False),
+        ("acted", True, True),
+        ("refused", False, True),
+    ]
+    for outcome, writes, is_broken in cases:
+        with subtests.test(outcome=outcome, writes=writes):
+            note = {"outcome": outcome, **({"writes": True} if writes else {})}
+
+            assert (rules.find_lasting_breach([made(), made(**note)]) is not None) is is_broken
 
 
 # --------------------------------------------------------------------------------------------- in a run
