@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
+from agents.parsing.tool_names import guess_kind
 from evaluation.defects.claims import (
     FAMILIES,
     HARD,
@@ -33,6 +34,9 @@ _TELL: Final = re.compile(
     r"\b[^.;!\n]*",
     re.IGNORECASE,
 )
+_ASKING: Final = re.compile(
+    r"\b(?:who|what|when|where|which|why|how|whether)\b|\b(?:tell|give) (?:me|us)\b", re.IGNORECASE
+)
 _ALL_DONE: Final = re.compile(
     r"\A\W*(?:it'?s |that'?s |everything(?: i|')s )?(?:all )?"
     r"(?:done|set|taken care of|completed?|finished)\W*\Z",
@@ -47,7 +51,8 @@ def find_undone_claims(evidence: Evidence) -> Iterator[DefectFinding]:
         if any(call.is_open for call in calls):
             continue
         claims = [*find_claims(turn.text), *_find_bare_claims(evidence, turn, calls)]
-        demanded = _list_demanded(evidence.asked_before(turn)) if claims else frozenset[str]()
+        asked = evidence.asked_before(turn)
+        demanded = _list_demanded(asked) if claims else frozenset[str]()
         told = len({(claim.families, claim.word) for claim in claims if _list_things(claim)})
         are_few = told > sum(call.acts for call in calls)
         for claim in claims:
@@ -57,8 +62,8 @@ def find_undone_claims(evidence: Evidence) -> Iterator[DefectFinding]:
                 or _is_supported(claim, calls, are_few=are_few)
                 or _is_reported(claim, calls, is_demanded=is_demanded)
             )
-            if not is_done and _counts(claim, calls, evidence.asked_before(turn), is_demanded=is_demanded):
-                yield _build_finding(claim, turn, calls, demanded)
+            if not is_done and _counts(claim, calls, asked, is_demanded=is_demanded):
+                yield _build_finding(claim, turn, calls, is_demanded=is_demanded, asked=asked)
 
 
 def _find_bare_claims(
@@ -79,6 +84,16 @@ def _list_demanded(asked: str) -> frozenset[str]:
     plain = _TELL.sub("", asked)
     parts = (part for part in split_sentences(plain) if not part.endswith("?") or _POLITE.search(part))
     return list_families(tuple(word.lower() for part in parts for word in _WORD.findall(part)))
+
+
+def _asks_to_know(asked: str) -> bool:
+    """Return whether the user wants to be told something: then a passive may tell what others did."""
+    return any(
+        _ASKING.search(part)
+        or (part.endswith("?") and not _POLITE.search(part))
+        or guess_kind("_".join(_WORD.findall(_POLITE.sub("", part)))) == "reading"
+        for part in split_sentences(asked)
+    )
 
 
 def _is_supported(claim: Claim, calls: Sequence[EvidenceCall], *, are_few: bool) -> bool:
@@ -118,8 +133,10 @@ def _is_reported(claim: Claim, calls: Sequence[EvidenceCall], *, is_demanded: bo
     return not claim.is_own and any(
         claim.word in call.stated.lower()
         or mentions_family(call.stated, claim.families, is_past=True)
-        or (not is_demanded and _STATE.search(call.stated))
-        or (call.families & claim.families and names_any(call.answer, identifiers))
+        or (
+            call.families & claim.families
+            and (names_any(call.answer, identifiers) or (not is_demanded and _STATE.search(call.stated)))
+        )
         for call in calls
         if call.state == "read"
     )
@@ -139,13 +156,12 @@ def _counts(claim: Claim, calls: Sequence[EvidenceCall], asked: str, *, is_deman
 
 
 def _build_finding(
-    claim: Claim, turn: EvidenceTurn, calls: Sequence[EvidenceCall], demanded: Collection[str]
+    claim: Claim, turn: EvidenceTurn, calls: Sequence[EvidenceCall], *, is_demanded: bool, asked: str
 ) -> DefectFinding:
     acted = [call.name for call in calls if call.acts]
     names = ", ".join(dict.fromkeys(acted or [call.name for call in calls]))
     seen = f"no call did that; {'the calls that acted' if acted else 'calls'}: {names or 'none'}"
-    # If nothing was asked for, a passive tells what others did.
-    level: Level = "note" if acted or not demanded else "suspicion"
-    if not claim.families.isdisjoint(demanded) or (claim.is_own and not acted):
+    level: Level = "note" if acted or _asks_to_know(asked) else "suspicion"
+    if is_demanded or (claim.is_own and not acted):
         level = "defect"
     return DefectFinding("claimed_not_done", level, claim.clause, seen, turn.place)

@@ -97,6 +97,7 @@ _BEFORE: Final = frozenset({"already", "bereits", "schon", "previously"})
 _FINISHED: Final = frozenset({"finished", "completed", "done"})
 _FIRST: Final = frozenset({"i", "we", "i've", "we've"})
 _PASSIVE: Final = frozenset({"is", "are", "was", "were", "be", "got", "it's", "that's"})
+_WAS: Final = frozenset({"was", "were"})
 _MODAL: Final = read_words("modal")
 _BLOCKS: Final = read_words("blocks")
 _CONDITIONS: Final = frozenset({"if", "once", "unless", "until", "when", "assuming", "suppose", "would"})
@@ -226,7 +227,9 @@ def _find_form(words: Sequence[str], at: int, before: Sequence[str], is_open: bo
     last = lead[-1] if lead else ""
     if last in _FIRST or (last in _HAS and _FIRST.intersection(lead[-2:-1])):
         return "own"
-    if "been" in words[:at] and (not lead or last in _HAS):
+    # "The book was published" tells a story; "your order was cancelled" and "it is now cancelled" tell news.
+    is_news = (last in _WAS and "your" in lead) or (last in _PASSIVE and "now" in words[:at])
+    if is_news or ("been" in words[:at] and (not lead or last in _HAS)):
         return "passive"
     # "Status: Cancelled" is a state, and so are "invite sent to Ada" and "the deal has moved to Won".
     if last in _PASSIVE or (not lead and len(words) == 1) or (lead and _is_elliptic(words, at, lead)):

@@ -53,15 +53,6 @@ async def test_a_call_as_text_is_told_to_the_model_which_then_makes_it(awaited):
     assert read_told(model) == ["a"]
 
 
-def test_two_calls_with_one_id_are_both_made_and_told_apart():
-    calls = [{"name": "note", "args": {"text": text}, "id": "1"} for text in "ab"]
-    model = ScriptedChatModel([AIMessage("", tool_calls=calls), "done"])
-
-    assert ExecutionAgent(model, [note]).execute_step("s") == "done"
-    assert read_told(model) == ["a", "b"]
-    assert len({each.tool_call_id for each in model.prompts[-1] if isinstance(each, ToolMessage)}) == 2
-
-
 @both_entries
 async def test_a_model_that_keeps_writing_calls_as_text_ends_the_step_with_an_error(awaited):
     agent = ExecutionAgent(ScriptedChatModel(lambda _: CALL), [note])

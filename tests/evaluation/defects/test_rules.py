@@ -226,6 +226,26 @@ def test_what_no_reader_can_take_as_an_answer_is_found(subtests):
             assert levels("What are the slots?", SLOTS, answer) == found
 
 
+def test_a_report_in_the_passive_is_suspected_unless_the_user_wants_to_be_told(subtests):
+    parcel = ("get_parcel", {"id": 12}, {"id": 12, "state": "in transit"})
+    claims = [
+        "The parcel has been returned and the sender was notified.",
+        "Your parcel was returned.",
+        "The parcel is now returned.",
+    ]
+    for task, is_suspected in [
+        ("I am writing about parcel 12.", True),
+        ("Can you help me with parcel 12?", True),
+        ("Where is parcel 12?", False),
+        ("Could you check parcel 12?", False),
+        ("Tell me about parcel 12.", False),
+    ]:
+        for claim in claims:
+            with subtests.test(task=task, claim=claim):
+                expected = {("claimed_not_done", "suspicion")} if is_suspected else set()
+                assert levels(task, parcel, claim) == expected
+
+
 def test_every_turn_is_judged_against_what_was_known_then():
     early = run(TASK, "I booked the room Fjord.", SLOTS, BOOKED, "Anything else?")
 

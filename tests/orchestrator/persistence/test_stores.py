@@ -213,3 +213,20 @@ def test_a_run_that_langgraphs_saver_began_in_postgres_goes_on_in_a_store(postgr
 
         assert store.history.show("thread").state == state
     assert (state["status"], state["task"]) == ("success", "x")
+
+
+def test_a_lock_file_that_is_removed_as_it_is_locked_is_made_again(tmp_path, monkeypatch):
+    fcntl = pytest.importorskip("fcntl")  # Windows has none
+    lock = fcntl.lockf
+
+    def lose_file(*args):
+        monkeypatch.setattr(fcntl, "lockf", lock)
+        next(tmp_path.glob("*-run-*")).unlink()
+        return lock(*args)
+
+    with open_store(tmp_path / "runs.sqlite") as store:
+        monkeypatch.setattr(fcntl, "lockf", lose_file)
+
+        assert store.saver.locks.acquire("thread", wait=False)
+        assert len([*tmp_path.glob("*-run-*")]) == 1
+        store.saver.locks.release("thread")

@@ -1,13 +1,17 @@
 """What holds for runs in every store."""
 
 import asyncio
+import time
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 
 from orchestrator import LangGraphOrchestrator
 from tests.fakes.executor import FakeExecutor
-from tests.fakes.monitor import FakeMonitor
+from tests.fakes.interruption import interrupt_run
+from tests.fakes.monitor import FakeMonitor, refuse
 from tests.fakes.planner import steps
+from tests.fakes.runs import THREAD, failure_kind
 from tests.fakes.runs import build as build_run
 from tests.fakes.supervision import SpeakingExecutor
 
@@ -101,3 +105,30 @@ def test_any_text_is_stored(backend, text):
         assert opened.history.show("thread").state == state
 
     assert (state["status"], state["task"], state["results"][0]["result"]) == ("success", task, text)
+
+
+def test_a_resumed_run_keeps_its_own_bound_on_retries(opened):
+    interrupt_run(lambda executor: build(opened, ["one"], executor, max_retries=0), "x", "thread")
+    resumed = build(opened, monitor=FakeMonitor(*[refuse()] * 3), max_retries=2)
+    state = resumed.resume("thread")
+
+    assert (failure_kind(state), len(state["results"])) == ("attempts_exhausted", 1)
+
+
+class SlowSaver(InMemorySaver):
+    def put(self, *args):
+        time.sleep(0.05)
+        return super().put(*args)
+
+
+def test_a_step_begins_after_the_end_of_the_step_before_is_stored():
+    saver, stored = SlowSaver(), []
+
+    def look(step, context=""):
+        checkpoint = saver.get_tuple(THREAD).checkpoint
+        stored.append(checkpoint["channel_values"]["current_step_index"])
+        return "done"
+
+    build_run(FakeExecutor(look, look, look), plan=steps(3), checkpointer=saver).run("x", "thread")
+
+    assert stored == [0, 1, 2]

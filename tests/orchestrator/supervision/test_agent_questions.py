@@ -261,6 +261,14 @@ def test_a_budget_counts_what_steps_side_by_side_spent_before_a_resumption():
     assert (failure_kind(state), len(model.prompts)) == ("budget_exceeded", 3)
 
 
+def test_a_cancelled_run_whose_parallel_steps_wait_keeps_their_results():
+    orchestrator, _ = start_human(plan=PARALLEL_PLAN)
+    orchestrator.cancel("thread")
+    values = stored_state(orchestrator)
+
+    assert (failure_kind(values), len(values["results"])) == ("cancelled", 2)
+
+
 def test_a_denial_withdraws_the_questions_of_the_steps_beside():
     executor = SpeakingExecutor()
     orchestrator, _ = start_human(executor, plan=PARALLEL_PLAN)
