@@ -18,6 +18,7 @@ from agents.loop.executor_graph import (
     AgentGraph,
     StepOptions,
     build_executor_graph,
+    check_middleware,
     find_tools,
     has_async_only,
     read_output,
@@ -50,7 +51,8 @@ class ExecutionAgent(BaseAgent):
     Raises:
         ModelSetupError: There are tools, and the model cannot call any.
         ValueError: ``max_tool_rounds`` is below 1, or ``middleware`` has an ``EffectsMiddleware``.
-        TypeError: ``tools`` is not a list, or an item is neither a tool nor a function.
+        TypeError: ``tools`` is not a list, or an item is neither a tool nor a function; ``middleware`` is not
+            a sequence of LangChain's middleware.
     """
 
     instructions = prompts.EXECUTION
@@ -68,6 +70,7 @@ class ExecutionAgent(BaseAgent):
         super().__init__(llm, system_prompt, transport_retry=transport_retry)
         if max_tool_rounds < 1:
             raise ValueError(f"max_tool_rounds is {max_tool_rounds!r}; give a whole number of at least 1")
+        check_middleware(middleware)
         self.max_tool_rounds = max_tool_rounds
         self.graph: AgentGraph | None = None
         if (built := build_tools(tools)) or middleware:

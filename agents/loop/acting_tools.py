@@ -212,12 +212,23 @@ def _check_succeeded(succeeded: object) -> None:
         )
     try:
         if isinstance(succeeded, str):
-            re2.compile(succeeded)
+            _check_pattern(succeeded)
         elif isinstance(succeeded, Mapping):
             _check_mapping(succeeded)
-    except (re2.error, ValueError) as error:
+    except ValueError as error:
         reason = str(error).partition("\n")[0]
         raise ValueError(f"succeeded is {succeeded!r:.80}, which cannot be used: {reason}") from None
+
+
+def _check_pattern(pattern: str) -> None:
+    options = re2.Options()
+    # RE2 would write a refused pattern to stderr.
+    options.log_errors = False
+    try:
+        re2.compile(pattern, options)
+    except re2.error as error:
+        reason = error.args[0]
+        raise ValueError(reason.decode() if isinstance(reason, bytes) else reason) from None
 
 
 def _check_mapping(succeeded: Mapping[str, object]) -> None:

@@ -121,12 +121,15 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
 
     Raises:
         ValueError: ``acting_tools`` is not accepted.
+        TypeError: ``gate`` is no CallGate.
     """
 
     state_schema = EffectsState
 
     def __init__(self, acting_tools: ActingToolsOption = None, gate: CallGate | None = None) -> None:
         super().__init__()
+        if not (gate is None or isinstance(gate, CallGate)):
+            raise TypeError(f"gate is a {type(gate).__name__}; give an instance of CallGate")
         self._acting = None if acting_tools is None else read_acting_tools(acting_tools)
         self._gate = gate
 

@@ -208,13 +208,7 @@ def build_executor_graph(
 
     Raises:
         ModelSetupError: The model cannot call tools.
-        ValueError: ``middleware`` has ours.
     """
-    if any(isinstance(each, EffectsMiddleware) for each in middleware):
-        raise ValueError(
-            "middleware has an EffectsMiddleware, and an ExecutionAgent has one already; leave it out, and "
-            "give acting_tools= to LangGraphOrchestrator"
-        )
     if not isinstance(llm, BaseChatModel):
         raise ModelSetupError(f"llm is a {type(llm).__name__}; with tools, give a LangChain chat model")
     _check_tool_calls(llm, tools)
@@ -233,6 +227,27 @@ def find_tools(graph: AgentGraph) -> list[BaseTool]:
     """Returns the tools that a graph calls itself, also those of its middleware."""
     nodes = [node.bound for node in graph.nodes.values()]
     return [tool for node in nodes if isinstance(node, ToolNode) for tool in node.tools_by_name.values()]
+
+
+def check_middleware(middleware: object) -> None:
+    """Checks that middleware is a sequence of LangChain's middleware, none of it ours.
+
+    Raises:
+        TypeError: It is something else.
+        ValueError: It has ours.
+    """
+    if not isinstance(middleware, Sequence) or isinstance(middleware, str):
+        raise TypeError(
+            f"middleware is a {type(middleware).__name__}; give a list of instances of AgentMiddleware"
+        )
+    if wrong := [each for each in middleware if not isinstance(each, AgentMiddleware)]:
+        name = getattr(wrong[0], "__name__", f"an object of type {type(wrong[0]).__name__}")
+        raise TypeError(f"middleware contains {name}; give instances of LangChain's AgentMiddleware")
+    if any(isinstance(each, EffectsMiddleware) for each in middleware):
+        raise ValueError(
+            "middleware has an EffectsMiddleware, and an ExecutionAgent has one already; leave it out, and "
+            "give acting_tools= to LangGraphOrchestrator"
+        )
 
 
 def has_async_only(middleware: Sequence[AgentMiddleware[Any, Any, Any]]) -> bool:

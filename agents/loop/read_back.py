@@ -73,19 +73,24 @@ def find_name_problem(acting: ActingTools, tools: Mapping[str, BaseTool], listed
     for name, treatment in acting.stated.items():
         if name not in tools:
             return f"acting_tools names {_quote(name)}; {listed}"
-        if isinstance(treatment.read_back, str):
-            problem = _find_reader_problem(acting, tools, treatment.read_back, tools[name])
+        if (given := treatment.read_back) is not None:
+            problem = _find_reader_problem(acting, tools, given, tools[name])
             if problem is not None:
-                return f"read_back of {_quote(name)} is {_quote(treatment.read_back)}{problem}; {listed}"
+                read = getattr(given, "__name__", str(given))
+                return f"read_back of {_quote(name)} is {_quote(read)}{problem}; {listed}"
     return None
 
 
 def _find_reader_problem(
-    acting: ActingTools, tools: Mapping[str, BaseTool], name: str, called: BaseTool
+    acting: ActingTools, tools: Mapping[str, BaseTool], given: str | Callable[..., object], called: BaseTool
 ) -> str | None:
-    if name not in tools or describe_tool(acting, name).kind != "reading":
+    if not isinstance(given, str):
+        reader = _build_reader(given)
+    elif given in tools and describe_tool(acting, given).kind == "reading":
+        reader = tools[given]
+    else:
         return "; name a tool that only reads, or give a function"
-    required = convert_to_openai_tool(tools[name])["function"]["parameters"].get("required", [])
+    required = convert_to_openai_tool(reader)["function"]["parameters"].get("required", [])
     missing = next((each for each in required if each not in called.args), None)
     if missing is None:
         return None
@@ -99,15 +104,18 @@ def _find_reader(
     request: ToolCallRequest, acting: ActingTools, read_back: str | Callable[..., object]
 ) -> BaseTool:
     if not isinstance(read_back, str):
-        return StructuredTool.from_function(
-            read_back, name=read_back.__name__, description="Reads what a call has done."
-        )
+        return _build_reader(read_back)
     reader = next((each for each in request.runtime.tools if each.name == read_back), None)
     if reader is None or describe_tool(acting, read_back).kind != "reading":
         raise ModelSetupError(
             f"read_back is {_quote(read_back)}; name a tool that only reads, or give a function"
         )
     return reader
+
+
+def _build_reader(function: Callable[..., object]) -> BaseTool:
+    name = function.__name__
+    return StructuredTool.from_function(function, name=name, description="Reads what a call has done.")
 
 
 def _quote(name: str) -> str:

@@ -351,8 +351,9 @@ def _refuse_lost_effects(thread_id: str, effects: Sequence[EffectRecord]) -> Non
     """
     made = [each for each in effects if each["outcome"] in LASTING and not each["is_guessed"]]
     if made:
+        what = "may have acted" if made[0]["outcome"] == "unknown" else "acted"
         raise ConfigurationError(
-            f"thread {format_repr(thread_id, 80)} has a run whose tool {made[0]['name']!r} acted, and a "
+            f"thread {format_repr(thread_id, 80)} has a run whose tool {made[0]['name']!r} {what}, and a "
             "new run would replace its record and may act again; give another thread_id, or replace=True"
         )
 

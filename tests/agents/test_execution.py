@@ -403,6 +403,20 @@ async def test_tools_and_middleware_see_no_context_of_ours(awaited):
     assert seen == [None] * 4
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (Counter(), "middleware is a Counter; give a list"),
+        ("Counter", "middleware is a str; give a list"),
+        ([Counter], "middleware contains Counter; give instances"),
+        ([Counter(), add], "middleware contains an object of type StructuredTool; give instances"),
+    ],
+)
+def test_what_is_no_middleware_is_refused(given, told):
+    with pytest.raises(TypeError, match=told):
+        ExecutionAgent(ScriptedChatModel(["done"]), middleware=given)
+
+
 @pytest.mark.parametrize("rounds", [1, 2, 5])
 @both_entries
 async def test_a_loop_that_never_ends_hits_its_cap_with_that_many_rounds_of_tools(rounds, awaited):

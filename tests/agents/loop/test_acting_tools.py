@@ -41,6 +41,7 @@ def test_a_value_that_is_not_accepted_is_refused_in_one_sentence(subtests):
             "read_back is <function wait .*; give the name of a tool, or a function with def",
         ),
         ({"read_back": len}, "read_back is <built-in function len>; give the name of a tool, or a function"),
+        ({"succeeded": "[done"}, r"succeeded is '\[done', which cannot be used: missing \]"),
         ({"succeeded": wait}, "succeeded is <function wait .*; give a function without async"),
         ({"succeeded": partial(wait)}, r"succeeded is functools.partial\(.*; give a function without async"),
         ({"succeeded": Checker()}, "succeeded is <.*Checker object .*; give a function without async"),

@@ -308,6 +308,10 @@ def test_names_that_do_not_fit_the_tools_are_refused_before_the_model_is_called(
             read_back("get_shop"),
             f'read_back of "refund" is "get_shop", which needs the argument "city", .*{tools}',
         ),
+        (
+            read_back(find_branch),
+            f'read_back of "refund" is "find_branch", which needs the argument "branch", .*{tools}',
+        ),
     ]:
         shop = Shop()
         agent, model = build_with(shop, acting)
@@ -328,6 +332,10 @@ def test_annotations_say_whether_a_tool_reads_an_effect(invoke, subtests):
             else:
                 with pytest.raises(ModelSetupError, match='read_back of "refund" is "ledger"; name a tool'):
                     invoke(agent, TASK)
+
+
+def find_branch(branch: str, order: int = 0) -> str:
+    return f"{branch} {order}"
 
 
 def read_back(name):

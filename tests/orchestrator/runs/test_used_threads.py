@@ -6,8 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
+from agents import ExecutionAgent
+from agents.testing import ScriptedChatModel
 from orchestrator import ConfigurationError
 from tests.fakes.interruption import interrupt_run
 from tests.fakes.planner import FakePlanner
@@ -85,3 +88,18 @@ def test_of_several_runs_that_begin_at_once_on_a_thread_one_is_executed(backend)
 
     assert (len(executor.calls), errors.count(None)) == (1, 1)
     assert all(isinstance(error, ConfigurationError) for error in errors if error is not None)
+
+
+@pytest.mark.parametrize(("answer", "told"), [("Noted.", "may have acted"), ("Sold.", "acted")])
+def test_the_refusal_says_whether_the_effect_of_the_ended_run_is_known(answer, told):
+    def sell(share: str) -> str:
+        """Sell a share."""
+        return answer
+
+    sale = {"name": "sell", "args": {"share": "ACME"}, "id": "1"}
+    executor = ExecutionAgent(ScriptedChatModel([AIMessage("", tool_calls=[sale]), "It is done."]), [sell])
+    orchestrator = build(InMemorySaver(), executor=executor, acting_tools=["sell"])
+    orchestrator.run("x", "t")
+
+    with pytest.raises(ConfigurationError, match=f"a run whose tool 'sell' {told}, and a new run"):
+        orchestrator.run("y", "t")
