@@ -25,7 +25,7 @@ from langgraph.types import Command
 from agents.errors import ModelSetupError
 from agents.loop.effects import Effect, Output, check_rounds, find_gate
 from agents.loop.effects_middleware import AsyncHandler, EffectsMiddleware, Handler
-from agents.loop.langgraph_internals import find_storage_problem, has_outer_graph, has_saver
+from agents.loop.langgraph_internals import AnyPregel, find_storage_problem, has_outer_graph, has_saver
 from agents.loop.tool_answers import (
     answer_error,
     build_answer,
@@ -223,7 +223,7 @@ def build_executor_graph(
     return cast("AgentGraph", graph)
 
 
-def find_tools(graph: AgentGraph) -> list[BaseTool]:
+def find_tools(graph: AnyPregel) -> list[BaseTool]:
     """Returns the tools that a graph calls itself, also those of its middleware."""
     nodes = [node.bound for node in graph.nodes.values()]
     return [tool for node in nodes if isinstance(node, ToolNode) for tool in node.tools_by_name.values()]

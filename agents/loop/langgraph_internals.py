@@ -7,15 +7,20 @@ No other module of the project uses private names. Each has a test that fails wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextvars import Context
-from typing import Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
+from langchain_core.runnables import Runnable
 from langchain_core.runnables.config import RunnableConfig, set_config_context
+from langchain_core.tools import BaseTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.config import get_config
 from langgraph.errors import GraphInterrupt
+from langgraph.prebuilt import ToolNode
+from langgraph.pregel import Pregel
+from langgraph.pregel._utils import get_function_nonlocals
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Interrupt, _interrupt_id, interrupt
 
@@ -33,6 +38,7 @@ https://github.com/langchain-ai/langgraph/pull/8179.
 RESUME_CHANNEL: Final = "__resume__"
 """The channel of the answers to interrupts, in the same place."""
 
+AnyPregel: TypeAlias = Pregel[Any, Any, Any, Any]
 NO_TASK: Final = "00000000-0000-0000-0000-000000000000"
 """The id of the writer of an answer that names no interrupt, and of other input."""
 
@@ -74,6 +80,30 @@ def build_nested_config(config: RunnableConfig, own: type) -> RunnableConfig:
     nested = RunnableConfig(**{**config, "configurable": configurable})
     nested.pop("recursion_limit", None)
     return nested
+
+
+def list_graphs(graph: AnyPregel) -> list[AnyPregel]:
+    """Returns a graph and all graphs that its nodes run; an agent that a tool calls is a part of the tool.
+
+    LangGraph's ``get_subgraphs`` leaves out those with ``checkpointer=False``, and the second one of a node.
+    """
+    reached: list[Runnable[Any, Any]] = [graph]
+    for each in reached:
+        for part in _list_parts(each):
+            if isinstance(part, Runnable) and not any(part is known for known in reached):
+                reached.append(part)
+    return [each for each in reached if isinstance(each, Pregel)]
+
+
+def _list_parts(runnable: Runnable[Any, Any]) -> Iterator[object]:
+    if isinstance(runnable, Pregel):
+        yield from (node.bound for node in runnable.nodes.values())
+    elif not isinstance(runnable, ToolNode | BaseTool):
+        steps = getattr(runnable, "steps", ())
+        yield from (*(steps if isinstance(steps, Sequence) else ()), getattr(runnable, "bound", None))
+        for function in (getattr(runnable, "func", None), getattr(runnable, "afunc", None)):
+            for value in get_function_nonlocals(function) if function is not None else ():
+                yield getattr(value, "__self__", value)
 
 
 def find_checkpoint(

@@ -22,7 +22,8 @@ from agents.loop.acting_tools import (
     tell_error,
 )
 from agents.loop.effects import LASTING
-from agents.loop.executor_graph import AgentGraph
+from agents.loop.executor_graph import AgentGraph, find_tools
+from agents.loop.langgraph_internals import list_graphs
 from agents.loop.read_back import find_name_problem
 from agents.loop.tool_arguments import ToolArguments, read_arguments
 from agents.reply_types import EffectOutcome
@@ -272,21 +273,24 @@ def check_approvals(executor: object, tools: ExecutorTools, *, can_ask: bool) ->
 
 
 def _check_graph(executor: object, tools: ExecutorTools, *, is_stored: bool) -> None:
-    """Checks that the graph of an executor writes its calls down, if a tool of it acts.
+    """Checks that the graph of an executor, and each graph in it, writes the calls of tools that act down.
 
     Without a store, nothing is resumed, and a tool that acts by its name alone may be called again.
     """
     graph = getattr(executor, "graph", None)
-    if not isinstance(graph, CompiledStateGraph) or graph.nodes.keys() & {*_MIDDLEWARE}:
+    if not isinstance(graph, CompiledStateGraph):
         return
+    graphs = [(each.nodes.keys() & {*_MIDDLEWARE}, find_tools(each)) for each in list_graphs(graph)]
+    bare = {tool.name for has_middleware, listed in graphs for tool in listed if not has_middleware}
+    is_bare = not any(has_middleware for has_middleware, _ in graphs)
     is_denied = not tools.acting.guesses and not tools.acting.stated
     other = [name for name in tools.tools if not tools.describe(name).only_reads]
-    acting = tools.writing or (other if is_stored and not is_denied else ())
-    if acting:
+    acting = [*tools.writing, *(other if is_stored and not is_denied else ())]
+    for name in (each for each in acting if is_bare or each in bare):
         raise ConfigurationError(
-            f"executor is a graph whose tool {quote_text(acting[0])} may act, and which could call it twice "
-            "after a crash or in a retry; build it with EffectsMiddleware() first in its middleware, or give "
-            "acting_tools=[] if none of its tools acts"
+            f"executor is a graph whose tool {quote_text(name)} may act, and which could call it twice after "
+            "a crash or in a retry; build each agent that has it with EffectsMiddleware() first in its "
+            "middleware, or give acting_tools=[] if none of the tools acts"
         )
 
 

@@ -13,16 +13,14 @@ from uuid import uuid4
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
-from langchain_core.tools import BaseTool
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.prebuilt import ToolNode
 
 from agents import ExecutionAgent, prompts
 from agents.base import overrides_invoke
 from agents.errors import ModelSetupError, ModelSpecError, TextualCallError
 from agents.loop.effects import find_gate
-from agents.loop.executor_graph import read_output
-from agents.loop.langgraph_internals import choose_durability
+from agents.loop.executor_graph import find_tools, read_output
+from agents.loop.langgraph_internals import choose_durability, list_graphs
 from agents.loop.reply_problems import find_unmade_call
 from agents.loop.tool_arguments import list_parameters
 from agents.models.spec import load_model
@@ -226,7 +224,7 @@ class GraphExecutor:
         context: The runtime context of the graph; None if it has none.
 
     Raises:
-        ConfigurationError: The graph has no ``messages``, or a checkpointer of its own.
+        ConfigurationError: The graph has no ``messages``, or it or a graph in it has a checkpointer.
     """
 
     def __init__(self, graph: AnyGraph, context: object = None) -> None:
@@ -235,13 +233,16 @@ class GraphExecutor:
                 f"executor is a graph without messages, its state has {', '.join(sorted(graph.channels))}; "
                 "give a graph whose state has messages, as create_agent builds it"
             )
-        if graph.checkpointer is not None:
-            raise ConfigurationError(
-                f"executor is a graph with checkpointer={graph.checkpointer!r:.60}; compile it without one: "
-                "the checkpointer of the orchestrator keeps its state"
-            )
+        graphs = list_graphs(graph)
+        for each in graphs:
+            if each.checkpointer is not None:
+                place = "is" if each is graph else "runs"
+                raise ConfigurationError(
+                    f"executor {place} a graph with checkpointer={each.checkpointer!r:.60}; compile it "
+                    "without one: the checkpointer of the orchestrator keeps its state"
+                )
         self.graph = graph
-        self.tools = _find_tools(graph)
+        self.tools = [tool for each in graphs for tool in find_tools(each)]
         self._context = context
 
     async def aexecute_step(
@@ -316,9 +317,3 @@ def find_agent_graph(executor: object) -> AnyGraph | None:
 def _build_request(step: str, context: str, task: str, schema: object) -> HumanMessage:
     form = schema if isinstance(schema, Mapping) else None
     return HumanMessage(prompts.add_schema(prompts.step_request(step, context, task), form))
-
-
-def _find_tools(graph: AnyGraph) -> list[BaseTool]:
-    nodes = (node.bound for node in graph.nodes.values())
-    tools = (node.tools_by_name.values() for node in nodes if isinstance(node, ToolNode))
-    return [tool for each in tools for tool in each]

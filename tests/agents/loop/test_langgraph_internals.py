@@ -6,6 +6,7 @@ import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import InjectedToolCallId, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
@@ -19,6 +20,7 @@ from agents.loop.langgraph_internals import (
     ask_person,
     build_nested_config,
     copy_context_with,
+    list_graphs,
     read_config,
 )
 from agents.testing import ScriptedChatModel
@@ -57,6 +59,21 @@ def test_langgraph_still_needs_the_workaround_for_durability():
 
     with pytest.raises(AttributeError, match="_put_checkpoint_fut"):
         graph.invoke({"messages": []}, THREAD, durability="sync")
+
+
+def test_all_graphs_of_a_graph_are_listed_but_not_those_of_its_tools():
+    @tool
+    def ask_agent() -> str:
+        """Ask an agent."""
+        return str(inner.invoke({"messages": []}))
+
+    agent, other = create_agent(ScriptedChatModel(["a"]), [ask_agent]), compile_graph(lambda _: {})
+    by_function = compile_graph(lambda state: {} if agent.invoke(state) else other.invoke(state))
+    outer = compile_graph(by_function | RunnableLambda(run_inner))
+
+    assert [id(each) for each in list_graphs(outer)] == [
+        id(each) for each in (outer, by_function, inner, agent, other)
+    ]
 
 
 def test_an_open_interrupt_is_a_pending_write():

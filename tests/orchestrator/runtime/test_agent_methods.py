@@ -220,6 +220,59 @@ def test_a_graph_whose_tool_may_act_needs_the_middleware(subtests):
             build(**options)
 
 
+def nest(*graphs):
+    """Returns a graph with a node that runs one graph, and a node whose function calls the others."""
+    first, *others = graphs
+
+    async def call_others(state):
+        return {"messages": [(await each.ainvoke(state))["messages"][-1] for each in (second, third) if each]}
+
+    second, third, *_ = [*others, None, None]
+    graph = StateGraph(MessagesState).add_node("first", first).add_node("others", call_others)
+    return graph.add_edge(START, "first").add_edge("first", "others").compile()
+
+
+def new_agent(*tools, guarded, **options):
+    middleware = [EffectsMiddleware()] if guarded else []
+    return create_agent(ScriptedChatModel(reply), [*tools], middleware=middleware, **options)
+
+
+def get_name(to: str) -> str:
+    """Get a name."""
+    return to
+
+
+def test_one_rule_decides_about_a_graph_and_each_graph_in_it(subtests):
+    good, bare, reads = (
+        new_agent(settle, guarded=True),
+        new_agent(settle, guarded=False),
+        new_agent(get_name, guarded=False),
+    )
+    refused = [
+        nest(bare),
+        nest(nest(bare)),
+        nest(good, bare),
+        nest(reads, good, bare),
+        nest(nest(good, bare)),
+    ]
+    for place, graph in enumerate(refused):
+        for options in [{}, STATED]:
+            with subtests.test(place=place, options=options), pytest.raises(ConfigurationError, match=NEEDS):
+                build_run(graph, checkpointer=InMemorySaver(), **options)
+    for place, graph in enumerate([nest(good), nest(nest(good), good), nest(reads, good)]):
+        with subtests.test(place=place):
+            assert build_run(graph, checkpointer=InMemorySaver(), **STATED)
+
+
+def test_a_nested_agent_with_the_middleware_makes_its_call_once():
+    done.clear()
+    graph = nest(nest(new_agent(settle, guarded=True)))
+    options = {**STATED, "plan": ["one"], "checkpointer": InMemorySaver(), "synthesis": False}
+    state = build_run(graph, FakeMonitor(refuse(), accept()), **options).run("x", "thread")
+
+    assert ([each["outcome"] for each in state["effects"]], done) == (["acted", "reused"], ["Ada"])
+
+
 def test_a_graph_without_the_middleware_is_taken_if_nothing_can_be_repeated(subtests):
     for options in [{"acting_tools": []}, {"checkpointer": None}]:
         with subtests.test(options=options):
@@ -316,6 +369,7 @@ def compile_graph(state, **options):
 
 
 def test_a_graph_that_cannot_be_a_part_of_a_run_is_refused(subtests):
+    quiet = compile_graph(MessagesState)
     for graph, problem in [
         (compile_graph(Other), "executor is a graph without messages"),
         (
@@ -323,6 +377,11 @@ def test_a_graph_that_cannot_be_a_part_of_a_run_is_refused(subtests):
             "executor is a graph with checkpointer=",
         ),
         (compile_graph(MessagesState, checkpointer=False), "executor is a graph with checkpointer=False"),
+        *(
+            (place(new_agent(settle, guarded=True, checkpointer=saver)), "executor runs a graph with checkp")
+            for place in [nest, lambda inner: nest(nest(inner)), lambda inner: nest(quiet, quiet, inner)]
+            for saver in [False, True, InMemorySaver()]
+        ),
     ]:
         with subtests.test(graph=graph), pytest.raises(ConfigurationError, match=problem):
             build_run(graph)
