@@ -53,6 +53,15 @@ for _tag, _pattern, _first in (
     _Dumper.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(_pattern), _first)
 
 
+def _write_text(dumper: _Dumper, text: str) -> yaml.Node:
+    # YAML folds these breaks outside of double quotes.
+    style = None if {"\x85", "\u2028", "\u2029"}.isdisjoint(text) else '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style)
+
+
+_Dumper.add_representer(str, _write_text)
+
+
 def parse_yaml(text: str) -> object:
     """Parse one YAML document of JSON values.
 
