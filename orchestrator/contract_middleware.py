@@ -310,9 +310,7 @@ def _list_calls(state: ContractState) -> list[ToolCallRecord]:
     """Lists the calls of tools that have an answer, also the calls of refused answers."""
     attempts = state.get("attempts", [])
     effects = {key: each for key, each in state.get("effects", {}).items() if each.get("attempt") in attempts}
-    stated = {call_id for call_id, effect in effects.items() if effect.get("is_stated")}
-    calls = read_tool_calls(_list_messages(state), effects)
-    return [{**call, "writes": True} if call.get("id") in stated else call for call in calls]
+    return [*read_tool_calls(_list_messages(state), effects)]
 
 
 def _build_run(state: ContractState) -> dict[str, object]:

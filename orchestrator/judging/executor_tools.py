@@ -132,10 +132,11 @@ class ExecutorTools:
         """Returns the record of a call with ``received``, ``writes`` and ``outcome``."""
         use, reader, args = self.describe(call["name"]), self.readers.get(call["name"]), call["args"]
         fields: dict[str, object] = {name: value for name, value in call.items() if name != "outcome"}
-        if use.kind == "acting":
-            fields["outcome"] = self.tell_outcome(call)
         if use.kind == "acting" and use.is_stated:
             fields["writes"] = True
+        # A graph may state its own tools, in its middleware.
+        if use.kind == "acting" or "writes" in call:
+            fields["outcome"] = self.tell_outcome(call)
         received = args if reader is None else plain_json(reader.read_values(args))
         # As text, since Python takes True for 1.
         if json.dumps(received, sort_keys=True) != json.dumps(args, sort_keys=True):

@@ -164,7 +164,7 @@ def read_effect(effect: Effect) -> dict[str, object]:
     words: dict[str, object] = {
         name: plain_json(effect[name]) for name in ("args", "written") if name in effect
     }
-    return {**noted, **words}
+    return {**noted, **words, **({"writes": True} if effect.get("is_stated") else {})}
 
 
 def read_tool_output(output: object) -> tuple[str | None, str | None]:

@@ -214,6 +214,15 @@ def test_the_structured_output_of_a_graph_is_no_call_of_a_tool(subtests):
             assert [each["name"] for each in state["effects"]] == (["settle"] if options else [])
 
 
+def test_a_tool_that_a_graph_states_itself_is_stated_in_the_run():
+    orchestrator = build(EffectsMiddleware(["settle"]))
+    [effect] = orchestrator.run("x", "thread")["effects"]
+
+    assert (effect["outcome"], effect["is_guessed"]) == ("acted", False)
+    with pytest.raises(ConfigurationError, match="or replace=True"):
+        orchestrator.run("x", "thread")
+
+
 def test_a_graph_whose_tool_may_act_needs_the_middleware(subtests):
     for options in [{}, STATED, {**STATED, "checkpointer": None}]:
         with subtests.test(options=options), pytest.raises(ConfigurationError, match=NEEDS):
