@@ -35,7 +35,8 @@ class ActingTool:
         approve: A person is asked before each call.
         repeat: What happens to an equal call in another attempt of the step, if the earlier one acted:
             "reuse" gives its answer if no other call has acted since, and else asks; "ask" asks a person;
-            "allow" makes the call. In a later step, "reuse" asks, too. Where nobody can be asked, the call is
+            "allow" makes the call, unless a person has stated the answer of the earlier one. In a later step,
+            "reuse" asks, too. Where nobody can be asked, the call is
             not made, and the model is told why. A call in which the process died is asked about in any case.
         succeeded: When an answer means that the call acted: a dict of values at JSON pointers
             (``{"/status": "refunded"}``), a JSON Schema, a regular expression, or a function of the answer

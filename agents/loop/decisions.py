@@ -24,7 +24,6 @@ from agents.loop.effects import (
     Effect,
     Made,
     Withheld,
-    build_effect,
     list_outputs,
 )
 from agents.loop.tool_answers import name_error, read_answer, read_decision
@@ -242,13 +241,13 @@ def add_error(effect: Effect, error: BaseException) -> Effect:
     return {**effect, "outcome": tell_error(effect["name"], f"{kind}: {text}"), "answer": text}
 
 
-def note_lost(gate: CallGate, call: ToolCall, lost: int) -> dict[str, Effect]:
+def note_lost(gate: CallGate, call: ToolCall, intent: Effect, lost: int) -> dict[str, Effect]:
     """Returns the effects of starts in which the process died: nobody knows whether they acted, too."""
     effects = dict[str, Effect]()
     for number in range(1, lost + 1):
         name = name_start(call, number)
-        effects[name] = build_effect(call, Made(), gate.execution)
-        gate.note_call({**call, "id": name}, effects[name], NOT_ENDED)
+        effects[name] = intent
+        gate.note_call({**call, "id": name}, intent, NOT_ENDED)
     return effects
 
 
@@ -263,11 +262,13 @@ def _decide_repetition(tool: ActingTool, earlier: EarlierCall) -> Withheld | Non
         return _deny(earlier.denial, "The same call was denied before in this step")
     if earlier.outcome == "unknown" and not earlier.answer:
         return doubt_effect(NOT_ENDED)
-    if tool.repeat == "allow" or earlier.outcome in ("refused", "denied"):
+    is_current, is_stated = earlier.is_same_step and earlier.is_latest, earlier.outcome == "stated"
+    is_allowed = tool.repeat == "allow" and not (is_current and is_stated)
+    if is_allowed or earlier.outcome in ("refused", "denied"):
         return None
     if earlier.outcome == "unknown":
         return doubt_effect(earlier.answer)
-    if tool.repeat == "reuse" and earlier.is_same_step and earlier.is_latest:
+    if tool.repeat != "ask" and is_current:
         answer = f"{earlier.answer}\n(This call was not made again: it was made in an earlier attempt.)"
         return Withheld(answer, "reused", earlier=earlier)
     refusal = (

@@ -298,7 +298,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
             )
         effect, lost = intent or build_effect(call, Made(), gate.execution), 0
         if intent is not None and not use.only_reads and gate.may_have_begun(intent, request):
-            asked = yield from self._begin_again(request, call)
+            asked = yield from self._begin_again(request, call, intent)
             if not isinstance(asked, int):
                 return asked
             lost = asked
@@ -321,13 +321,15 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         if (use := describe_tool(acting, effect["name"])).only_reads:
             return output
         effect = yield from add_read_back(request, acting, use.treatment or DEFAULT, effect)
-        starts = note_lost(gate, call, lost)
+        starts = {} if intent is None else note_lost(gate, call, intent, lost)
         earlier = [tell_effect(acting, effect, run, run.error) for run in runs[:-1]]
         again = {name_start(call, number): each for number, each in enumerate(earlier, lost + 1)}
         gate.note_call(call, effect)
         return add_effects(output, {**starts, **again, str(call["id"]): effect})
 
-    def _begin_again(self, request: ToolCallRequest, call: ToolCall) -> Conversation[Output | int]:
+    def _begin_again(
+        self, request: ToolCallRequest, call: ToolCall, intent: Effect
+    ) -> Conversation[Output | int]:
         """Asks about a call that was begun before; returns the number of its starts if it is made again."""
         call_id, config, gate = str(call["id"]), request.runtime.config, self._find_gate()
         marks, now = (yield from read_marks(config, call_id)), utc_now().isoformat()
@@ -336,7 +338,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         if marks.starts > 0:
             decision = ask_again(gate, call, marks, now)
             if isinstance(decision, Withheld):
-                return _withhold(gate, call, decision, marks.starts - 1)
+                return _withhold(gate, call, intent, decision, marks.starts - 1)
         yield from add_mark(config, call_id, "begun", now)
         return marks.starts
 
@@ -371,12 +373,12 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         return add_annotations(acting, annotations) if annotations else acting
 
 
-def _withhold(gate: CallGate, call: ToolCall, decision: Withheld, lost: int) -> Output:
-    effect = build_effect(call, decision, gate.execution)
+def _withhold(gate: CallGate, call: ToolCall, intent: Effect, decision: Withheld, lost: int) -> Output:
+    effect: Effect = {**intent, **build_effect(call, decision, gate.execution)}
     if decision.gate == "denied":
         # The person denies a further start, and the first one may have acted.
         effect = {**effect, "outcome": "unknown"}
-    effects = {**note_lost(gate, call, lost), str(call["id"]): effect}
+    effects = {**note_lost(gate, call, intent, lost), str(call["id"]): effect}
     gate.note_call(call, effect, decision.text)
     return add_effects(build_answer(call, decision.text, is_error=decision.is_error), effects)
 

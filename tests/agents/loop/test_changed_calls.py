@@ -20,7 +20,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from pydantic import BaseModel
 
-from agents import EffectsMiddleware
+from agents import ActingTool, EffectsMiddleware
 from agents.errors import ModelSetupError, NoEffectError
 from agents.testing import ScriptedChatModel
 from orchestrator import ContractMiddleware
@@ -87,6 +87,23 @@ def test_a_call_that_never_ended_is_asked_about_after_another_message_too(invoke
             [question] = invoke(agent, TASK)["__interrupt__"]
 
             assert (shop.refunds, "the call did not end" in str(question.value)) == ([7], True)
+
+
+def test_a_retry_does_not_make_a_call_whose_answer_a_person_has_stated(invoke, subtests):
+    for acting in (None, {"refund": ActingTool(repeat="allow")}, ["refund"]):
+        with subtests.test(acting=acting):
+            shop = Shop(Crash())
+            script = [ask(7), "It cost 15.", ask(7), "It cost 12.5."]
+            middleware = [EffectsMiddleware(acting), ContractMiddleware(CHECKED)]
+            agent = create_agent(
+                ScriptedChatModel(script), shop.tools(), middleware=middleware, checkpointer=InMemorySaver()
+            )
+            with pytest.raises(KeyboardInterrupt):
+                invoke(agent, TASK)
+            invoke(agent, None)
+            state = invoke(agent, decide("respond", "refunded"))
+
+            assert (shop.refunds, list_outcomes(state)) == ([7], ["stated", "reused"])
 
 
 def test_an_error_that_another_middleware_catches_is_the_outcome(invoke, subtests):
