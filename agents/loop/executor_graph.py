@@ -44,7 +44,7 @@ AgentGraph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class StepOptions:
-    """The options of a step, which are no context of the graph: tools and middleware would see them.
+    """The options of a step. They are not in the context of the graph, where tools and middleware see them.
 
     Attributes:
         system: The system prompt of the step; empty for none.

@@ -204,7 +204,7 @@ def _invoke(model: Model, messages: Sequence[BaseMessage]) -> Conversation[BaseM
 
 
 def read_cut_off(error: BaseException) -> AIMessage | None:
-    """Returns the reply in an error of OpenAI's client, for one without its end; None for another error."""
+    """Returns the cut-off reply that an error of OpenAI's client holds; None for another error."""
     is_filtered = type(error).__name__ == "ContentFilterFinishReasonError"
     reason = {"finish_reason": "content_filter" if is_filtered else "length"}
     completion = getattr(error, "completion", None)

@@ -141,12 +141,12 @@ def _watch_client(client: Any, *, is_raw: bool = False) -> Any:  # noqa: ANN401
 
 
 def _build_client(name: str) -> Any:  # noqa: ANN401
-    """Builds the property of a client whose streams have an end."""
+    """Builds a property that returns the client with its streams checked for their end."""
     return property(lambda model: _watch_client(vars(model)[name]))
 
 
 def _build_completions(name: str, root: str) -> Any:  # noqa: ANN401
-    """Builds the property of the completions of a client; those that the user gave if they have none."""
+    """Builds a property that returns the checked completions; without a client, those that the user gave."""
 
     def read(model: object) -> object:
         watched = _watch_client(vars(model)[root], is_raw=True)

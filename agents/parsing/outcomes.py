@@ -36,14 +36,14 @@ _CAUSES: Final = re.compile(
     r"(?!on|stop|ignore|continue|last|max)\w*(?:error|failure|refusal|decline|denial|rejection)"
     r"(?:code|reason|message|summary|text|type)?"
 )
-"""The name of a field which has a value if the call failed."""
+"""Matches the name of a field that has a value only if the call failed."""
 _SUCCESSES: Final = frozenset({"success", "ok", "succeeded", "successful", "issuccess", "executed"})
 _DECISIONS: Final = frozenset(
     {"approved", "accepted", "authorized", "allowed", "permitted", "confirmed", "granted", "valid", "found"}
     | {"available", "eligible", "possible"}
 )
 _STAYS_FALSE: Final = frozenset({"available", "found", "valid", "granted", "allowed", "permitted"})
-"""Of these, what is false of a thing after a tool has ended it, or taken it."""
+"""Decisions that turn false because a tool did its work: a booked room is not available any more."""
 _EXITS: Final = frozenset({"exitcode", "returncode", "exitstatus", "rc"})
 _CODES: Final = frozenset({"statuscode", "httpstatus", "httpcode", "status"})
 _RESULT_CODES: Final = frozenset({"resultcode", "responsecode", "retcode", "errcode"})

@@ -92,10 +92,10 @@ _LATE: Final = re.compile(
 )
 """What leaves open in the answer of a failed call whether it acted before it failed."""
 _TO_DO: Final = re.compile(r"\b(?:approve|authori[sz]e|click|confirm|reply|sign|verify)\b[^.]{0,30}? to ")
-"""What asks for an act before the tool's own."""
+"""Matches a request to do something before the tool can act."""
 _TAKEN: Final = re.compile(r"\b(?:(?:completely|fully|over) ?booked|sold out|ausgebucht|ausverkauft)\b")
 _ROWS: Final = re.compile(r"(?:insert \d+|update|delete|merge|copy) [1-9]\d*\s*")
-"""What PostgreSQL answers to a statement that changed rows."""
+"""Matches the answer of PostgreSQL to a statement that changed rows."""
 _SUBORDINATE: Final = re.compile(
     r"(?:\A|(?<=[.!;] ))(?:as|because|da|obwohl|since|weil)\b[^,.]*, "
     r"|,? \b(?:because|weil)\b[^.;]*|, da\b[^.;]*"
@@ -130,7 +130,7 @@ _FAMILIES: Final = (
 _HALTING: Final = _BARRING | {
     "cancel", "discard", "kill", "pause", "revoke", "stop", "terminate", "void", "withdraw",
 }  # fmt: skip
-"""Of these, verbs that affirm only in their family, whatever else a tool does."""
+"""Verbs that end a thing: they affirm no other act, also of a tool that changes things in any way."""
 _CHANGING: Final = frozenset(
     {"adjust", "apply", "change", "edit", "mark", "modify", "patch", "process", "set", "sync", "update"}
 )
