@@ -61,7 +61,12 @@ from agents.loop.effects import (
     read_reply_mark,
     utc_now,
 )
-from agents.loop.langgraph_internals import find_late_durability, read_config
+from agents.loop.langgraph_internals import (
+    find_late_durability,
+    find_order_problem,
+    list_running_nodes,
+    read_config,
+)
 from agents.loop.read_back import add_read_back, check_acting_tools
 from agents.loop.reply_problems import find_unmade_call, tell_reply
 from agents.loop.single_agent import build_single_gate
@@ -239,8 +244,10 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         return self._mark(prepared, mark, await handler(prepared))
 
     def prepare_request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
-        """Returns the request of a reply, if the agent has the tools that ``acting_tools`` names."""
+        """Returns the request of a reply, if this middleware is first and ``acting_tools`` fits the tools."""
         self._note_history(request.state)
+        if (problem := find_order_problem(self.name, list_running_nodes())) is not None:
+            raise ModelSetupError(problem)
         tools = {tool.name: tool for tool in request.tools if isinstance(tool, BaseTool)}
         if self._acting is not None:
             check_acting_tools(self._acting, tools)

@@ -25,7 +25,13 @@ from langgraph.types import Command
 from agents.errors import ModelSetupError
 from agents.loop.effects import Effect, Output, check_rounds, find_gate
 from agents.loop.effects_middleware import AsyncHandler, EffectsMiddleware, Handler
-from agents.loop.langgraph_internals import AnyPregel, find_storage_problem, has_outer_graph, has_saver
+from agents.loop.langgraph_internals import (
+    AFTER_MODEL,
+    AnyPregel,
+    find_storage_problem,
+    has_outer_graph,
+    has_saver,
+)
 from agents.loop.tool_answers import (
     answer_error,
     build_answer,
@@ -227,6 +233,15 @@ def find_tools(graph: AnyPregel) -> list[BaseTool]:
     """Returns the tools that a graph calls itself, also those of its middleware."""
     nodes = [node.bound for node in graph.nodes.values()]
     return [tool for node in nodes if isinstance(node, ToolNode) for tool in node.tools_by_name.values()]
+
+
+def find_effects_middleware(graph: AnyPregel) -> str | None:
+    """Returns the name of the EffectsMiddleware of an agent, also of a subclass; None if it has none."""
+    for name, node in graph.nodes.items():
+        hook = getattr(node.bound, "func", None)
+        if name.endswith(AFTER_MODEL) and isinstance(getattr(hook, "__self__", None), EffectsMiddleware):
+            return name.removesuffix(AFTER_MODEL)
+    return None
 
 
 def check_middleware(middleware: object) -> None:

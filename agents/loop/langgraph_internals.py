@@ -7,8 +7,10 @@ No other module of the project uses private names. Each has a test that fails wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextvars import Context
+from functools import partial
+from itertools import takewhile
 from typing import Any, Final, Literal, TypeAlias
 
 from langchain_core.runnables import Runnable
@@ -27,6 +29,12 @@ from langgraph.types import Command, Interrupt, _interrupt_id, interrupt
 _DURABILITY_KEY: Final = "__pregel_durability"
 _SAVER_KEY: Final = "__pregel_checkpointer"
 _RUNTIME_KEY: Final = "__pregel_runtime"
+_READ_KEY: Final = "__pregel_read"
+_TO_NODE: Final = "branch:to:"
+_TODO_LIST: Final = "TodoListMiddleware"
+"""Middleware that deepagents puts in front. It answers only calls of its own tool, which acts on nothing."""
+AFTER_MODEL: Final = ".after_model"
+"""LangChain's name of a node of middleware ends with it."""
 EDITS_KEY: Final = "hitl_edited_tool_calls"
 INTERRUPT_CHANNEL: Final = "__interrupt__"
 """The channel of an open interrupt in the pending writes of a checkpoint.
@@ -104,6 +112,32 @@ def _list_parts(runnable: Runnable[Any, Any]) -> Iterator[object]:
         for function in (getattr(runnable, "func", None), getattr(runnable, "afunc", None)):
             for value in get_function_nonlocals(function) if function is not None else ():
                 yield getattr(value, "__self__", value)
+
+
+def list_running_nodes() -> list[str]:
+    """Lists the nodes of the running graph in the order in which they were added; empty outside of one."""
+    # A node gets a function that reads channels, and has a channel of its own.
+    read = read_values().get(_READ_KEY)
+    channels = read.args[1] if isinstance(read, partial) else ()
+    return [name.removeprefix(_TO_NODE) for name in channels if name.startswith(_TO_NODE)]
+
+
+def find_order_problem(own: str, nodes: Collection[str]) -> str | None:
+    """Returns why a middleware does not see the calls of a reply last; None if it does.
+
+    Args:
+        own: The name of the middleware.
+        nodes: The nodes of the agent, in the order of its ``middleware``.
+    """
+    node = own + AFTER_MODEL
+    before = [*takewhile(node.__ne__, nodes)] if node in nodes else []
+    names = [each.removesuffix(AFTER_MODEL) for each in before if each.endswith(AFTER_MODEL)]
+    if (other := next((each for each in names if each != _TODO_LIST), None)) is None:
+        return None
+    return (
+        f"{other} stands before {own} in middleware, so that it may change a call after {own} has decided "
+        f"about it; put {own} first"
+    )
 
 
 def find_checkpoint(

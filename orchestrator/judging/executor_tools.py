@@ -22,8 +22,8 @@ from agents.loop.acting_tools import (
     tell_error,
 )
 from agents.loop.effects import LASTING
-from agents.loop.executor_graph import AgentGraph, find_tools
-from agents.loop.langgraph_internals import list_graphs
+from agents.loop.executor_graph import AgentGraph, find_effects_middleware, find_tools
+from agents.loop.langgraph_internals import find_order_problem, list_graphs
 from agents.loop.read_back import find_name_problem
 from agents.loop.tool_arguments import ToolArguments, read_arguments
 from agents.reply_types import EffectOutcome
@@ -36,9 +36,6 @@ from evaluation.sensitive.scanner import quote_text
 from orchestrator.errors import ConfigurationError
 from orchestrator.state.plain_values import plain_json
 from orchestrator.state.records import Attempt, Question, ToolCallRecord
-
-_MIDDLEWARE: Final = "ExecutorMiddleware.after_model", "EffectsMiddleware.after_model"
-
 
 _OPTIONAL_MODES: Final = frozenset({"subset", "precision_recall"})
 """Match modes in which a run can agree with an expected action that it lacks."""
@@ -281,9 +278,12 @@ def _check_graph(executor: object, tools: ExecutorTools, *, is_stored: bool) -> 
     graph = getattr(executor, "graph", None)
     if not isinstance(graph, CompiledStateGraph):
         return
-    graphs = [(each.nodes.keys() & {*_MIDDLEWARE}, find_tools(each)) for each in list_graphs(graph)]
-    bare = {tool.name for has_middleware, listed in graphs for tool in listed if not has_middleware}
-    is_bare = not any(has_middleware for has_middleware, _ in graphs)
+    own = {each: find_effects_middleware(each) for each in list_graphs(graph)}
+    for each, name in own.items():
+        if name and (problem := find_order_problem(name, each.nodes)):
+            raise ConfigurationError(f"executor is a graph in which {problem}")
+    bare = {tool.name for each, middleware in own.items() for tool in find_tools(each) if not middleware}
+    is_bare = not any(own.values())
     is_denied = not tools.acting.guesses and not tools.acting.stated
     other = [name for name in tools.tools if not tools.describe(name).only_reads]
     acting = [*tools.writing, *(other if is_stored and not is_denied else ())]

@@ -321,6 +321,16 @@ def test_names_that_do_not_fit_the_tools_are_refused_before_the_model_is_called(
         assert (shop.refunds, model.prompts) == ([], [])
 
 
+def test_middleware_that_could_change_decided_calls_is_refused_before_the_model_is_called(invoke):
+    shop, model = Shop(), ScriptedChatModel(reply)
+    middleware = [ToolCallLimitMiddleware(run_limit=1), EffectsMiddleware()]
+    agent = create_agent(model, shop.tools(), middleware=middleware)
+    with pytest.raises(ModelSetupError, match="put EffectsMiddleware first"):
+        invoke(agent, TASK)
+
+    assert (shop.refunds, model.prompts) == ([], [])
+
+
 def test_annotations_say_whether_a_tool_reads_an_effect(invoke, subtests):
     for hints, read in [({"readOnlyHint": True}, True), ({"readOnlyHint": False}, False), ({}, False)]:
         shop = Shop("42")

@@ -21,6 +21,7 @@ from agents.loop.langgraph_internals import (
     build_nested_config,
     copy_context_with,
     list_graphs,
+    list_running_nodes,
     read_config,
 )
 from agents.testing import ScriptedChatModel
@@ -74,6 +75,23 @@ def test_all_graphs_of_a_graph_are_listed_but_not_those_of_its_tools():
     assert [id(each) for each in list_graphs(outer)] == [
         id(each) for each in (outer, by_function, inner, agent, other)
     ]
+
+
+def test_a_node_knows_all_nodes_of_its_graph_in_their_order():
+    seen = []
+
+    class Second(AgentMiddleware):
+        def before_model(self, state, runtime):
+            seen.extend(list_running_nodes())
+
+        def after_model(self, state, runtime):
+            return None
+
+    agent = create_agent(ScriptedChatModel(["a"]), middleware=[EffectsMiddleware(), Second()])
+    agent.invoke({"messages": []})
+
+    assert seen == [name for name in agent.nodes if name != START]
+    assert seen.index("EffectsMiddleware.after_model") < seen.index("Second.after_model")
 
 
 def test_an_open_interrupt_is_a_pending_write():

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware
+from langchain.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware, TodoListMiddleware
 from langchain.agents.structured_output import ToolStrategy
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import StructuredTool
@@ -221,6 +221,26 @@ def test_a_tool_that_a_graph_states_itself_is_stated_in_the_run():
     assert (effect["outcome"], effect["is_guessed"]) == ("acted", False)
     with pytest.raises(ConfigurationError, match="or replace=True"):
         orchestrator.run("x", "thread")
+
+
+class ShopEffects(EffectsMiddleware):
+    """Middleware under a name of its own."""
+
+
+def test_a_subclass_of_the_middleware_is_recognised_in_each_graph():
+    graph = nest(*(create_agent(ScriptedChatModel(reply), [settle], middleware=[ShopEffects()]),) * 2)
+
+    assert build_run(graph, plan=["one"], checkpointer=InMemorySaver()).run("x")["status"] == "success"
+
+
+def test_a_graph_whose_middleware_stands_behind_an_approval_is_refused(subtests):
+    approval = HumanInTheLoopMiddleware({"settle": True})
+    for middleware in [(approval, EffectsMiddleware()), (TodoListMiddleware(), approval, ShopEffects())]:
+        told = rf"HumanInTheLoopMiddleware stands before {middleware[-1].name} .* first"
+        with subtests.test(middleware=middleware), pytest.raises(ConfigurationError, match=told):
+            build(*middleware)
+
+    assert build(TodoListMiddleware(), EffectsMiddleware(), approval).run("x", "thread")["question"]
 
 
 def test_a_graph_whose_tool_may_act_needs_the_middleware(subtests):
