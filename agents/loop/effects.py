@@ -47,8 +47,9 @@ class Effect(TypedDict):
 
     It is written down before the call is made, as "unknown" and without an answer: nothing more is known if
     the process dies in the call. ``execution`` is the id of the execution of the graph that made the call.
-    ``is_stated`` says that the tool acts by the caller's word or by its annotations, and ``is_repeat`` that
-    only its name says so and that an equal call before may have acted.
+    ``is_stated`` says that the tool acts by the caller's word or by its annotations, ``is_open`` that nothing
+    says that it acts, and ``is_repeat`` that only its name says so and that an equal call before may have
+    acted.
     ``gate`` says why the tool did not run, ``approval`` is the answer of a person, and ``made_in`` the
     execution whose answer is reused. ``attempt`` is the id of the attempt, and ``key`` is the same for equal
     calls.
@@ -61,6 +62,7 @@ class Effect(TypedDict):
     answer: str | None
     execution: str
     is_stated: NotRequired[bool]
+    is_open: NotRequired[bool]
     is_repeat: NotRequired[bool]
     gate: NotRequired[GateDecision]
     approval: NotRequired[HumanAnswer]

@@ -186,8 +186,10 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
                 continue
             effect = build_effect(call, decision, gate.execution)
             effect = {**effect, "attempt": attempt, "key": build_key(call["name"], call["args"], mark)}
-            is_stated = use.kind == "acting" and use.is_stated
-            effects[key] = {**effect, "is_stated": True} if is_stated else effect
+            is_acting = use.kind == "acting"
+            noted = {"is_stated": is_acting and use.is_stated, "is_open": not is_acting}
+            known = {name: True for name, holds in noted.items() if holds}
+            effects[key] = cast("Effect", {**effect, **known})
             if isinstance(decision, Withheld):
                 gate.note_call(call, effects[key], decision.text)
                 if call in calls:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from agents.loop.effects import Effect
 from agents.parsing.thoughts import remove_thoughts
 from orchestrator.retry.verdict_updates import StepRequest
 from orchestrator.runtime.bounded_call import Raised, Returned
+from orchestrator.runtime.call_records import read_ended_calls
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import read_text
 from orchestrator.state.records import (
@@ -84,14 +86,23 @@ def _read_result(called: Returned[object] | Raised) -> tuple[str, str | None]:
 def list_effects(records: Iterable[Attempt]) -> list[EffectRecord]:
     """Lists the calls of tools that act, in the order of the records."""
     return [
-        _read_effect(record, call) for record in records for call in record["tool_calls"] if "outcome" in call
+        _read_effect(CallOrigin(step_index=record["step_index"], attempt=record["attempt"]), call)
+        for record in records
+        for call in record["tool_calls"]
+        if "outcome" in call
     ]
 
 
-def _read_effect(record: Attempt, call: ToolCallRecord) -> EffectRecord:
+def list_open_effects(place: CallOrigin, stored: Mapping[str, Effect]) -> list[EffectRecord]:
+    """Lists the effects of an execution under way, as its graph has stored them."""
+    acting = {key: effect for key, effect in stored.items() if not effect.get("is_open")}
+    return [_read_effect(place, call) for call in read_ended_calls((), acting)]
+
+
+def _read_effect(place: CallOrigin, call: ToolCallRecord) -> EffectRecord:
     effect = EffectRecord(
-        step_index=record["step_index"],
-        attempt=record["attempt"],
+        step_index=place["step_index"],
+        attempt=place["attempt"],
         name=call["name"],
         args=call["args"],
         outcome=call["outcome"],

@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from typing import Literal, TypeAlias, cast
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateSnapshot
 
@@ -20,8 +19,8 @@ from orchestrator.errors import ConfigurationError, ResumeError
 from orchestrator.events import Event, RunResumed, RunStarted
 from orchestrator.judging.contract_options import find_case_problem, with_contract
 from orchestrator.judging.executor_tools import ExecutorTools, find_unasked
-from orchestrator.runs.open_executions import OpenExecutions, join_states
-from orchestrator.runs.reader import complete_snapshot
+from orchestrator.runs.open_executions import OpenExecutions
+from orchestrator.runs.reader import complete_snapshot, complete_state
 from orchestrator.runs.resume import (
     PLANNER,
     SAFEGUARDS,
@@ -238,7 +237,7 @@ class Launcher:
         with convert_read_errors(thread_id):
             state = await _read_before(self.graph, latest, thread_id, step)
             stored = state_from_values(read_values(latest), self.settings.max_retries)
-            effects = join_states(self.executions.list_states(latest, stored))["effects"]
+            effects = (await self.complete_state(latest, stored))["effects"]
             warnings = [*state["warnings"], *_warn_of_effects(effects, step)]
         own = {"max_retries": self.settings.max_retries, "underway": NOTHING_UNDERWAY, "warnings": warnings}
         forked = cast("OrchestratorState", {**with_contract(state, self.case), **own})
@@ -276,10 +275,12 @@ class Launcher:
         """
         with convert_read_errors(thread_id):
             snapshot = await self.graph.aget_state(self.build_config(thread_id), subgraphs=True)
-            saver = self.graph.checkpointer
-            if not isinstance(saver, BaseCheckpointSaver):
-                return snapshot
-            return await complete_snapshot(snapshot, saver)
+            return await complete_snapshot(snapshot, self.graph.checkpointer)
+
+    async def complete_state(self, snapshot: StateSnapshot, state: OrchestratorState) -> OrchestratorState:
+        """Returns the state of a run with what is open in its store."""
+        with convert_read_errors(snapshot.config["configurable"]["thread_id"]):
+            return await complete_state(snapshot, state, self.graph.checkpointer)
 
     def build_config(
         self, thread_id: str, began: str | None = None, passed: RunnableConfig | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, cast
@@ -15,7 +15,8 @@ from orchestrator.judging.executor_tools import ExecutorTools
 from orchestrator.planning.parallel import apply_update
 from orchestrator.retry.attempt_records import build_record, list_effects
 from orchestrator.retry.verdict_updates import build_failure, build_request, count_calls
-from orchestrator.runs.resume import Resumption, read_nested_state
+from orchestrator.runs.reader import list_graphs
+from orchestrator.runs.resume import Resumption
 from orchestrator.runtime.bounded_call import Raised, Spent
 from orchestrator.runtime.call_recorder import read_stored_reply, sum_calls
 from orchestrator.runtime.call_records import read_ended_calls
@@ -57,7 +58,7 @@ class OpenExecutions:
             state: Its state.
             reason: Why an open execution ends.
         """
-        return [(name, self._record(own, each, reason)) for name, own, each in _list_graphs(snapshot, state)]
+        return [(name, self._record(own, each, reason)) for name, own, each in list_graphs(snapshot, state)]
 
     def _record(self, snapshot: StateSnapshot, state: OrchestratorState, reason: str) -> OrchestratorState:
         if (stored := _find_conversation(snapshot)) is None:
@@ -77,16 +78,6 @@ class OpenExecutions:
         usage = sum_calls(asked, self.settings.options["budget"].prices, 0.0)
         calls = [self.tools.complete_call(each) for each in read_ended_calls(messages, effects)]
         return Spent(usage, calls, ", ".join(dict.fromkeys(model for model, _ in replies)) or None)
-
-
-def _list_graphs(
-    snapshot: StateSnapshot, state: OrchestratorState
-) -> Iterator[tuple[str, StateSnapshot, OrchestratorState]]:
-    """Yields the graphs of a run with their states, each with the name of the node that runs it."""
-    yield BRANCH, snapshot, state
-    for task in snapshot.tasks:
-        if (nested := read_nested_state(task)) is not None:
-            yield task.name, cast("StateSnapshot", task.state), nested
 
 
 def _find_conversation(snapshot: StateSnapshot) -> Mapping[str, Any] | None:

@@ -16,8 +16,10 @@ from langgraph.types import Interrupt, PregelTask, StateSnapshot
 from pydantic import AwareDatetime
 
 from agents.loop.call_marks import is_under_way
+from agents.loop.effects import Effect
 from agents.loop.langgraph_internals import INTERRUPT_CHANNEL
 from orchestrator.planning.parallel import find_rejudging
+from orchestrator.retry.attempt_records import list_effects, list_open_effects
 from orchestrator.runs import resume
 from orchestrator.runs.run_saver import (
     checkpoint_config,
@@ -39,10 +41,11 @@ from orchestrator.state.graph_state import (
     OrchestratorState,
     StateUpdate,
     StoredStatus,
+    current_index,
     current_records,
     merge_records,
 )
-from orchestrator.state.records import Basis, Question, Usage
+from orchestrator.state.records import Basis, CallOrigin, EffectRecord, Question, Usage
 from orchestrator.supervision.human import read_outage
 
 
@@ -160,7 +163,8 @@ def read_run(
     snapshot = _complete(snapshot, [saver.get_tuple(config) for config in _list_places(snapshot)])
     state = resume.state_from_values(resume.read_values(snapshot), 0)
     summary = build_summary(thread_id, checkpoint, state, resume.find_open_question(snapshot, state))
-    return summary, _add_nested(snapshot, state)
+    agents = [saver.get_tuple(config) for config in _list_agents(snapshot, state)]
+    return summary, _add_open(snapshot, state, agents)
 
 
 @cache
@@ -186,15 +190,66 @@ def _do_nothing(state: OrchestratorState) -> StateUpdate:  # noqa: ARG001 - as e
     return {}
 
 
-def _add_nested(snapshot: StateSnapshot, state: OrchestratorState) -> OrchestratorState:
+async def complete_state(
+    snapshot: StateSnapshot, state: OrchestratorState, saver: object
+) -> OrchestratorState:
+    """Returns the state of a stored run with its parallel steps, and with the effects of open executions."""
+    return _add_open(snapshot, state, await _read_all(saver, _list_agents(snapshot, state)))
+
+
+async def _read_all(saver: object, places: Sequence[RunnableConfig]) -> list[CheckpointTuple | None]:
+    """Reads checkpoints; what is no saver, as the mark of a nested graph, has none."""
+    if not isinstance(saver, BaseCheckpointSaver):
+        return [None] * len(places)
+    return [await saver.aget_tuple(config) for config in places]
+
+
+def _add_open(
+    snapshot: StateSnapshot, state: OrchestratorState, agents: Sequence[CheckpointTuple | None]
+) -> OrchestratorState:
     if state["status"] != "executing":
         return state
-    records = {"results": state["results"], "synthesis": state["synthesis"]}
-    for task in snapshot.tasks:
-        if (nested := resume.read_nested_state(task)) is not None:
-            name = "results" if task.name == BRANCH else "synthesis"
-            records[name] = merge_records(records[name], [current_records(nested)])
-    return cast("OrchestratorState", {**state, **records})
+    records, effects = {"results": state["results"], "synthesis": state["synthesis"]}, list[EffectRecord]()
+    for name, _, nested in list_graphs(snapshot, state)[1:]:
+        field = "results" if name == BRANCH else "synthesis"
+        records[field] = merge_records(records[field], [current_records(nested)])
+    for (each, _), agent in zip(_list_executing(snapshot, state), agents, strict=True):
+        place = CallOrigin(step_index=current_index(each), attempt=len(current_records(each)) + 1)
+        effects += list_open_effects(place, _read_effects(agent))
+    listed = [*list_effects(records["results"]), *effects]
+    return cast("OrchestratorState", {**state, **records, "effects": listed})
+
+
+def list_graphs(
+    snapshot: StateSnapshot, state: OrchestratorState
+) -> list[tuple[str, StateSnapshot, OrchestratorState]]:
+    """Lists the graphs of a run with their states, each with the name of the node that runs it."""
+    nested = [(task, resume.read_nested_state(task)) for task in snapshot.tasks]
+    states = [(each.name, cast("StateSnapshot", each.state), own) for each, own in nested if own is not None]
+    return [(BRANCH, snapshot, state), *states]
+
+
+def _list_agents(snapshot: StateSnapshot, state: OrchestratorState) -> list[RunnableConfig]:
+    """Lists the configs of the checkpoints of the executor's graph, for each execution under way."""
+    return [_find_agent(*each) for _, each in _list_executing(snapshot, state)]
+
+
+def _list_executing(
+    snapshot: StateSnapshot, state: OrchestratorState
+) -> list[tuple[OrchestratorState, tuple[StateSnapshot, PregelTask]]]:
+    """Lists the executions under way: the state of the step, and the task in the state of its graph."""
+    graphs = list_graphs(snapshot, state) if state["status"] == "executing" else []
+    tasks = ((each, own, task) for _, own, each in graphs for task in own.tasks)
+    return [(each, (own, task)) for each, own, task in tasks if task.name == EXECUTOR and task.result is None]
+
+
+def _read_effects(agent: CheckpointTuple | None) -> dict[str, Effect]:
+    """Reads the effects of an agent, also of the calls that ended while others did not."""
+    if agent is None:
+        return {}
+    writes = [value for _, channel, value in agent.pending_writes or () if channel == "effects"]
+    stored = [agent.checkpoint["channel_values"].get("effects") or {}, *writes]
+    return {key: effect for each in stored for key, effect in each.items()}
 
 
 def is_run(checkpoint: CheckpointTuple) -> bool:
@@ -205,9 +260,9 @@ def is_run(checkpoint: CheckpointTuple) -> bool:
     return isinstance(values.get("task"), str) and status in STATUSES
 
 
-async def complete_snapshot(snapshot: StateSnapshot, saver: BaseCheckpointSaver[str]) -> StateSnapshot:
+async def complete_snapshot(snapshot: StateSnapshot, saver: object) -> StateSnapshot:
     """Adds the input that LangGraph leaves out, and removes questions about tool calls that were answered."""
-    return _complete(snapshot, [await saver.aget_tuple(config) for config in _list_places(snapshot)])
+    return _complete(snapshot, await _read_all(saver, _list_places(snapshot)))
 
 
 def _list_places(snapshot: StateSnapshot) -> list[RunnableConfig]:

@@ -257,7 +257,7 @@ class Runner:
         except NodeCancelledError:
             if not run.interrupted:
                 raise
-            yield RunInterrupted(thread_id=run.thread_id, state=state)
+            yield RunInterrupted(thread_id=run.thread_id, state=await self._complete(run.thread_id, state))
             return
         yield await self._build_last_event(run, state, outage)
 
@@ -267,10 +267,15 @@ class Runner:
         handlers = [hook for hook in hooks if isinstance(hook, BaseCallbackHandler)]
         return merge_configs(config, {"callbacks": handlers}) if handlers else config
 
+    async def _complete(self, thread_id: str, state: OrchestratorState) -> OrchestratorState:
+        """Returns the state of an interrupted run with what is open in its store."""
+        return await self.launcher.complete_state(await self.launcher.read_snapshot(thread_id), state)
+
     async def _build_last_event(self, run: RunContext, state: OrchestratorState, outage: str | None) -> Event:
         thread_id = run.thread_id
         if outage is not None and run.cancelled is None:
             failure = build_failure("executor_error", f"{outage}; `resume` goes on when the server is back")
+            state = await self._complete(thread_id, state)
             waiting: OrchestratorState = {**state, "failure": failure["failure"]}
             return RunInterrupted(thread_id=thread_id, state=waiting)
         if state["status"] in UNDERWAY:
@@ -279,6 +284,7 @@ class Runner:
             if question is not None and run.cancelled is not None:
                 state = await self._end_run(thread_id, run.cancelled) or state
             elif question is not None:
+                state = await self.launcher.complete_state(snapshot, state)
                 paused: OrchestratorState = {**state, "question": question}
                 return RunPaused(thread_id=thread_id, question=question, state=paused)
         return RunFinished(

@@ -1,4 +1,4 @@
-"""A stored run that is cancelled or forked while an execution is open: what it did is known."""
+"""A stored run that waits, or is cancelled or forked, while an execution is open: what it did is known."""
 
 import asyncio
 
@@ -61,7 +61,10 @@ REFUND, SEND = ("refund", {"order": "7"}), ("send", {"to": "Ada"})
 def test_what_acted_before_an_open_question_is_known_when_the_run_is_cancelled_or_forked(opened, plan):
     executor = ExecutionAgent(model(calls(REFUND), calls(SEND), "done"), [refund, send])
     orchestrator = build(opened, plan, executor, acting_tools=ACTING)
-    assert orchestrator.run("x", "thread")["question"]["text"] == "May the tool send run?"
+    waiting = orchestrator.run("x", "thread")
+    assert waiting["question"]["text"] == "May the tool send run?"
+    made = [(step, "refund", "acted") for step in range(len(plan))]
+    assert effects(waiting) == effects(opened.history.show("thread").state) == made
 
     forked = orchestrator.fork("thread", 0, "new")
     assert [each for each in forked["warnings"] if "was copied" in each] == [
@@ -69,7 +72,7 @@ def test_what_acted_before_an_open_question_is_known_when_the_run_is_cancelled_o
         for step in range(1, len(plan) + 1)
     ]
     state = cancelled(opened, orchestrator)
-    assert effects(state) == [(step, "refund", "acted") for step in range(len(plan))]
+    assert effects(state) == made
     assert (state["usage"]["model_calls"], state["usage"]["total_tokens"]) == (2 * len(plan), 10 * len(plan))
     check_refused(orchestrator)
 
@@ -91,6 +94,8 @@ async def test_a_call_that_was_cut_off_is_an_unknown_effect_beside_one_that_was_
     running.cancel()
     await asyncio.wait([running])
 
+    shown = await asyncio.to_thread(opened.history.show, "thread")
+    assert effects(shown.state) == [(0, "refund", "acted"), (0, "hang", "unknown")]
     state = await asyncio.to_thread(cancelled, opened, orchestrator)
     assert effects(state) == [(0, "refund", "acted"), (0, "hang", "unknown")]
     await asyncio.to_thread(check_refused, orchestrator)
@@ -100,6 +105,6 @@ def test_a_graph_of_the_user_has_a_record_of_its_open_execution(opened):
     middleware = [EffectsMiddleware(ACTING)]
     graph = create_agent(model(calls(REFUND), calls(SEND), "done"), [refund, send], middleware=middleware)
     orchestrator = build(opened, ["one"], graph)
-    orchestrator.run("x", "thread")
 
+    assert effects(orchestrator.run("x", "thread")) == [(0, "refund", "acted")]
     assert effects(cancelled(opened, orchestrator)) == [(0, "refund", "acted")]
