@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final, TypeAlias
 
-from agents.parsing.loose_json import find_containers, read_beginning
+from agents.parsing.loose_json import find_containers, load_json, read_beginning, unwrap_fence
 
 TELLINGS: Final = 2
 """How often a model is told that it wrote a call as text."""
@@ -36,6 +36,13 @@ _LABEL: Final = (
     r"(?:[^\w\n]*\n\W*(?:{arguments})\w*\W*[:=]|\[(?!(?:{names})\])[^\]\n]*\])"
 )
 """A word for calls before the name of a tool, with the arguments in the next line or in brackets."""
+_REACT: Final = re.compile(
+    r"""^[^\w\n]*action(?:[ _]\d+)?[^\w\n]*:[^\w\n]*(?P<name>[\w.-]+)
+      (?: \[[^\]\n]*\]\W*\Z | [^\w\n]*\n\W*action[ _]input[^\w\n]*: )""",
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+)
+_KEYS: Final = re.compile(r"(?:name|action|tool|function) (?:arg(?:ument)?s|(?:action|tool)_(?:input|args))")
+"""The two keys of an object that is a call whether its tool exists or not."""
 _SPELLED: Final = r"(?<![\w-])(?:print\()?(?:\w+\.)*+{name}(?::\d+)?(?![\w-])"
 _GAP: Final = re.compile(
     rf"[^\w()<{{-]*+(?:(?:with|json|{_ARGUMENTS.pattern})\b[^\w()<{{-]*+)*+", re.IGNORECASE
@@ -73,7 +80,7 @@ def find_textual_call(text: str, tools: Parameters, reported: Collection[str] = 
     """
     if not tools:
         return None
-    if found := _find_token(text, tools) or _find_label(text, tools):
+    if found := _find_token(text, tools) or _find_label(text, tools) or _find_unknown(text):
         return found
     calls = _iter_written(text.strip(), tools)
     return next((name for name, is_alone in calls if is_alone or name not in reported), None)
@@ -81,7 +88,7 @@ def find_textual_call(text: str, tools: Parameters, reported: Collection[str] = 
 
 def _find_token(text: str, tools: Parameters) -> str | None:
     """Finds a tag or a token outside of code, with a call behind it: an object, or the name of a tool."""
-    prose, names = _CODE.sub(lambda code: " " * len(code[0]), text), _match_names(tools)
+    prose, names = _hide_code(text), _match_names(tools)
     call = re.compile(rf"\W{{0,20}}(?:functions\.)?(?:{names})\b|\s*(?:[<\[|｜]|```)|[^{{}}]{{0,40}}\{{")
     for token in _TOKEN.finditer(prose):
         if {*tools} & {*re.findall(r"[\w-]+", token[0])} or call.match(text, token.end()):
@@ -96,6 +103,20 @@ def _find_label(text: str, tools: Parameters) -> str | None:
         if re.search(_LABEL.format(**given), text, re.IGNORECASE | re.MULTILINE):
             return name
     return None
+
+
+def _find_unknown(text: str) -> str | None:
+    """Finds the call of a tool that may not exist: an object and nothing else, or ReAct's last lines."""
+    value = load_json(unwrap_fence(text))
+    if isinstance(value, dict) and _KEYS.fullmatch(" ".join(value)):
+        name, args = value.values()
+        return name if isinstance(name, str) and isinstance(args, Mapping) else None
+    call = _REACT.search(_hide_code(text))
+    return call["name"] if call and not _is_explained(text[: call.start()]) else None
+
+
+def _hide_code(text: str) -> str:
+    return _CODE.sub(lambda code: " " * len(code[0]), text)
 
 
 def _match_names(names: Collection[str]) -> str:

@@ -14,6 +14,8 @@ _NAME: Final = (
     rf"(?:\w+[:_-]|(?-i:[A-Za-z]{{0,20}}[a-z](?=T)))?{_WORD}(?:[_-]\w+|(?-i:(?<=[tkg])[A-Z][A-Za-z]*))?"
 )
 """The name of a tag with a word for thinking in it, such as ``inner_thoughts`` or ``antThinking``."""
+_LESS, _GREATER = r"(?:<|(?<!<code>)&(?:lt|\#60);|\\u003c)", r"(?:>|&(?:gt|\#62);(?!</code>)|\\u003e)"
+"""The brackets of a tag, which a server may have escaped for a page or for JSON."""
 _OPENING: Final = r"(?:\w+_)?(?:analysis|commentary|deliberation|brainstorm(?:ing)?|monologue)"
 _CHANNEL: Final = r"(?:<\|start\|>\w*)?<\|channel\|>\s*"
 _CONSTRAINT: Final = r"(?:<\|constrain\|>[^<]*)?"
@@ -26,7 +28,10 @@ _PAIRS: Final = {
         rf"\A\s*(?:<{_OPENING}>(?=.*</{_OPENING}>\s*\S)|`+<{_WORD}>`+\s*\n(?=.*\n`+</{_WORD}>`+\s*\n))",
         rf"</{_OPENING}>|`+</{_WORD}>`+(?=\s*\n)",
     ),
-    "tag": (rf"<{_NAME}(?:\s[^<>\n]*)?>", rf"</{_NAME}\s*>"),
+    "tag": (
+        rf"{_LESS}{_NAME}(?:\s[^<>&\n]*)?{_GREATER}",
+        rf"{_LESS}\\?/{_NAME}\s*{_GREATER}",
+    ),
     "spaced": (rf"<\s+{_NAME}(?:\s+\w+=[^<>\n]*|\s*)>", rf"<\s*/\s*{_NAME}\s*>"),
     "token": (
         rf"<[|｜](?:start[_▁]|begin[_▁]of[_▁])?{_WORD}[|｜]>|◁{_WORD}▷|<unused94>",

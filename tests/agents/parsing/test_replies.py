@@ -97,6 +97,16 @@ def test_thoughts_are_dropped(subtests):
         ("So 5 ◁think▷ or 6 ◁/think▷ is right", "So 5  is right"),
         ("Well [THINK] a [/THINK], b [THINK] c", "Well , b"),
         ("The answer <think> hmm", "The answer"),
+        # Escaped for a page or for JSON.
+        ("&lt;think&gt;a&lt;/think&gt;answer", "answer"),
+        ("an &LT;Thinking&GT;a&#60;/Thinking&#62;swer", "an swer"),
+        (r"\u003cthink\u003ea\u003c/think\u003eanswer", "answer"),
+        (r"\u003cthink\u003ea\u003c\/think\u003eanswer", "answer"),
+        ("a&lt;/think&gt;answer", "answer"),
+        ("&lt;think&gt;a", ""),
+        ("The &lt;think&gt; tag opens it", "The &lt;think&gt; tag opens it"),
+        ("<code>&lt;think&gt;</code> opens it", "<code>&lt;think&gt;</code> opens it"),
+        (r'{"tag": "\u003cthink\u003e"}', r'{"tag": "\u003cthink\u003e"}'),
         # Tags that a sentence names.
         ("Use <think> and </think>.", "Use <think> and </think>."),
         ("<think> opens thoughts and </think> ends them.", "<think> opens thoughts and </think> ends them."),

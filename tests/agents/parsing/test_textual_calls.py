@@ -83,6 +83,11 @@ CALLS = {
     "ReAct with no argument in brackets": "Action: now[]",
     "an element with its object behind it": '<tool>pay</tool>{"to": "Ada"}',
     "an element with its text behind it": "I pay.\n<tool>pay</tool><tool_input>Ada</tool_input>",
+    "ReAct with an unknown tool": "Thought: I settle it.\nAction: settle[Ada, 5]",
+    "ReAct with an unknown tool and a text": "**Action:** settle\n**Action Input:** Ada\nObservation: done",
+    "ReAct's own end": "Thought: I know it.\nAction: Finish[Ada]",
+    "an object with an unknown tool": '{"name": "settle", "arguments": {"to": "Ada"}}',
+    "a fenced object with an unknown tool": f'{FENCE}\n{{"action": "settle", "action_input": {{}}}}\n{FENCE}',
     "InternLM": '✿FUNCTION✿: search\n✿ARGS✿: {"query": "boots"}',
 }
 ANSWERS = {
@@ -132,6 +137,11 @@ ANSWERS = {
     "a remark": "The book (Dune) has 412 pages.",
     "a log": "The log says: pay(to='Ada') failed at 12:01, and was made again at 12:05.",
     "a sentence with an assignment": "order id=W1 was delivered to the customer yesterday",
+    "an explained action": "ReAct writes a call in one line, for example:\nAction: find[Ada]",
+    "an action with a condition": "Action: restart[now]\nThen wait.",
+    "an action in words": "Action: restart the server [now]",
+    "an action and its input": "Action: restart\nInput: none",
+    "a model with parameters": '{"name": "linear", "parameters": {"slope": 1}}',
     "an error": "I could not delete /x: permission denied.",
 }
 
