@@ -261,11 +261,13 @@ class CallRules:
         most: The greatest number of calls of a tool; 0 for one that is forbidden.
         exactly: The number of calls of a tool without an error.
         allowed: Names of the only tools that may run; None allows all others.
+        acting: Tools that the contract states to act: their refused calls count for no number.
     """
 
     most: Mapping[str, int] = field(default_factory=dict)
     exactly: Mapping[str, int] = field(default_factory=dict)
     allowed: frozenset[str] | None = None
+    acting: frozenset[str] = frozenset()
 
     @property
     def is_empty(self) -> bool:
@@ -275,11 +277,14 @@ class CallRules:
     def find_breach(self, name: str, made: Sequence[ToolCallRecord]) -> str | None:
         """Returns why a call must not be made after others; None if the rules do not certainly exclude it."""
         most, ran = self._find_most(name), _select_run(made, name)
+        open_ = [call for call in ran if call.get("outcome") != "refused"]
         if most == 0:
             return f"Tool {name!r} is forbidden in this step."
-        if most is not None and len(ran) >= most:
+        # A call whose effect is unknown may have used up the number.
+        if most is not None and len(open_ if name in self.acting else ran) >= most:
             return f"Tool {name!r} was called often enough ({most} at most). Go on without it."
-        if name in self.exactly and sum(call["error"] is None for call in ran) >= self.exactly[name]:
+        succeeded = [call for call in open_ if call["error"] is None or not _has_effect(call)]
+        if name in self.exactly and len(succeeded) >= self.exactly[name]:
             return f"Tool {name!r} was called often enough ({self.exactly[name]} exactly). Go on without it."
         return None
 
@@ -314,7 +319,8 @@ def read_call_rules(contracts: Sequence[Contract]) -> CallRules:
     exactly = _find_least((check.tool, check.exactly) for check in checks)
     none = [*chain(*lists), *(name for name, number in exactly.items() if number == 0)]
     most = _find_least((*((check.tool, check.max) for check in checks), *((name, 0) for name in none)))
-    return CallRules(most, exactly, frozenset.intersection(*allowed) if allowed else None)
+    acting = frozenset(chain(*(each.rules.trajectory.acting_tools or () for each in contracts)))
+    return CallRules(most, exactly, frozenset.intersection(*allowed) if allowed else None, acting)
 
 
 def _find_least(bounds: Iterable[tuple[str, int | None]]) -> dict[str, int]:

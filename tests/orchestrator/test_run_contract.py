@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 from langchain_core.messages import AIMessage
-from langchain_core.tools import tool
+from langchain_core.tools import StructuredTool, tool
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
@@ -202,6 +202,31 @@ def test_the_calls_of_earlier_steps_count():
 
     assert (state["status"], made(state)) == ("success", ["refund"])
     assert "was called often enough (1 at most)" in model.prompts[-1][-1].text
+
+
+def scripted_refund(*answers):
+    left = [*answers]
+    return StructuredTool.from_function(lambda query: left.pop(0), name="refund", description="Refund.")
+
+
+def test_refused_calls_of_a_tool_that_the_contract_names_leave_room_and_unknown_ones_do_not(subtests):
+    other = AIMessage("", tool_calls=[{"name": "refund", "args": {"query": "885"}, "id": "9"}])
+    for answer, bound, second, passed in [
+        ("Could not refund: card expired", "max", "acted", True),
+        ("Could not refund: card expired", "exactly", "acted", True),
+        ("hm", "max", "refused", True),
+        ("hm", "exactly", "refused", None),
+    ]:
+        with subtests.test(answer=answer, bound=bound):
+            pay = scripted_refund(answer, "refunded 885")
+            executor = ExecutionAgent(ScriptedChatModel([calls("refund"), other, "good"]), [pay])
+            rules = {"check": "tool_calls", "tool": "refund", bound: 1}
+            contract = contract_of(checks=[rules], trajectory={"acting_tools": ["refund"]})
+            options = {"contract": contract, "acting_tools": ["refund"]}
+            state = orchestrate(executor, ["one"], **options).run("x")
+
+            assert [each["outcome"] for each in state["effects"]][1] == second
+            assert state["results"][0]["report"]["checks"][0]["passed"] is passed
 
 
 # ---------------------------------------------------------------------------------------- live and recorded
