@@ -146,7 +146,7 @@ class ExecutorTools:
         repeated = {
             call["name"]
             for call in record["tool_calls"]
-            if self.describe(call["name"]).is_guessed and any(self.are_equal(call, each) for each in made)
+            if self._is_guess(call) and any(self.are_equal(call, each) for each in made)
         }
         unread = [
             f"{call['name']} was not read back, since {read['name']} failed: {read['error']}"
@@ -155,6 +155,11 @@ class ExecutorTools:
         ]
         warnings = [*map(describe_repeat, sorted(repeated)), *unread]
         return [f"step {record['step_index'] + 1}: {each}" for each in warnings]
+
+    def _is_guess(self, call: ToolCallRecord) -> bool:
+        """Returns whether a call was made of a tool that only its name makes acting."""
+        # A graph may state its own tools, and the answer of an earlier call may be reused.
+        return self.describe(call["name"]).is_guessed and not {"writes", "gate"} & call.keys()
 
     def are_equal(self, call: ToolCallRecord, other: ToolCallRecord) -> bool:
         """Returns whether two calls are of one tool, which reads their arguments alike."""

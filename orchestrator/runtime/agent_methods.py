@@ -229,8 +229,9 @@ class GraphExecutor:
 
     def __init__(self, graph: AnyGraph, context: object = None) -> None:
         if "messages" not in graph.channels:
+            fields = ", ".join(sorted(graph.stream_channels_list))
             raise ConfigurationError(
-                f"executor is a graph without messages, its state has {', '.join(sorted(graph.channels))}; "
+                f"executor is a graph without messages, its state has {fields}; "
                 "give a graph whose state has messages, as create_agent builds it"
             )
         graphs = list_graphs(graph)

@@ -400,7 +400,7 @@ def compile_graph(state, **options):
 def test_a_graph_that_cannot_be_a_part_of_a_run_is_refused(subtests):
     quiet = compile_graph(MessagesState)
     for graph, problem in [
-        (compile_graph(Other), "executor is a graph without messages"),
+        (compile_graph(Other), "executor is a graph without messages, its state has text; "),
         (
             compile_graph(MessagesState, checkpointer=InMemorySaver()),
             "executor is a graph with checkpointer=",

@@ -3,11 +3,12 @@
 from functools import partial
 
 import pytest
+from langchain.agents import create_agent
 from langchain_core.tools import ToolException
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import interrupt
 
-from agents import ActingTool, ExecutionAgent, NoEffectError
+from agents import ActingTool, EffectsMiddleware, ExecutionAgent, NoEffectError
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
 from orchestrator import SupervisionPolicy
@@ -52,6 +53,18 @@ def test_a_retry_gets_the_answer_of_a_call_that_acted_as_the_tool_reads_its_argu
             assert state["results"][1]["tool_calls"][0]["made_in"] == {"step_index": 0, "attempt": 1}
             told = f"{PAID}\n(This call was not made again: it was made in an earlier attempt.)"
             assert told in list_texts(model)
+
+
+def test_a_retry_warns_of_a_call_that_was_made_again_since_only_its_name_says_that_it_acts(subtests):
+    made_twice = "step 1: pay was called as before, which may have acted twice; give acting_tools=['pay']"
+    for stated, times, warned in [(None, 2, made_twice), (["pay"], 1, "")]:
+        with subtests.test(stated=stated):
+            office, model = Office(), ScriptedChatModel([PAY, "hm", PAY, "done"])
+            graph = create_agent(model, office.tools(), middleware=[EffectsMiddleware(stated)])
+            options = {"plan": ["act"], "synthesis": False, "checkpointer": InMemorySaver()}
+            state = build_run(graph, FakeMonitor(refuse(), accept()), **options).run("x", "thread")
+
+            assert (len(office.done), " ".join(state["warnings"])[: len(made_twice)]) == (times, warned)
 
 
 def test_an_answer_that_is_reused_twice_names_the_attempt_that_made_the_call():
