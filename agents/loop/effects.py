@@ -23,8 +23,6 @@ from agents.reply_types import EffectOutcome, GateDecision, HumanAnswer
 
 Output: TypeAlias = ToolMessage | Command[Any] | list[Any]
 """What a tool of an agent gives."""
-LOST_START: Final = "#start"
-"""It stands in the id of an effect, between the id of a call and the number of a start that did not end."""
 NOT_ENDED: Final = "the call did not end"
 _CORRECTION: Final = "contract"
 _REPLY_MARK: Final = "orchestrator_call"

@@ -39,6 +39,7 @@ from agents.loop.decisions import (
     find_earlier_effect,
     is_lasting,
     list_answered,
+    merge_effects,
     name_start,
     note_lost,
     tell_effect,
@@ -93,11 +94,6 @@ Handler: TypeAlias = Callable[[ModelRequest[Any]], ModelResponse[Any]]
 AsyncHandler: TypeAlias = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
 ToolHandler: TypeAlias = Callable[[ToolCallRequest], Any]
 _GUESSING: Final = ActingTools()
-
-
-def merge_effects(current: dict[str, Effect] | None, update: dict[str, Effect]) -> dict[str, Effect]:
-    """Adds the effects of an update, by the ids of their calls."""
-    return {**(current or {}), **update}
 
 
 class EffectsState(AgentState[Any]):
@@ -312,6 +308,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
                 return asked
             lost = asked
         self._note_history(request.state)
+        starts = {} if intent is None else note_lost(gate, call, intent, lost)
         gate.note_begun(request, is_begun=True)
         with watch_tool(call) as watch:
             try:
@@ -330,7 +327,6 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         if (use := describe_tool(acting, effect["name"])).only_reads:
             return output
         effect = yield from add_read_back(request, acting, use.treatment or DEFAULT, effect)
-        starts = {} if intent is None else note_lost(gate, call, intent, lost)
         earlier = [tell_effect(acting, effect, run, run.error) for run in runs[:-1]]
         again = {name_start(call, number): each for number, each in enumerate(earlier, lost + 1)}
         gate.note_call(call, effect)

@@ -20,7 +20,8 @@ from langchain_core.tracers.context import register_configure_hook
 from langgraph.types import StreamWriter
 
 from agents.errors import CallHaltedError
-from agents.loop.effects import LOST_START, Effect, list_earlier_replies
+from agents.loop.decisions import read_call_id
+from agents.loop.effects import Effect, list_earlier_replies
 from agents.loop.read_back import PREFIX as READ_BACK
 from agents.models.model_call import read_cut_off
 from agents.models.ollama import NUM_CTX
@@ -31,6 +32,7 @@ from orchestrator.events import StreamingAgent, TextStreamed, ToolEnded, ToolSta
 from orchestrator.runtime.call_records import (
     ModelCall,
     build_withheld,
+    list_calls,
     read_effect,
     read_tool_calls,
     read_tool_output,
@@ -121,6 +123,7 @@ class UsageRecorder(BaseCallbackHandler):
         self._observer = observer
         self._models: dict[UUID, ModelCall] = {}
         self._restored: set[str | None] = set()
+        self._places: dict[str, int] = {}
         self._running: set[UUID] = set()
         self._tools: dict[UUID, tuple[float, ToolCallRecord]] = {}
         self._lock = lock
@@ -141,9 +144,15 @@ class UsageRecorder(BaseCallbackHandler):
             return [*self._models.values()]
 
     def list_tool_calls(self) -> list[ToolCallRecord]:
-        """Lists the tool calls so far, in the order of their starts."""
+        """Lists the tool calls so far, in the order of their starts; after a crash, as the model called."""
         with self._lock:
-            return [record for _, record in self._tools.values()]
+            records = [record for _, record in self._tools.values()]
+            places = [self._places.get(read_call_id(str(each.get("id"))), -1) for each in records]
+        listed = list[tuple[int, ToolCallRecord]]()
+        for place, record in zip(places, records, strict=True):
+            behind = (at for at, (other, _) in enumerate(listed) if 0 <= place < other)
+            listed.insert(next(behind, len(listed)), (place, record))
+        return [record for _, record in listed]
 
     def restore_calls(
         self, messages: Sequence[BaseMessage], effects: Mapping[str, Effect], execution: str
@@ -157,12 +166,13 @@ class UsageRecorder(BaseCallbackHandler):
             known = {record.get("id") for _, record in self._tools.values()}
             stored = [*read_tool_calls(messages, effects)]
             # The earlier starts of a call that was made here are recorded under its id.
-            own = {each.get("id"): str(each.get("id")).partition(LOST_START)[0] for each in stored}
             earlier = {
                 uuid4(): (self._started, each)
                 for each in stored
-                if not {each.get("id"), own[each.get("id")]} & known
+                if not {each.get("id"), read_call_id(str(each.get("id")))} & known
             }
+            for call in list_calls(messages):
+                self._places.setdefault(str(call["id"]), len(self._places))
             self._tools = {**earlier, **self._tools}
 
     def note_call(self, call: ToolCall, effect: Effect, told: str | None) -> None:

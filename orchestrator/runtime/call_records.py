@@ -11,7 +11,8 @@ from langchain_core.messages.ai import UsageMetadata
 from typing_extensions import TypedDict
 
 from agents.credentials.masking import mask_keys
-from agents.loop.effects import LOST_START, NOT_ENDED, Effect, list_outputs
+from agents.loop.decisions import read_call_id
+from agents.loop.effects import NOT_ENDED, Effect, list_outputs
 from agents.loop.tool_answers import read_answer, read_invalid_call
 from agents.models.server_errors import ADVICE
 from agents.parsing.end_reasons import find_cut_off
@@ -91,13 +92,13 @@ def read_tool_calls(
     The calls that act come first whose messages a middleware has removed, to shorten the conversation.
     """
     answers = {message.tool_call_id: message for message in messages if isinstance(message, ToolMessage)}
-    calls = _list_calls(messages)
+    calls = list_calls(messages)
     present = {str(call["id"]) for call in calls}
-    removed = {key: each for key, each in effects.items() if key.partition(LOST_START)[0] not in present}
+    removed = {key: each for key, each in effects.items() if read_call_id(key) not in present}
     yield from (_read_removed(key, effect) for key, effect in removed.items())
     for call in (call for call in calls if call["id"] in answers):
         call_id = str(call["id"])
-        lost = [name for name in effects if name.startswith(f"{call_id}{LOST_START}")]
+        lost = [name for name in effects if name != call_id and read_call_id(name) == call_id]
         yield from (_read_removed(name, effects[name]) for name in lost)
         result, error = read_tool_output(answers[call_id])
         effect = effects.get(call_id)
@@ -132,7 +133,7 @@ def _read_removed(call_id: str, effect: Effect) -> ToolCallRecord:
     return record
 
 
-def _list_calls(messages: Sequence[BaseMessage]) -> list[ToolCall]:
+def list_calls(messages: Sequence[BaseMessage]) -> list[ToolCall]:
     """Lists the calls of a conversation in their order, also the broken ones."""
     replies = [message for message in messages if isinstance(message, AIMessage)]
     return [

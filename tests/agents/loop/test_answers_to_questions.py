@@ -66,7 +66,7 @@ def test_an_approval_of_a_start_in_which_the_process_died_approves_no_further_on
     assert "2 times" in str(asked["__interrupt__"])
     assert (done, shop.refunds, state["messages"][-1].text) == ([7, 7], [7, 7], "done")
     # The person knows of the last start, and nobody of the first.
-    assert [effect["outcome"] for effect in state["effects"].values()] == ["stated", "unknown"]
+    assert [effect["outcome"] for effect in state["effects"].values()] == ["unknown", "stated"]
 
 
 def test_the_answer_to_the_question_of_a_tool_approves_no_other_call_that_was_cut_off(invoke):

@@ -125,7 +125,7 @@ def test_each_run_of_a_tool_that_a_middleware_calls_again_is_an_effect(invoke):
     again = ToolRetryMiddleware(max_retries=3, initial_delay=0, jitter=False, backoff_factor=0)
     state = invoke(build_agent(shop, reply, again), TASK)
 
-    assert (shop.refunds, sorted(list_outcomes(state))) == ([7, 7, 7], ["acted", "unknown", "unknown"])
+    assert (shop.refunds, list_outcomes(state)) == ([7, 7, 7], ["unknown", "unknown", "acted"])
 
 
 class InAnotherForm(AgentMiddleware):

@@ -281,6 +281,20 @@ def test_a_stated_result_outlives_a_kill_before_the_end(fault, tmp_path):
     assert (state["status"], list_outcomes(state)[-1]) == ("success", (ACTED["text"], "stated"))
 
 
+def test_effects_stand_in_the_order_of_their_calls_also_those_of_starts_that_were_lost(subtests):
+    for first, *then in [(ask(("pay", "Ada"), ("send", "Bob")),), (PAY, ask(("send", "Bob")))]:
+        with subtests.test(then=then):
+            office = Office(Crash())
+            orchestrator, _ = resume_after_crash(office, first, *then, "done", acting_tools=["pay", "send"])
+            state = orchestrator.resume("thread")
+            while state["question"]:
+                state = orchestrator.resume("thread", APPROVE)
+
+            effects = [(each["name"], each["outcome"]) for each in state["effects"]]
+            assert effects[:2] == [("pay", "unknown"), ("pay", "acted")]
+            assert ({name for name, _ in effects[2:]}, effects[-1]) == ({"send"}, ("send", "acted"))
+
+
 def test_a_call_of_a_parallel_step_in_which_the_process_died_is_not_made_again():
     office = Office(Crash())
 

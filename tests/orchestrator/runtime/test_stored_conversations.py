@@ -173,7 +173,7 @@ def test_answered_calls_and_replies_before_a_crash_are_not_repeated(stores, is_a
     assert (state["status"], registry.done) == ("success", ["note a", "file b", "file b"])
     assert len(model.prompts) == 1
     # The start in which the process died has a record of its own: it may have acted, too.
-    assert [each["result"] for each in record["tool_calls"]] == ["note wrote a", "file wrote b", None]
+    assert [each["result"] for each in record["tool_calls"]] == ["note wrote a", None, "file wrote b"]
     assert (record["usage"]["model_calls"], record["usage"]["total_tokens"]) == (3, 15)
 
 
