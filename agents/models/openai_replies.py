@@ -14,7 +14,7 @@ from langchain_core.exceptions import ModelConnectionError
 from langchain_core.messages import AIMessage, BaseMessage
 
 from agents.models.chat_options import unbind_model
-from agents.models.server_answers import NoReplyError, read_answers, read_words
+from agents.models.server_answers import NoReplyError, read_answers
 from agents.parsing.end_reasons import find_cut_off
 from agents.parsing.loose_json import BROKEN, find_broken, load_json
 
@@ -30,6 +30,8 @@ else:
 _TEXTS: Final = ("reasoning_content", "reasoning", "refusal")
 """Names of a refusal and of thoughts in messages; servers want thoughts back by the same name."""
 _COUNTS: Final = ("prompt_tokens", "completion_tokens")
+_TOLD: Final = ("message", "msg", "detail", "errors")
+"""Names of the words of an error in an answer without choices."""
 _CALL: Final = "function_call"
 _WRITTEN: Final = (_CALL, "custom_tool_call", "message")
 """Types of the items in an answer of the Responses API that the model wrote to be used."""
@@ -55,7 +57,7 @@ class _Events(Decoder):
         if event := super().decode(line):
             body = load_json(event.data)
             if "error" in (event.event, body.get("type") if isinstance(body, Mapping) else None):
-                raise NoReplyError(body or event.data)
+                raise NoReplyError(body or {"error": event.data})
             _refuse_error(body)
         return event
 
@@ -256,8 +258,9 @@ def _refuse_error(body: object) -> None:
     choices = body.get("choices", ())
     parts = [body, body.get("response"), *(choices if isinstance(choices, list) else ())]
     failed = [part for part in parts if isinstance(part, Mapping) and part.get("error")]
-    # Some servers send the words alone, as an event of the type "error".
-    if failed or (choices is None and read_words(body)):
+    # Some servers send the words alone; an event of the Responses API has no choices, and a type.
+    is_told = not choices and "type" not in body and any(body.get(name) for name in _TOLD)
+    if failed or is_told:
         raise NoReplyError(failed[-1] if failed else body)
 
 

@@ -201,6 +201,13 @@ FAILED = {
     "a choice": encode({"choices": [{"error": {"message": WORDS, "code": 502}, "message": _say("Hal")}]}),
     "an event": encode([b'data: {"error": {"message": "%s"}}\n\n' % WORDS.encode()]),
     "the type of an event": encode([b'event: error\ndata: {"message": "%s"}\n\n' % WORDS.encode()]),
+    "a text of that type of an event": encode([b"event: error\ndata: %s\n\n" % WORDS.encode()]),
+    "an event behind a piece": encode([
+        write_stream("openai", ModelReply("Hal"))[0],
+        b'data: {"object": "error", "message": "%s", "code": 500}\n\n' % WORDS.encode(),
+    ]),
+    "an event with a detail": encode([b'data: {"detail": "%s"}\n\n' % WORDS.encode()]),
+    "a list in an event": encode([b'data: {"errors": ["%s"]}\n\n' % WORDS.encode()]),
     "a choice of an event": encode([
         b'data: {"choices": [{"delta": {"content": ""}, "error": {"message": "%s"}}]}\n\n' % WORDS.encode()
     ]),
