@@ -221,13 +221,14 @@ class OpenAIReplies(Base):
 
 
 def list_models(model: object, timeout: float = 5.0) -> list[str]:
-    """Lists the models that an OpenAI-compatible server has; empty if it does not say.
+    """Lists the models of an OpenAI-compatible server, or of Anthropic; empty if it does not say.
 
     Args:
         model: A chat model; one of another class gives an empty list.
         timeout: Timeout in seconds.
     """
-    client = getattr(unbind_model(model), "root_client", None)
+    known = unbind_model(model)
+    client = getattr(known, "root_client", None) or getattr(known, "_client", None)
     if client is None:
         return []
     try:

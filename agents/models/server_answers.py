@@ -36,7 +36,7 @@ _NO_REPLY: Final = ("No data received from Ollama stream", "No generation")
 _PROMPT: Final = r"\b(?:context|prompts?|inputs?|messages?(?![\[.])|tokens?)\b"
 _EXCESS: Final = (
     r"(?:\b(?:exceed|overflow)|\btoo (?:long|large|many|big)\b"
-    r"|\b(?:longer|larger|max|maximum|limit|reduce)\b|<=)"
+    r"|\b(?:longer|larger|greater than the|range of|max|maximum|limit|reduce)\b|<=)"
 )
 _OVERFLOW: Final = re.compile(
     rf"context_(?:length|window)_exceeded|{_PROMPT}.{{0,80}}?{_EXCESS}|{_EXCESS}.{{0,60}}?{_PROMPT}",
@@ -252,7 +252,7 @@ def _is_cut_off(error: BaseException) -> bool:
         return True
     # Ollama's client has no status for a server that fails after the reply has begun.
     is_broken = type(error).__name__ == "ResponseError" and getattr(error, "status_code", None) == -1
-    return is_broken or is_client_error(error, "TransportError", "DecodingError")
+    return is_broken or is_client_error(error, "RequestError")
 
 
 def _read_wait(value: str | None, unit: float) -> float | None:

@@ -75,7 +75,7 @@ class AnthropicReplies(Base):
         return super()._get_request_payload(messages, **options)
 
     def _format_output(self, data: Any, **options: Any) -> ChatResult:  # noqa: ANN401 - the library's
-        with read_answers(data.model_dump(warnings=False)):
+        with read_answers(data.model_dump(warnings=False, exclude_none=True)):
             content = [_keep_call(block) for block in data.content]
             return super()._format_output(data.model_copy(update={"content": content}), **options)
 

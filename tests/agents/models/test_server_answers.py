@@ -81,6 +81,8 @@ TOO_LONG = [
     "Trying to keep the first 6000 tokens when the context overflows.",
     "the input length exceeds the context length",
     "Prompt exceeds max length",
+    "Range of input length should be [1, 30720]",
+    "The number of tokens to keep from the initial prompt is greater than the context length",
 ]
 
 
@@ -109,6 +111,7 @@ OTHER_REFUSALS = [
     "Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with maximum length 40",
     "messages.1.content.0.image.source.base64: image exceeds 5 MB maximum",
     "temperature must be at most 2",
+    "Range of temperature should be [0, 2)",
     "messages must not be empty",
     "the model is not loaded",
 ]
@@ -264,10 +267,11 @@ def test_a_model_that_the_server_does_not_have_is_told_with_those_that_it_has(su
     listed = {
         "openai": {"object": "list", "data": [{"id": "llama3"}, {"id": "qwen3"}]},
         "ollama": {"models": [{"model": "llama3"}, {"model": "qwen3"}]},
+        "anthropic": {"data": [{"type": "model", "id": "llama3"}, {"type": "model", "id": "qwen3"}]},
     }
     for protocol, models in listed.items():
         missing = {"error": {"message": "The model `m` does not exist", "code": "model_not_found"}}
-        said = missing if protocol == "openai" else {"error": "model 'm' not found"}
+        said = {"error": "model 'm' not found"} if protocol == "ollama" else missing
         with (
             subtests.test(protocol),
             serve_protocol(lambda body: encode(said, 404) if body else encode(models)) as server,  # noqa: B023
@@ -290,6 +294,7 @@ def test_faults_of_both_families_of_clients_may_pass(subtests, package):
         "ReadError",
         "PoolTimeout",
         "DecodingError",
+        "TooManyRedirects",
     ):
         with subtests.test(kind):
             assert is_transient(raised_by(package, kind))
