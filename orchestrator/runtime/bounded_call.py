@@ -294,7 +294,11 @@ async def call_agent(
         context = copy_context_with(nested)
     calling = _call_with_retries(method, args, run.transport, recorder)
     task = asyncio.create_task(calling, context=context)
-    in_time = await _finish_in_time(task, run, bound)
+    try:
+        in_time = await _finish_in_time(task, run, bound)
+    finally:
+        # A tool that is left behind may end after the event loop of the stream has closed.
+        recorder.observer = _SILENT
     error = _find_error(task, run) if in_time else None
     usage = run.end_recorder(recorder)
     # An agent that retries by itself shows its retries as failed model calls only.

@@ -99,6 +99,7 @@ class UsageRecorder(BaseCallbackHandler):
         refused: The error of the gate, even if the agent swallowed it.
         halted: The error of a person who ended the run at a tool call; no model is called after it.
         starts: Number of times the agent was called: again after each transient error.
+        observer: Emits the events.
     """
 
     # Otherwise LangChain logs the error of the gate and makes the call.
@@ -120,7 +121,7 @@ class UsageRecorder(BaseCallbackHandler):
         self.starts = 0
         self._gate = gate
         self._prices = prices
-        self._observer = observer
+        self.observer = observer
         self._models: dict[UUID, ModelCall] = {}
         self._restored: set[str | None] = set()
         self._places: dict[str, int] = {}
@@ -193,8 +194,8 @@ class UsageRecorder(BaseCallbackHandler):
     def _add_withheld(self, record: ToolCallRecord) -> None:
         with self._lock:
             self._tools[uuid4()] = time.monotonic(), record
-        self._observer.emit_tool(ToolStarted, {**record, "result": None, "error": None})
-        self._observer.emit_tool(ToolEnded, record)
+        self.observer.emit_tool(ToolStarted, {**record, "result": None, "error": None})
+        self.observer.emit_tool(ToolEnded, record)
 
     def on_chat_model_start(
         self, serialized: _Named, messages: list[list[BaseMessage]], *, run_id: UUID, **given: object
@@ -233,7 +234,7 @@ class UsageRecorder(BaseCallbackHandler):
         **_: object,
     ) -> None:
         """Emits a piece of text."""
-        self._observer.emit_text(chunk.text if chunk is not None else str(token))
+        self.observer.emit_text(chunk.text if chunk is not None else str(token))
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: object) -> None:
         """Records the end and the tokens."""
@@ -256,7 +257,7 @@ class UsageRecorder(BaseCallbackHandler):
             record["id"] = str(call_id)
         with self._lock:
             self._tools[run_id] = time.monotonic(), record
-        self._observer.emit_tool(ToolStarted, record)
+        self.observer.emit_tool(ToolStarted, record)
 
     def on_tool_end(self, output: object, *, run_id: UUID, **_: object) -> None:
         """Records the result."""
@@ -281,7 +282,7 @@ class UsageRecorder(BaseCallbackHandler):
             latency = round(1000 * (time.monotonic() - started), 3)
             ended = ToolCallRecord(**{**record, **outcome, "latency_ms": latency})  # type: ignore[typeddict-item]
             self._tools[run_id] = started, ended
-        self._observer.emit_tool(ToolEnded, ended)
+        self.observer.emit_tool(ToolEnded, ended)
 
 
 def sum_calls(calls: Iterable[ModelCall], prices: Mapping[str, Price], latency_ms: float) -> Usage:

@@ -1,12 +1,16 @@
 """Events of a run, also of local models."""
 
 import logging
+import threading
 
 import pytest
+from langchain_core.messages import AIMessage
+from langchain_core.tools import StructuredTool
 
 from agents import ExecutionAgent, load_model
+from agents.testing import ScriptedChatModel
 from orchestrator import Budget, RetryPolicy
-from orchestrator.events import RunInterrupted, RunStarted, StepJudged, StepRetried, StepStarted
+from orchestrator.events import RunInterrupted, RunStarted, StepJudged, StepRetried, StepStarted, ToolStarted
 from tests.fakes.compressor import FakeCompressor
 from tests.fakes.executor import FakeExecutor, WaitingExecutor
 from tests.fakes.hook import RecordingHook
@@ -103,6 +107,28 @@ async def test_hooks_are_told_of_the_end_of_a_stream_that_was_left_early():
 
     assert isinstance(hook.events[-1], RunInterrupted)
     assert hook.events[-1].state["failure"] is None
+
+
+def test_a_tool_that_outlives_a_stream_that_was_left_writes_no_error(caplog):
+    left, ended = threading.Event(), threading.Event()
+
+    class Slow(StructuredTool):
+        def run(self, *args, **options):
+            try:
+                return super().run(*args, **options)
+            finally:
+                ended.set()
+
+    tool = Slow.from_function(lambda: left.wait(20), name="wait_long", description="Wait.")
+    call = AIMessage("", tool_calls=[{"name": "wait_long", "args": {}, "id": "1"}])
+    executor = ExecutionAgent(ScriptedChatModel([call, "done"]), [tool])
+    for event in build_run(executor, plan=["one"]).stream("x"):
+        if isinstance(event, ToolStarted):
+            break
+    left.set()
+
+    assert ended.wait(20)
+    assert caplog.messages == []
 
 
 CONTEXT = 1000
