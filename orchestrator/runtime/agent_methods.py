@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import is_dataclass
 from typing import Any, Final, Protocol, TypeAlias, cast
 from uuid import uuid4
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langgraph.graph.state import CompiledStateGraph
+from pydantic import BaseModel
+from typing_extensions import is_typeddict
 
 from agents import ExecutionAgent, prompts
 from agents.base import overrides_invoke
@@ -26,7 +29,7 @@ from agents.loop.tool_arguments import list_parameters
 from agents.models.spec import load_model
 from orchestrator.errors import ConfigurationError
 from orchestrator.runtime.bounded_call import OPTIONAL, AgentMethod, BoundMethod
-from orchestrator.state.plain_values import format_repr
+from orchestrator.state.plain_values import format_one_line, format_repr
 
 
 class Planner(Protocol):
@@ -224,7 +227,8 @@ class GraphExecutor:
         context: The runtime context of the graph; None if it has none.
 
     Raises:
-        ConfigurationError: The graph has no ``messages``, or it or a graph in it has a checkpointer.
+        ConfigurationError: The graph has no ``messages``, cannot take the context, or it or a graph in it has
+            a checkpointer.
     """
 
     def __init__(self, graph: AnyGraph, context: object = None) -> None:
@@ -242,6 +246,7 @@ class GraphExecutor:
                     f"executor {place} a graph with checkpointer={each.checkpointer!r:.60}; compile it "
                     "without one: the checkpointer of the orchestrator keeps its state"
                 )
+        _check_context(graph.context_schema, context)
         self.graph = graph
         self.tools = [tool for each in graphs for tool in find_tools(each)]
         self._context = context
@@ -286,6 +291,34 @@ class GraphExecutor:
         if replies and (call := find_unmade_call(replies[-1], tools, called)) is not None:
             raise TextualCallError(call)
         return output
+
+
+def _check_context(schema: type | None, context: object) -> None:
+    """Checks that a graph can take a context, as LangGraph reads it. A graph may do without any."""
+    if schema is None or context is None or (problem := _find_context_problem(schema, context)) is None:
+        return
+    raise ConfigurationError(
+        f"executor_context does not fit {schema.__name__}, the context schema of the graph: {problem}; give "
+        "its fields as a dict"
+    )
+
+
+def _find_context_problem(schema: type, context: object) -> str | None:
+    is_dict = is_typeddict(schema)
+    if not isinstance(context, dict) or not (
+        is_dict or is_dataclass(schema) or issubclass(schema, BaseModel)
+    ):
+        is_instance = not is_dict and isinstance(context, schema)
+        return None if is_instance else f"it is a {type(context).__name__}"
+    if is_dict:
+        unknown = [f"it has no field {name!r}" for name in context.keys() - schema.__annotations__.keys()]
+        missing = [f"it lacks {name!r}" for name in vars(schema)["__required_keys__"] - context.keys()]
+        return next(iter([*unknown, *missing]), None)
+    try:
+        schema(**context)
+    except (TypeError, ValueError) as error:
+        return format_one_line(error)
+    return None
 
 
 def read_executor(executor: Executor | AnyGraph, context: object) -> Executor:

@@ -1,6 +1,7 @@
 """The methods of agents, and graphs as executors."""
 
 import asyncio
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import pytest
@@ -386,6 +387,49 @@ def test_a_node_of_a_graph_sees_the_context_that_is_given_and_not_ours(given):
     state = build_run(graph.compile(), plan=["one"], executor_context=given, synthesis=False).run("x")
 
     assert (state["output"], seen) == ("Ada", [given])
+
+
+class UserModel(BaseModel):
+    name: str
+
+
+@dataclass
+class UserRecord:
+    name: str
+
+
+class UserFields(TypedDict):
+    name: str
+
+
+def test_a_context_that_the_graph_cannot_take_is_refused_before_a_run(subtests):
+    for schema, given, told in [
+        (UserModel, {"nme": "Ada"}, r"fit UserModel, the context schema of the graph: .*name.*required"),
+        (UserModel, {"name": 7}, "UserModel.* valid string"),
+        (UserModel, "Ada", "it is a str; give its fields as a dict"),
+        (UserRecord, {"nme": "Ada"}, "UserRecord.* unexpected keyword argument 'nme'"),
+        (UserRecord, UserModel(name="Ada"), "it is a UserModel"),
+        (UserFields, {"nme": "Ada"}, "UserFields.* it has no field 'nme'"),
+        (UserFields, {}, "UserFields.* it lacks 'name'"),
+        (UserFields, ["Ada"], "it is a list"),
+    ]:
+        with subtests.test(given=given), pytest.raises(ConfigurationError, match=told):
+            build_in_context(schema, given)
+
+    for schema, given in [
+        (UserModel, UserModel(name="Ada")),
+        (UserRecord, {"name": "Ada"}),
+        (UserFields, {"name": "Ada"}),
+        (dict, {"a": 1}),
+    ]:
+        with subtests.test(given=given):
+            assert build_in_context(schema, given).run("x")["output"] == "Ada"
+
+
+def build_in_context(schema, given):
+    graph = StateGraph(MessagesState, context_schema=schema)
+    graph.add_node("look", lambda state: {"messages": [AIMessage("Ada")]}).add_edge(START, "look")
+    return build_run(graph.compile(), plan=["one"], executor_context=given, synthesis=False)
 
 
 class Other(TypedDict):
