@@ -29,7 +29,7 @@ _NUMBER: Final = re.compile(r"[\W_]*+(?:[^\W\d_]{1,12}[ _]?(?=\d))?+\d*+[\W_]*+"
 """A text that numbers a step, and says nothing: "1", "Step 1:" or "..."."""
 _NUMBERED: Final = re.compile(
     r"""^[ \t]*(?:\#{1,6}[ \t]+)?(?:\*\*|__)?
-    (?: (?P<label>[^\W\d_]{1,20}?)
+    (?: (?P<label>(?:(?![\d_])[\w\u0900-\u0e4e]){1,20}?)
         [ \t]?
         (?P<first>[\d①-⑳一二三四五六七八九十]{1,4})[^\W\d_]{0,2}(?:\*\*|__)?[ \t]?[-–—.:：)）、，]
       | [(（]?(?P<number>\d{1,4})[^\W\da-zA-Z_]{0,2}(?:\*\*|__)?(?:[.:：)）、．]|[-–](?=\s))
@@ -165,9 +165,9 @@ def _read_plain_list(text: str) -> tuple[list[str] | None, str]:
     edges = [*(mark.start() for mark in marks[1:]), len(text)]
     entries = [_REMARK.split(text[mark.end() : edge], 1) for mark, edge in zip(marks, edges, strict=True)]
     around = "\n".join([text[: marks[0].start()], *entries[-1][1:]])
-    # A number or a bullet alone at the end is a step that was cut off.
+    # A number, a bullet or an ellipsis alone at the end is a step that was cut off.
     last = text.rstrip().rpartition("\n")[2].strip()
-    is_cut = _NUMBER.fullmatch(last) and (len(last) == 1 or any(map(str.isdigit, last)))
+    is_cut = _NUMBER.fullmatch(last) and (len(last) == 1 or "..." in last or any(map(str.isdigit, last)))
     return [*(_read_entry(entry) for entry, *_ in entries), *([last] if is_cut else [])], around
 
 
