@@ -181,9 +181,10 @@ class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
         made, execution, refused = _list_calls(state), build_single_gate().execution, dict[str, Effect]()
         messages: list[BaseMessage] = []
         for call in (each for each in reply.tool_calls if each["id"] not in answered):
-            breach = self._rules.find_breach(call["name"], made)
+            planned = _plan_record(call)
+            breach = self._rules.find_breach(planned, made)
             if breach is None:
-                made = [*made, _plan_record(call)]
+                made = [*made, planned]
             else:
                 effect = build_effect(call, Withheld(breach, "forbidden"), execution)
                 refused[str(call["id"])] = {**effect, "attempt": list_attempts(state)[-1]}

@@ -12,7 +12,8 @@ from typing import Final, NamedTuple
 from rapidfuzz.distance import LCSseq
 
 from evaluation.checks.kinds.tools import describe_unknown
-from evaluation.contract.contract import MATCH_MODES, ExpectedAction, TrajectoryRules
+from evaluation.contract.contract import MATCH_MODES, EvaluationContract, ExpectedAction, TrajectoryRules
+from evaluation.contract.run import AgentRun, convert_calls
 from evaluation.findings import (
     Finding,
     OutcomeStatus,
@@ -26,6 +27,7 @@ from evaluation.findings import (
 from evaluation.measures.action_differences import find_misspelt_tool, fits_step
 from evaluation.measures.metric_table import SHARES
 from evaluation.measures.trajectory_matching import TrajectoryMatch, match_trajectory
+from evaluation.nodes.prepare_evaluation import normalize_calls
 from evaluation.plugins import Plugins
 from evaluation.report.redaction import build_excerpt
 from evaluation.report.report_model import Action, EvaluationState, PreparedState
@@ -98,6 +100,28 @@ def _withdraw_pass(check: Finding) -> Finding:
         return check
     reason = "the run does not record its actions (tool_calls)"
     return replace(check, kind="missing_data", passed=None, severity="warning", reason=reason)
+
+
+def count_unexpected_writes(
+    calls: Sequence[Mapping[str, object]], contract: EvaluationContract, acting: Sequence[str]
+) -> int:
+    """Count the calls of tools that act beyond the calls that a contract expects.
+
+    A call that has not ended, or whose effect is unknown, counts as one that acted.
+
+    Args:
+        calls: records of the orchestrator, in order.
+        contract: has ``expected_trajectory``.
+        acting: names of the tools that act.
+    """
+    rules = contract.trajectory.model_copy(update={"acting_tools": [*acting]})
+    run = AgentRun.model_validate({"messages": [], **convert_calls(calls)})
+    actions: list[Action] = [
+        {**each, "outcome": "acted", "error": None} if each["outcome"] == "unknown" else each
+        for each in normalize_calls(run, rules)
+    ]
+    match = match_trajectory(actions, contract.expected_trajectory or (), "any_order", rules)
+    return len(match.unexpected_writes)
 
 
 class TrajectoryScores(NamedTuple):

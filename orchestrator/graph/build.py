@@ -301,5 +301,5 @@ def _build_step(  # noqa: PLR0917
 
 def _need_order(tools: ExecutorTools, contracts: Contracts) -> bool:
     """Returns whether parallel steps run one by one, so that each knows the calls that acted before."""
-    bounded = read_call_rules([contracts.output or Contract()]).most
-    return any(tool.repeat != "allow" or name in bounded for name, tool in tools.acting.stated.items())
+    rules = read_call_rules([contracts.output or Contract()])
+    return any(tool.repeat != "allow" or rules.is_bounded(name) for name, tool in tools.acting.stated.items())

@@ -60,10 +60,11 @@ class RunGate(CallGate):
 
     def find_breach(self, call: ToolCall, planned: Sequence[ToolCall]) -> str | None:
         """Returns why the contracts exclude a call; None if they may allow it."""
-        made = [*self._list_current(), *(_plan_record(each) for each in planned)]
+        current = [*self._list_current(), *map(_plan_record, (*planned, call))]
+        # With the arguments as their tools read them.
+        *made, called = map(self.tools.complete_call, current)
         earlier = [each for _, each in self._list_made()]
-        of_step = self.of_step.find_breach(call["name"], made)
-        return of_step or self.of_run.find_breach(call["name"], [*earlier, *made])
+        return self.of_step.find_breach(called, made) or self.of_run.find_breach(called, [*earlier, *made])
 
     def find_earlier(self, call: ToolCall) -> EarlierCall | None:
         """Returns the equal call of the run before that decides about a call; None if there is none."""

@@ -15,6 +15,8 @@ from evaluation.checks.contract_checks import FunctionCheck
 from evaluation.checks.kinds.tools import ToolCalls
 from evaluation.contract.contract import AuditRule
 from evaluation.contract.requirements import Contract, join_contracts
+from evaluation.nodes.evaluate_trajectory import count_unexpected_writes
+from evaluation.nodes.prepare_evaluation import choose_mode
 from evaluation.texts.normal import remove_unseen
 from orchestrator.errors import ContractFunctionError
 from orchestrator.judging.evidence import OBJECTIVE, find_unknown_check, list_outcomes
@@ -45,6 +47,8 @@ _OPEN_ONLY: Final = OBJECTIVE_ONLY.join(Contract.read({"judge": {"when": "if_che
 _NOT_BLANK: Final = Contract.read({"checks": [{"check": "word_count", "min": 1}]}, "own")
 _NOTHING: Final = Contract()
 _CALL_FIELDS: Final = frozenset({"must_call", "expected_trajectory", "trajectory_match_mode", "trajectory"})
+_CLOSED_MODES: Final = frozenset({"exact", "subset"})
+"""The match modes that allow no other call than the expected ones."""
 _WRITES: Final = "unexpected_writes"
 """The metric of the calls that write and that the contract does not expect."""
 
@@ -262,20 +266,28 @@ class CallRules:
         exactly: The number of calls of a tool without an error.
         allowed: Names of the only tools that may run; None allows all others.
         acting: Tools that the contract states to act: their refused calls count for no number.
+        expecting: Contracts that allow no calls of tools that act beyond the expected ones.
     """
 
     most: Mapping[str, int] = field(default_factory=dict)
     exactly: Mapping[str, int] = field(default_factory=dict)
     allowed: frozenset[str] | None = None
     acting: frozenset[str] = frozenset()
+    expecting: Sequence[EvaluationContract] = ()
 
     @property
     def is_empty(self) -> bool:
         """Whether the contract says nothing of calls."""
-        return self.allowed is None and not (self.most or self.exactly)
+        return self.allowed is None and not (self.most or self.exactly or self.expecting)
 
-    def find_breach(self, name: str, made: Sequence[ToolCallRecord]) -> str | None:
+    def is_bounded(self, name: str) -> bool:
+        """Returns whether the number of calls of a tool that acts is bounded."""
+        expected = (name in (each.trajectory.acting_tools or [name]) for each in self.expecting)
+        return name in self.most or name in self.exactly or any(expected)
+
+    def find_breach(self, call: ToolCallRecord, made: Sequence[ToolCallRecord]) -> str | None:
         """Returns why a call must not be made after others; None if the rules do not certainly exclude it."""
+        name = call["name"]
         most, ran = self._find_most(name), _select_run(made, name)
         open_ = [call for call in ran if call.get("outcome") != "refused"]
         if most == 0:
@@ -286,6 +298,11 @@ class CallRules:
         succeeded = [call for call in open_ if call["error"] is None or not _has_effect(call)]
         if name in self.exactly and len(succeeded) >= self.exactly[name]:
             return f"Tool {name!r} was called often enough ({self.exactly[name]} exactly). Go on without it."
+        # The sentence does not tell the expected arguments, which are the answer.
+        if any(_is_unexpected(call, made, each) for each in self.expecting):
+            return (
+                f"The contract expects no such call of {name!r}. Correct its arguments, or go on without it."
+            )
         return None
 
     def find_lasting_breach(self, made: Sequence[ToolCallRecord]) -> str | None:
@@ -307,7 +324,8 @@ def read_call_rules(contracts: Sequence[Contract]) -> CallRules:
 
     The trajectory has ``forbidden_tools``; audit rules have ``forbidden_tools`` and ``allowed_tools``, and
     only report a call if their severity is lower than "critical"; the check ``tool_calls`` has a greatest
-    number.
+    number; ``expected_trajectory`` has the only calls of the tools in ``trajectory.acting_tools``, and in the
+    modes "exact" and "subset" of any tool that acts by the caller's word.
     """
     stated = [each for contract in contracts for each in contract.requirements]
     demands = [each.check for each in stated if each.severity == "critical"]
@@ -320,7 +338,25 @@ def read_call_rules(contracts: Sequence[Contract]) -> CallRules:
     none = [*chain(*lists), *(name for name, number in exactly.items() if number == 0)]
     most = _find_least((*((check.tool, check.max) for check in checks), *((name, 0) for name in none)))
     acting = frozenset(chain(*(each.rules.trajectory.acting_tools or () for each in contracts)))
-    return CallRules(most, exactly, frozenset.intersection(*allowed) if allowed else None, acting)
+    only = frozenset.intersection(*allowed) if allowed else None
+    expecting = [each.rules for each in contracts if each.rules.expected_trajectory is not None]
+    return CallRules(most, exactly, only, acting, [each for each in expecting if _allows_no_others(each)])
+
+
+def _allows_no_others(contract: EvaluationContract) -> bool:
+    return bool(contract.trajectory.acting_tools) or choose_mode(contract) in _CLOSED_MODES
+
+
+def _is_unexpected(
+    call: ToolCallRecord, made: Sequence[ToolCallRecord], contract: EvaluationContract
+) -> bool:
+    """Returns whether a call would act beyond the calls that a contract expects."""
+    stated = contract.trajectory.acting_tools
+    acting = [call["name"]] if stated is None and call.get("writes") else stated or ()
+    if call["name"] not in acting:
+        return False
+    before, after = (count_unexpected_writes(each, contract, acting) for each in (made, [*made, call]))
+    return after > before
 
 
 def _find_least(bounds: Iterable[tuple[str, int | None]]) -> dict[str, int]:

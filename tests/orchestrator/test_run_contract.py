@@ -7,11 +7,13 @@ from itertools import product
 import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.tools import StructuredTool, tool
+from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, check, evaluate, run_from_state
 from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy
+from tests.fakes.acting import approve
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 
@@ -227,6 +229,48 @@ def test_refused_calls_of_a_tool_that_the_contract_names_leave_room_and_unknown_
 
             assert [each["outcome"] for each in state["effects"]][1] == second
             assert state["results"][0]["report"]["checks"][0]["passed"] is passed
+
+
+def call_pay_back(amount):
+    call = {"name": "pay_back", "args": {"order": "A17", "amount": amount}, "id": str(amount)}
+    return AIMessage("", tool_calls=[call])
+
+
+@pytest.mark.parametrize(
+    "rules", [{"trajectory": {"acting_tools": ["pay_back"]}}, {"trajectory_match_mode": "exact"}]
+)
+@pytest.mark.parametrize(
+    ("amounts", "paid"), [([4000.0, 40.0], [40.0]), (["40", 40.0], [40.0]), ([40.0, 41.0], [40.0])]
+)
+def test_a_call_that_acts_with_other_arguments_than_the_expected_ones_is_not_made(rules, amounts, paid):
+    done = []
+
+    def pay_back(order: str, amount: float) -> str:
+        """Pay back."""
+        done.append(amount)
+        return f"paid back {amount} for {order}"
+
+    model = ScriptedChatModel([*map(call_pay_back, amounts), "good"])
+    expected = [{"name": "pay_back", "args": {"order": "A17", "amount": 40.0}}]
+    contract = contract_of(expected_trajectory=expected, **rules)
+    options = {"contract": contract, "acting_tools": ["pay_back"], "max_retries": 0}
+    orchestrate(ExecutionAgent(model, [pay_back]), ["one"], **options).run("x")
+
+    refused = [text.text for text in model.prompts[-1] if "expects no such call of 'pay_back'" in text.text]
+    assert (done, len(refused)) == (paid, 1)
+    assert "40" not in refused[0]
+
+
+def test_a_person_sees_that_the_contract_expects_no_such_call():
+    contract = contract_of(
+        expected_trajectory=[{"name": "refund", "args": {"query": "A17"}}],
+        trajectory={"acting_tools": ["refund"]},
+    )
+    executor = ExecutionAgent(ScriptedChatModel([calls("refund")]), [refund])
+    options = {"acting_tools": approve("refund"), "checkpointer": InMemorySaver()}
+    state = orchestrate(executor, ["one"], contract=contract, **options).run("x", "thread")
+
+    assert "The contract expects no such call of 'refund'" in state["question"]["findings"][0]
 
 
 # ---------------------------------------------------------------------------------------- live and recorded

@@ -65,8 +65,8 @@ def test_a_call_without_an_effect_does_not_count(subtests):
                 contract = {"checks": [{"check": "tool_calls", "tool": "book", bound: 1}]}
                 rules = read_call_rules([Contract.read(contract)])
 
-                assert rules.find_breach("book", [made(**note)]) is None
-                assert rules.find_breach("book", [made()]) is not None
+                assert rules.find_breach(made(), [made(**note)]) is None
+                assert rules.find_breach(made(), [made()]) is not None
                 assert rules.find_lasting_breach([made(), made(**note)]) is None
 
 
