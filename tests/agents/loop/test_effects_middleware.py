@@ -3,6 +3,7 @@
 import asyncio
 import subprocess
 import sys
+from contextlib import nullcontext
 
 import pytest
 from langchain.agents import create_agent
@@ -319,6 +320,38 @@ def test_names_that_do_not_fit_the_tools_are_refused_before_the_model_is_called(
             invoke(agent, TASK)
 
         assert (shop.refunds, model.prompts) == ([], [])
+
+
+class Adding(AgentMiddleware):
+    """Adds tools to a request, and runs them."""
+
+    def __init__(self, tool, *, is_listed):
+        super().__init__()
+        self.added, self.tools = tool, [tool] if is_listed else []
+
+    def wrap_model_call(self, request, handler):
+        return handler(request.override(tools=[self.added]))
+
+    async def awrap_model_call(self, request, handler):
+        return await handler(request.override(tools=[self.added]))
+
+    def wrap_tool_call(self, request, handler):
+        return handler(request.override(tool=self.added))
+
+    async def awrap_tool_call(self, request, handler):
+        return await handler(request.override(tool=self.added))
+
+
+def test_a_tool_that_a_middleware_adds_can_be_named_if_the_middleware_lists_it(invoke, subtests):
+    for is_listed, acting in [(True, ["refund"]), (False, ["refund"]), (False, None)]:
+        with subtests.test(is_listed=is_listed, acting=acting):
+            shop = Shop()
+            refund, get_order = shop.tools()
+            middleware = [EffectsMiddleware(acting), Adding(refund, is_listed=is_listed)]
+            agent = create_agent(ScriptedChatModel(reply), [get_order], middleware=middleware)
+            is_refused = acting is not None and not is_listed
+            with pytest.raises(ModelSetupError, match="names") if is_refused else nullcontext():
+                assert invoke(agent, TASK)["effects"]["c7"]["outcome"] == "acted"
 
 
 def test_middleware_that_could_change_decided_calls_is_refused_before_the_model_is_called(invoke):
