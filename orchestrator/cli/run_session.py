@@ -215,8 +215,8 @@ def _read_typed_answer(console: Console, question: Question) -> Answer:
     word, text = words.get(typed, typed), ""
     if word == "approve":
         return build_answer(word)
-    is_result = word == "correct" and question["kind"] == "tool"
-    correction = "What is the result of the call? " if is_result else "What should be done differently? "
+    is_result = question["kind"] == "tool"
+    correction = "What is the result? " if is_result else "What should be done differently? "
     while not text:
         text = console.input(correction if word == "correct" else "Why? ").strip()
     return build_answer(word, text)

@@ -11,6 +11,7 @@ from functools import partial
 from typing import cast
 
 from langchain_core.language_models import BaseChatModel
+from langgraph.errors import GraphInterrupt
 from langgraph.types import Overwrite, StreamWriter
 
 from agents.errors import AgentError
@@ -21,7 +22,7 @@ from agents.models.model_call import Sampling
 from agents.models.server_answers import read_fault
 from orchestrator.errors import ContractFunctionError
 from orchestrator.events import StepExecuted, StepStarted
-from orchestrator.graph.step_gate import RunGate
+from orchestrator.graph.step_gate import RunGate, decide_restart
 from orchestrator.graph.supervise import wait_for_server
 from orchestrator.judging.contract_choice import Contracts, Demand, read_call_rules
 from orchestrator.judging.executor_tools import ExecutorTools
@@ -39,6 +40,7 @@ from orchestrator.retry.verdict_updates import (
 from orchestrator.runtime.agent_methods import AnyGraph
 from orchestrator.runtime.bounded_call import AgentMethod, Node, Raised, Returned, RunContext, call_agent
 from orchestrator.runtime.call_recorder import CallObserver
+from orchestrator.runtime.stored_calls import open_journal
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import (
     OrchestratorState,
@@ -87,25 +89,33 @@ def executor_node(executor: ExecutorMethods, contracts: Contracts, settings: Set
             return build_failure("contract_error", str(error), index, error)
         place = CallOrigin(step_index=index, attempt=len(executions) + 1)
         write(StepStarted(thread_id=run.thread_id, step_index=index, step=step, attempt=place["attempt"]))
-        compressed = await _compress_context(executor.compress, state, run)
+        can_ask_now = can_ask and run.interruptible
+        journal = await open_journal(executor.tools.complete_call) if executor.graph is None else None
+        place_of_step = index, step, place["attempt"]
+        earlier, ended = await decide_restart(journal, executor.tools, place_of_step, can_ask=can_ask_now)
+        compressed = {} if ended else await _compress_context(executor.compress, state, run)
         if compressed.get("status") == "failed":
             return compressed
         before = cast("OrchestratorState", {**state, **compressed})
         started_at, request = datetime.now(UTC).isoformat(), build_request(before, step, executions, policy)
-        can_ask_now = can_ask and run.interruptible
         gate = _build_gate(executor.tools, before, place, run, demands, can_ask=can_ask_now)
         schema, task = contracts.find_schema(state), describe_task(before, index, step)
-        observer = CallObserver(write, run.thread_id, "executor", index)
-        called = await _call_executor(executor, task, run, gate, request, schema, observer)
+        observer = CallObserver(write, run.thread_id, "executor", index, journal)
+        try:
+            called = ended or await _call_executor(executor, task, run, gate, request, schema, observer)
+        except GraphInterrupt:
+            if journal is not None:
+                await journal.settle("paused")
+            raise
         if isinstance(called, Raised) and _can_go_on(
             called, before, run, is_stored=executor.graph is not None
         ):
             wait_for_server(called.message)
         mode = supervision_mode(state, default_mode)
-        calls = [executor.tools.complete_call(each) for each in called.spent.tool_calls]
+        made = [executor.tools.complete_call(each) for each in called.spent.tool_calls]
         record: Attempt = {
             **build_record(before, step, place, called, request, started_at, mode),
-            "tool_calls": calls,
+            "tool_calls": [*earlier, *made],
         }
         update = _end_execution(before, record, called, run)
         for ended in update["results"]:

@@ -10,10 +10,13 @@ from functools import partial
 from typing import Final, cast
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolCall
+from langgraph.prebuilt.tool_node import ToolCallRequest
+from langgraph.types import interrupt
 
 from agents.errors import CallHaltedError
 from agents.loop.decisions import choose_earlier, list_answered
 from agents.loop.effects import (
+    LASTING,
     CallGate,
     CallQuestion,
     EarlierCall,
@@ -25,13 +28,15 @@ from agents.loop.langgraph_internals import ask_person, read_task_id
 from agents.loop.tool_arguments import hash_call
 from agents.reply_types import HumanAnswer
 from evaluation.sensitive.scanner import shorten
+from orchestrator.errors import InterruptError
 from orchestrator.judging.contract_choice import CallRules
 from orchestrator.judging.executor_tools import ExecutorTools
-from orchestrator.runtime.bounded_call import RunContext
+from orchestrator.runtime.bounded_call import Raised, Returned, RunContext, Spent
 from orchestrator.runtime.call_recorder import plan_record, read_recorder
+from orchestrator.runtime.stored_calls import STORED_BY_AGENT, Asked, CallJournal
 from orchestrator.state.graph_state import OrchestratorState, current_step
 from orchestrator.state.plain_values import plain_json
-from orchestrator.state.records import CallOrigin, ToolCallRecord
+from orchestrator.state.records import NO_USAGE, CallOrigin, Question, ToolCallRecord
 from orchestrator.supervision import human
 
 _SHOWN: Final = 5
@@ -101,9 +106,7 @@ class RunGate(CallGate):
             question.doubt,
             [*question.findings, *self._describe_effects()],
         )
-        ask = partial(ask_person, new_after=question.new_after)
-        while isinstance(answer := human.read_answer(ask(asked), asked, datetime.now(UTC)), str):
-            asked = {**asked, "problem": answer}
+        answer = _ask(asked, question.new_after)
         if answer["answer"] == "halt":
             # Also for an agent within a tool, whose error would only be an answer to the model.
             read_recorder().halted = CallHaltedError(f"denied by {answer['answered_by']}: {answer['text']}")
@@ -113,12 +116,11 @@ class RunGate(CallGate):
         """Describes the latest calls of this run that act, for a person who decides about another one."""
         made = [*(call for _, call in self._list_made()), *self._list_current()]
         acting = [call for call in made if self._acts(call)][-_SHOWN:]
-        return [
-            f"Before: {call['name']} {shorten(json.dumps(call['args']), 120)} "
-            f"answered {shorten(call['result'] or call['error'] or 'nothing', 120)!r} "
-            f"({self.tools.tell_outcome(call)})"
-            for call in acting
-        ]
+        return [_describe_call(call, self.tools) for call in acting]
+
+    def note_begun(self, request: ToolCallRequest, *, is_begun: bool) -> None:  # noqa: ARG002
+        """Takes whether a call is under way, which the agent has stored."""
+        STORED_BY_AGENT.set(is_begun)
 
     def note_call(self, call: ToolCall, effect: Effect, told: str | None = None) -> None:
         """Records the effect of a call."""
@@ -145,6 +147,91 @@ class RunGate(CallGate):
 
     def _acts(self, record: ToolCallRecord) -> bool:
         return self.tools.describe(record["name"]).kind == "acting"
+
+
+async def decide_restart(
+    journal: CallJournal | None, tools: ExecutorTools, step: tuple[int, str, int], *, can_ask: bool
+) -> tuple[list[ToolCallRecord], Returned[object] | Raised | None]:
+    """Asks a person before a step is executed again whose calls may have acted.
+
+    Args:
+        journal: The calls of the execution; None if it has none.
+        tools: The executor's tools.
+        step: Index of the step, its text and the number of the execution.
+        can_ask: Whether a person can be asked.
+
+    Returns:
+        The calls before; and the end of the execution, or None if the step is executed.
+
+    Raises:
+        GraphInterrupt: There is no answer yet.
+    """
+    if journal is None:
+        return [], None
+    stored, nothing = journal.stored, Spent(NO_USAGE, [])
+    calls = [*stored.calls.values()]
+    unasked = [key for key in stored.list_unsettled() if _may_have_acted(stored.calls[key], tools)]
+    if unasked and not can_ask:
+        names = ", ".join(dict.fromkeys(stored.calls[key]["name"] for key in unasked))
+        error = InterruptError(
+            f"the execution was interrupted after calls that may have acted ({names}), and nobody can be "
+            "asked whether the step is executed again"
+        )
+        return calls, Raised(error, nothing, "needs_review", transient=False)
+    answer = await _ask_to_repeat(journal, tools, step, unasked)
+    if answer is None:
+        return calls, None
+    await journal.settle("answered", answer)
+    calls = [*stored.add("answered", answer).calls.values()]
+    if answer["answer"] == "approve":
+        return calls, None
+    if answer["answer"] == "correct":
+        return calls, Returned(answer["text"], nothing)
+    denied = CallHaltedError(f"denied by {answer['answered_by']}: {answer['text']}")
+    return calls, Raised(denied, nothing, "denied", transient=False)
+
+
+async def _ask_to_repeat(
+    journal: CallJournal, tools: ExecutorTools, step: tuple[int, str, int], unasked: Sequence[str]
+) -> HumanAnswer | None:
+    """Returns the answer to the question about the calls; None if it was given before, or there is none."""
+    stored, asked = journal.stored, journal.stored.asked
+    if unasked:
+        asked = Asked(datetime.now(UTC).isoformat(), stored.answers, unasked)
+        await journal.settle("asked", [*asked])
+    if asked is None:
+        return None
+    # The answers before are for earlier questions, and LangGraph gives them in their order.
+    before = 0 if unasked else min(asked.answers + stored.is_answered, stored.answers)
+    for _ in range(before):
+        interrupt(None)
+    if stored.is_answered and not unasked:
+        return None
+    calls = [stored.calls[key] for key in asked.keys]
+    found = [_describe_call(call, tools) for call in calls]
+    question = human.build_repeat_question(asked.name(journal.task_id), step, calls, asked.time, found)
+    return _ask(question, asked.answers if unasked else None)
+
+
+def _describe_call(call: ToolCallRecord, tools: ExecutorTools) -> str:
+    return (
+        f"Before: {call['name']} {shorten(json.dumps(call['args']), 120)} "
+        f"answered {shorten(call['result'] or call['error'] or 'nothing', 120)!r} "
+        f"({tools.tell_outcome(call)})"
+    )
+
+
+def _may_have_acted(call: ToolCallRecord, tools: ExecutorTools) -> bool:
+    is_open = call["latency_ms"] is None and not tools.describe(call["name"]).only_reads
+    return is_open or call.get("outcome") in LASTING
+
+
+def _ask(asked: Question, new_after: int | None) -> HumanAnswer:
+    """Asks until an answer can be read, and returns it."""
+    ask = partial(ask_person, new_after=new_after)
+    while isinstance(answer := human.read_answer(ask(asked), asked, datetime.now(UTC)), str):
+        asked = {**asked, "problem": answer}
+    return answer
 
 
 def _plan_record(call: ToolCall) -> ToolCallRecord:

@@ -93,10 +93,13 @@ def list_effects(records: Iterable[Attempt]) -> list[EffectRecord]:
     ]
 
 
-def list_open_effects(place: CallOrigin, stored: Mapping[str, Effect]) -> list[EffectRecord]:
-    """Lists the effects of an execution under way, as its graph has stored them."""
+def list_open_effects(
+    place: CallOrigin, stored: Mapping[str, Effect], calls: Iterable[ToolCallRecord]
+) -> list[EffectRecord]:
+    """Lists the effects of an execution under way, as its graph has stored them, and those of other calls."""
     acting = {key: effect for key, effect in stored.items() if not effect.get("is_open")}
-    return [_read_effect(place, call) for call in read_ended_calls((), acting)]
+    made = [*read_ended_calls((), acting), *(call for call in calls if "outcome" in call)]
+    return [_read_effect(place, call) for call in made]
 
 
 def _read_effect(place: CallOrigin, call: ToolCallRecord) -> EffectRecord:

@@ -237,7 +237,7 @@ class Launcher:
         with convert_read_errors(thread_id):
             state = await _read_before(self.graph, latest, thread_id, step)
             stored = state_from_values(read_values(latest), self.settings.max_retries)
-            effects = (await self.complete_state(latest, stored))["effects"]
+            effects = complete_state(latest, stored)["effects"]
             warnings = [*state["warnings"], *_warn_of_effects(effects, step)]
         own = {"max_retries": self.settings.max_retries, "underway": NOTHING_UNDERWAY, "warnings": warnings}
         forked = cast("OrchestratorState", {**with_contract(state, self.case), **own})
@@ -276,11 +276,6 @@ class Launcher:
         with convert_read_errors(thread_id):
             snapshot = await self.graph.aget_state(self.build_config(thread_id), subgraphs=True)
             return await complete_snapshot(snapshot, self.graph.checkpointer)
-
-    async def complete_state(self, snapshot: StateSnapshot, state: OrchestratorState) -> OrchestratorState:
-        """Returns the state of a run with what is open in its store."""
-        with convert_read_errors(snapshot.config["configurable"]["thread_id"]):
-            return await complete_state(snapshot, state, self.graph.checkpointer)
 
     def build_config(
         self, thread_id: str, began: str | None = None, passed: RunnableConfig | None = None

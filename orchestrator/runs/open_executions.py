@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from langgraph.types import StateSnapshot
 
@@ -15,15 +15,15 @@ from orchestrator.judging.executor_tools import ExecutorTools
 from orchestrator.planning.parallel import apply_update
 from orchestrator.retry.attempt_records import build_record, list_effects
 from orchestrator.retry.verdict_updates import build_failure, build_request, count_calls
-from orchestrator.runs.reader import list_graphs
+from orchestrator.runs.reader import find_execution, list_graphs
 from orchestrator.runs.resume import Resumption
 from orchestrator.runtime.bounded_call import Raised, Spent
 from orchestrator.runtime.call_recorder import read_stored_reply, sum_calls
 from orchestrator.runtime.call_records import read_ended_calls
+from orchestrator.runtime.stored_calls import CHANNEL
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import (
     BRANCH,
-    EXECUTOR,
     NOTHING_UNDERWAY,
     SYNTHESIS,
     OrchestratorState,
@@ -35,10 +35,12 @@ from orchestrator.state.graph_state import (
 )
 from orchestrator.state.records import CallOrigin
 
+_STORED: Final = ("messages", "effects", CHANNEL)
+
 
 @dataclass(frozen=True, slots=True)
 class OpenExecutions:
-    """Reads the executions under way in stored runs; those of an executor that is no graph are not stored.
+    """Reads the executions under way in stored runs, as far as anything of them is stored.
 
     Attributes:
         tools: The tools of the executor.
@@ -61,7 +63,7 @@ class OpenExecutions:
         return [(name, self._record(own, each, reason)) for name, own, each in list_graphs(snapshot, state)]
 
     def _record(self, snapshot: StateSnapshot, state: OrchestratorState, reason: str) -> OrchestratorState:
-        if (stored := _find_conversation(snapshot)) is None:
+        if not (stored := find_execution(snapshot)) or not any(map(stored.get, _STORED)):
             return state
         (index, step), executions = current_step(state), current_records(state)
         request = build_request(state, step, executions, self.settings.options["retry_policy"])
@@ -72,19 +74,12 @@ class OpenExecutions:
         return apply_update(state, {**count_calls(state, ended.spent), "results": [record]})
 
     def _sum_calls(self, stored: Mapping[str, Any]) -> Spent:
-        messages, effects = stored["messages"], stored.get("effects") or {}
+        messages, effects = stored.get("messages", []), stored["effects"]
         replies = list_earlier_replies(messages, "")
         asked = [read_stored_reply(reply, model) for model, reply in replies]
         usage = sum_calls(asked, self.settings.options["budget"].prices, 0.0)
-        calls = [self.tools.complete_call(each) for each in read_ended_calls(messages, effects)]
+        calls = [*map(self.tools.complete_call, read_ended_calls(messages, effects)), *stored[CHANNEL]]
         return Spent(usage, calls, ", ".join(dict.fromkeys(model for model, _ in replies)) or None)
-
-
-def _find_conversation(snapshot: StateSnapshot) -> Mapping[str, Any] | None:
-    """Finds the stored state of the executor's graph that has not ended; None if there is none."""
-    tasks = (task for task in snapshot.tasks if task.name == EXECUTOR and task.result is None)
-    states = (task.state.values for task in tasks if isinstance(task.state, StateSnapshot))
-    return next((values for values in states if values.get("messages")), None)
 
 
 def end_states(

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from typing import Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import WRITES_IDX_MAP, BaseCheckpointSaver, CheckpointTuple
@@ -26,6 +26,7 @@ from orchestrator.runs.run_saver import (
     parse_time,
     schema_problem,
 )
+from orchestrator.runtime.stored_calls import CHANNEL, StoredCalls, read_calls
 from orchestrator.state.graph_state import (
     ANSWER_MONITOR,
     BRANCH,
@@ -163,8 +164,7 @@ def read_run(
     snapshot = _complete(snapshot, [saver.get_tuple(config) for config in _list_places(snapshot)])
     state = resume.state_from_values(resume.read_values(snapshot), 0)
     summary = build_summary(thread_id, checkpoint, state, resume.find_open_question(snapshot, state))
-    agents = [saver.get_tuple(config) for config in _list_agents(snapshot, state)]
-    return summary, _add_open(snapshot, state, agents)
+    return summary, complete_state(snapshot, state)
 
 
 @cache
@@ -190,34 +190,35 @@ def _do_nothing(state: OrchestratorState) -> StateUpdate:  # noqa: ARG001 - as e
     return {}
 
 
-async def complete_state(
-    snapshot: StateSnapshot, state: OrchestratorState, saver: object
-) -> OrchestratorState:
-    """Returns the state of a stored run with its parallel steps, and with the effects of open executions."""
-    return _add_open(snapshot, state, await _read_all(saver, _list_agents(snapshot, state)))
+def complete_state(snapshot: StateSnapshot, state: OrchestratorState) -> OrchestratorState:
+    """Returns the state of a stored run with its parallel steps, and with the effects of open executions.
 
-
-async def _read_all(saver: object, places: Sequence[RunnableConfig]) -> list[CheckpointTuple | None]:
-    """Reads checkpoints; what is no saver, as the mark of a nested graph, has none."""
-    if not isinstance(saver, BaseCheckpointSaver):
-        return [None] * len(places)
-    return [await saver.aget_tuple(config) for config in places]
-
-
-def _add_open(
-    snapshot: StateSnapshot, state: OrchestratorState, agents: Sequence[CheckpointTuple | None]
-) -> OrchestratorState:
+    Args:
+        snapshot: The complete snapshot of the run.
+        state: Its state.
+    """
     if state["status"] != "executing":
         return state
-    records, effects = {"results": state["results"], "synthesis": state["synthesis"]}, list[EffectRecord]()
-    for name, _, nested in list_graphs(snapshot, state)[1:]:
+    graphs, effects = list_graphs(snapshot, state), list[EffectRecord]()
+    records = {"results": state["results"], "synthesis": state["synthesis"]}
+    for name, _, nested in graphs[1:]:
         field = "results" if name == BRANCH else "synthesis"
         records[field] = merge_records(records[field], [current_records(nested)])
-    for (each, _), agent in zip(_list_executing(snapshot, state), agents, strict=True):
-        place = CallOrigin(step_index=current_index(each), attempt=len(current_records(each)) + 1)
-        effects += list_open_effects(place, _read_effects(agent))
+    for _, own, each in graphs:
+        if (stored := find_execution(own)) is not None:
+            place = CallOrigin(step_index=current_index(each), attempt=len(current_records(each)) + 1)
+            effects += list_open_effects(place, stored["effects"], stored[CHANNEL])
     listed = [*list_effects(records["results"]), *effects]
     return cast("OrchestratorState", {**state, **records, "effects": listed})
+
+
+def find_execution(snapshot: StateSnapshot) -> Mapping[str, Any] | None:
+    """Finds what is stored of the execution under way in a graph; None if there is none.
+
+    It has the values of the graph of the executor, its effects, and the calls of an executor without one.
+    """
+    tasks = (task for task in snapshot.tasks if task.name == EXECUTOR and task.result is None)
+    return next((task.state.values for task in tasks if isinstance(task.state, StateSnapshot)), None)
 
 
 def list_graphs(
@@ -227,20 +228,6 @@ def list_graphs(
     nested = [(task, resume.read_nested_state(task)) for task in snapshot.tasks]
     states = [(each.name, cast("StateSnapshot", each.state), own) for each, own in nested if own is not None]
     return [(BRANCH, snapshot, state), *states]
-
-
-def _list_agents(snapshot: StateSnapshot, state: OrchestratorState) -> list[RunnableConfig]:
-    """Lists the configs of the checkpoints of the executor's graph, for each execution under way."""
-    return [_find_agent(*each) for _, each in _list_executing(snapshot, state)]
-
-
-def _list_executing(
-    snapshot: StateSnapshot, state: OrchestratorState
-) -> list[tuple[OrchestratorState, tuple[StateSnapshot, PregelTask]]]:
-    """Lists the executions under way: the state of the step, and the task in the state of its graph."""
-    graphs = list_graphs(snapshot, state) if state["status"] == "executing" else []
-    tasks = ((each, own, task) for _, own, each in graphs for task in own.tasks)
-    return [(each, (own, task)) for each, own, task in tasks if task.name == EXECUTOR and task.result is None]
 
 
 def _read_effects(agent: CheckpointTuple | None) -> dict[str, Effect]:
@@ -261,23 +248,32 @@ def is_run(checkpoint: CheckpointTuple) -> bool:
 
 
 async def complete_snapshot(snapshot: StateSnapshot, saver: object) -> StateSnapshot:
-    """Adds the input that LangGraph leaves out, and removes questions about tool calls that were answered."""
-    return _complete(snapshot, await _read_all(saver, _list_places(snapshot)))
+    """Adds what LangGraph leaves out, and removes questions about tool calls that were answered.
+
+    It leaves out the input of a run that has just begun, and what executions under way have stored.
+    """
+    if not isinstance(saver, BaseCheckpointSaver):  # the mark of a nested graph
+        return snapshot
+    return _complete(snapshot, [await saver.aget_tuple(config) for config in _list_places(snapshot)])
 
 
 def _list_places(snapshot: StateSnapshot) -> list[RunnableConfig]:
-    """Lists the configs of the checkpoints that ``_complete`` needs: of the run, or of agents that ask."""
+    """Lists the configs of the checkpoints that ``_complete`` needs.
+
+    It needs that of the run, or for each open task that of the agent in it and that of its own graph.
+    """
     if START in snapshot.next:
         return [snapshot.config]
-    return [_find_agent(*each) for each in _list_asking(snapshot)]
+    places = ((_find_agent(graph, task), graph.config) for graph, task in _list_open(snapshot))
+    return [config for pair in places for config in pair]
 
 
-def _list_asking(snapshot: StateSnapshot) -> Iterator[tuple[StateSnapshot, PregelTask]]:
-    """Yields the tasks that ask, each with the state of its graph: of a parallel step or of the run."""
+def _list_open(snapshot: StateSnapshot) -> Iterator[tuple[StateSnapshot, PregelTask]]:
+    """Yields the tasks that ask or execute, with the state of the graph: of a parallel step or of the run."""
     for task in snapshot.tasks:
         if isinstance(task.state, StateSnapshot) and task.name in (BRANCH, SYNTHESIS):
-            yield from _list_asking(task.state)
-        elif task.interrupts:
+            yield from _list_open(task.state)
+        elif task.interrupts or (task.name == EXECUTOR and task.result is None):
             yield snapshot, task
 
 
@@ -293,9 +289,29 @@ def _complete(snapshot: StateSnapshot, stored: Sequence[CheckpointTuple | None])
         # A run that was killed as it began has stored its input alone, which LangGraph leaves out.
         inputs = [_pending_input(each) for each in stored if each is not None]
         return snapshot._replace(values={**snapshot.values, **(inputs[0] if inputs else {})})
-    asking = zip(_list_asking(snapshot), stored, strict=True)
-    waiting = {each for (_, task), agent in asking for each in _list_waiting(task, agent)}
-    return snapshot._replace(tasks=tuple(_keep_open(task, waiting) for task in snapshot.tasks))
+    waiting, executions = set[str](), dict[str, Mapping[str, object]]()
+    for (_, task), agent, own in zip(_list_open(snapshot), stored[::2], stored[1::2], strict=True):
+        calls = read_calls((own and own.pending_writes) or (), task.id)
+        waiting |= {*_list_waiting(task, agent, calls)}
+        if task.name == EXECUTOR:
+            executions[task.id] = {"effects": _read_effects(agent), CHANNEL: [*calls.calls.values()]}
+    return _add_executions(snapshot, waiting, executions)
+
+
+def _add_executions(
+    snapshot: StateSnapshot, waiting: Collection[str], executions: Mapping[str, Mapping[str, object]]
+) -> StateSnapshot:
+    tasks = list[PregelTask]()
+    for task in snapshot.tasks:
+        state = task.state
+        if task.id in executions:
+            graph = state if isinstance(state, StateSnapshot) else snapshot._replace(values={}, tasks=())
+            state = graph._replace(values={**graph.values, **executions[task.id]})
+        elif isinstance(state, StateSnapshot):
+            state = _add_executions(state, waiting, executions)
+        kept = tuple(each for each in task.interrupts if each.id in waiting)
+        tasks.append(task._replace(state=state, interrupts=kept))
+    return snapshot._replace(tasks=tuple(tasks))
 
 
 def _pending_input(checkpoint: CheckpointTuple) -> Mapping[str, object]:
@@ -304,21 +320,20 @@ def _pending_input(checkpoint: CheckpointTuple) -> Mapping[str, object]:
     return values if isinstance(values, Mapping) else {}
 
 
-def _list_waiting(task: PregelTask, agent: CheckpointTuple | None) -> Iterator[str]:
+def _list_waiting(task: PregelTask, agent: CheckpointTuple | None, calls: StoredCalls) -> Iterator[str]:
     """Yields the ids of the questions of a task that wait for an answer.
 
     The interrupt of a task stays until the task has ended, although the agent in it has gone on after the
     answer, its tool has ended or begun again, or it waits for the server of its model.
     """
-    if agent is None:
-        yield from (each.id for each in task.interrupts if read_outage(each.value) is None)
+    if calls.list_unsettled():
         return
-    writes = agent.pending_writes or []
+    if any(calls.is_question(task.id, each.value) for each in task.interrupts):
+        yield from () if calls.is_answered else (each.id for each in task.interrupts)
+    elif agent is None:
+        yield from (each.id for each in task.interrupts if read_outage(each.value) is None)
+    writes = (agent and agent.pending_writes) or []
     ended = {writer for writer, channel, _ in writes if channel not in WRITES_IDX_MAP}
     for writer, channel, value in writes:
         if channel == INTERRUPT_CHANNEL and writer not in ended and not is_under_way(writes, writer):
             yield from (each.id for each in value if isinstance(each, Interrupt))
-
-
-def _keep_open(task: PregelTask, waiting: Collection[str]) -> PregelTask:
-    return task._replace(interrupts=tuple(each for each in task.interrupts if each.id in waiting))

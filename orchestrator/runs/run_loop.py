@@ -34,6 +34,7 @@ from orchestrator.retry.verdict_updates import build_failure
 from orchestrator.runs.history import History
 from orchestrator.runs.launch import GraphInput, Launch, Launcher, Start
 from orchestrator.runs.open_executions import end_states, join_states
+from orchestrator.runs.reader import complete_state
 from orchestrator.runs.resume import PLANNER, find_open_question
 from orchestrator.runs.run_saver import RunSaver
 from orchestrator.runtime.bounded_call import RunContext
@@ -269,7 +270,7 @@ class Runner:
 
     async def _complete(self, thread_id: str, state: OrchestratorState) -> OrchestratorState:
         """Returns the state of an interrupted run with what is open in its store."""
-        return await self.launcher.complete_state(await self.launcher.read_snapshot(thread_id), state)
+        return complete_state(await self.launcher.read_snapshot(thread_id), state)
 
     async def _build_last_event(self, run: RunContext, state: OrchestratorState, outage: str | None) -> Event:
         thread_id = run.thread_id
@@ -284,7 +285,7 @@ class Runner:
             if question is not None and run.cancelled is not None:
                 state = await self._end_run(thread_id, run.cancelled) or state
             elif question is not None:
-                state = await self.launcher.complete_state(snapshot, state)
+                state = complete_state(snapshot, state)
                 paused: OrchestratorState = {**state, "question": question}
                 return RunPaused(thread_id=thread_id, question=question, state=paused)
         return RunFinished(

@@ -17,6 +17,7 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolCall, get_buffer
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, GenerationChunk, LLMResult
 from langchain_core.tracers.context import register_configure_hook
+from langgraph.errors import GraphInterrupt
 from langgraph.types import StreamWriter
 
 from agents.errors import CallHaltedError
@@ -37,6 +38,7 @@ from orchestrator.runtime.call_records import (
     read_tool_calls,
     read_tool_output,
 )
+from orchestrator.runtime.stored_calls import CallJournal
 from orchestrator.state.graph_state import add_usage
 from orchestrator.state.plain_values import format_text, plain_json, plain_text
 from orchestrator.state.records import NO_USAGE, Json, ToolCallRecord, Usage
@@ -51,12 +53,14 @@ class CallObserver:
         thread_id: Thread of the run.
         agent: The agent.
         step_index: Index of the step; None for the planner.
+        journal: Stores the tool calls of an executor that is no graph.
     """
 
     write: StreamWriter
     thread_id: str
     agent: StreamingAgent
     step_index: int | None = None
+    journal: CallJournal | None = None
 
     def emit_text(self, text: str) -> None:
         """Emits a piece of text, unless it is empty."""
@@ -69,8 +73,12 @@ class CallObserver:
             )
             self.write(piece)
 
-    def emit_tool(self, kind: type[ToolStarted | ToolEnded], call: ToolCallRecord) -> None:
-        """Emits the start or the end of a tool call."""
+    def emit_tool(
+        self, kind: type[ToolStarted | ToolEnded], call: ToolCallRecord, run_id: UUID | None = None
+    ) -> None:
+        """Emits the start or the end of a tool call; with the id of its run, it is stored before."""
+        if self.journal is not None and run_id is not None:
+            self.journal.keep_call(run_id, call)
         self.write(kind(thread_id=self.thread_id, step_index=self.step_index, call=call))
 
 
@@ -257,7 +265,7 @@ class UsageRecorder(BaseCallbackHandler):
             record["id"] = str(call_id)
         with self._lock:
             self._tools[run_id] = time.monotonic(), record
-        self.observer.emit_tool(ToolStarted, record)
+        self.observer.emit_tool(ToolStarted, record, run_id)
 
     def on_tool_end(self, output: object, *, run_id: UUID, **_: object) -> None:
         """Records the result."""
@@ -265,8 +273,12 @@ class UsageRecorder(BaseCallbackHandler):
         self._end_tool(run_id, {"result": result, "error": error})
 
     def on_tool_error(self, error: BaseException, *, run_id: UUID, **_: object) -> None:
-        """Records the error."""
-        self._end_tool(run_id, {"error": f"{type(error).__name__}: {format_text(error)}"})
+        """Records the error. A call that waits for an answer begins again; one that is cut off stays open."""
+        if isinstance(error, GraphInterrupt) and self.observer.journal is not None:
+            self.observer.journal.keep_call(run_id, None)
+        has_ended = isinstance(error, Exception) and not isinstance(error, GraphInterrupt)
+        outcome = {"error": f"{type(error).__name__}: {format_text(error)}"}
+        self._end_tool(run_id, outcome, is_stored=has_ended)
 
     def _end_model(self, run_id: UUID, end: Callable[[ModelCall], ModelCall]) -> None:
         with self._lock:
@@ -274,7 +286,7 @@ class UsageRecorder(BaseCallbackHandler):
                 self._models[run_id] = end(self._models[run_id])
                 self._running.discard(run_id)
 
-    def _end_tool(self, run_id: UUID, outcome: Mapping[str, object]) -> None:
+    def _end_tool(self, run_id: UUID, outcome: Mapping[str, object], *, is_stored: bool = True) -> None:
         with self._lock:
             if run_id not in self._tools:
                 return
@@ -282,7 +294,7 @@ class UsageRecorder(BaseCallbackHandler):
             latency = round(1000 * (time.monotonic() - started), 3)
             ended = ToolCallRecord(**{**record, **outcome, "latency_ms": latency})  # type: ignore[typeddict-item]
             self._tools[run_id] = started, ended
-        self.observer.emit_tool(ToolEnded, ended)
+        self.observer.emit_tool(ToolEnded, ended, run_id if is_stored else None)
 
 
 def sum_calls(calls: Iterable[ModelCall], prices: Mapping[str, Price], latency_ms: float) -> Usage:

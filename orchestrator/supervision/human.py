@@ -109,6 +109,32 @@ def build_tool_question(  # noqa: PLR0917
     )
 
 
+def build_repeat_question(
+    place: str,
+    step: tuple[int, str, int],
+    calls: Sequence[ToolCallRecord],
+    asked_at: str,
+    findings: Sequence[str],
+) -> Question:
+    """Builds the question whether a step is executed again whose calls may have acted before a crash.
+
+    Args:
+        place: Distinguishes this question from the others of the execution.
+        step: Index of the step, its text and the number of the execution.
+        calls: The calls.
+        asked_at: Time of the question, as ISO 8601 in UTC.
+        findings: What is known of the calls.
+    """
+    question = build_tool_question(place, step, calls[0], asked_at, "", findings)
+    return {
+        **question,
+        "text": f"May step {step[0] + 1} be executed again? The answer correct does not execute it: its text "
+        "is the result of the step.",
+        "accepts": ["approve", "correct", "deny"],
+        "tool_calls": [*calls],
+    }
+
+
 def read_tool_question(value: object) -> Question | None:
     """Reads the value of an interrupt as a question about a tool call; None if it is another value."""
     try:

@@ -1,0 +1,320 @@
+"""An executor that calls tools by itself: its calls are stored, and a second start is asked about."""
+
+import asyncio
+import multiprocessing
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage
+from langchain_core.tools import StructuredTool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.types import interrupt
+
+from agents.testing import ScriptedChatModel
+from orchestrator import SupervisionPolicy
+from orchestrator.persistence import open_store
+from tests.fakes.runs import BESIDE, build, failure_kind
+
+PROCESSES = multiprocessing.get_context("spawn")
+APPROVE = {"answer": "approve", "answered_by": "Ada"}
+
+
+def effects(state):
+    return [(each["step_index"], each["name"], each["outcome"]) for each in state["effects"]]
+
+
+def asked(state):
+    return [(call["name"], call.get("outcome")) for call in state["question"]["tool_calls"]]
+
+
+# ------------------------------------------------------------------------------- a process that is killed
+
+
+class Desk:
+    """An executor that refunds and sends a mail, in the middle of which its process is killed at first.
+
+    Args:
+        folder: Has the log of what was done, and is where the death is noted.
+        kind: "tools" or "agent" for blocking code, "atools" or "aagent" for coroutines.
+    """
+
+    def __init__(self, folder, kind):
+        self.folder = Path(folder)
+        self.tools = [StructuredTool.from_function(each) for each in (self.refund, self.send)]
+        self.execute_step = getattr(self, f"_{kind}")
+
+    def note(self, done):
+        with (self.folder / "log").open("a") as log:
+            log.write(f"{done} ")
+
+    def refund(self, order: str) -> str:
+        """Refund an order."""
+        self.note("refund")
+        return f"refunded {order}"
+
+    def send(self, order: str) -> str:
+        """Send a mail about an order."""
+        self.note("send")
+        if not (death := self.folder / "death").exists():
+            death.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return "sent"
+
+    def _build_agent(self):
+        replies = [AIMessage("", tool_calls=[_call("refund")]), AIMessage("", tool_calls=[_call("send")])]
+        model = ScriptedChatModel(
+            lambda messages: [*replies, "done"][sum(m.type == "tool" for m in messages)]
+        )
+        return create_agent(model, self.tools)
+
+    def _tools(self, step_description, context=""):
+        for tool in self.tools:
+            tool.invoke({"order": "7"})
+        return "done"
+
+    async def _atools(self, step_description, context=""):
+        for tool in self.tools:
+            await tool.ainvoke({"order": "7"})
+        return "done"
+
+    def _agent(self, step_description, context=""):
+        return self._build_agent().invoke({"messages": [("user", "x")]})["messages"][-1].text
+
+    async def _aagent(self, step_description, context=""):
+        state = await self._build_agent().ainvoke({"messages": [("user", "x")]})
+        return state["messages"][-1].text
+
+
+def _call(name):
+    return {"name": name, "args": {"order": "7"}, "id": name}
+
+
+def run_and_die(where, folder, kind):
+    with open_store(where) as store:
+        build(Desk(folder, kind), plan=["one"], checkpointer=store).run("x", "thread")
+
+
+@pytest.mark.parametrize(
+    ("kind", "again"),
+    [("tools", "refund send"), ("atools", "refund send"), ("agent", "send"), ("aagent", "send")],
+)
+def test_a_step_whose_process_was_killed_in_a_tool_is_executed_again_only_if_a_person_says_so(
+    backend, request, tmp_path, kind, again
+):
+    where = (
+        request.getfixturevalue("postgres_url") if backend.kind == "postgres" else tmp_path / "runs.sqlite"
+    )
+    child = PROCESSES.Process(target=run_and_die, args=(where, tmp_path, kind))
+    child.start()
+    child.join(120)
+    assert child.exitcode == -signal.SIGKILL
+
+    known = [(0, "refund", "acted"), (0, "send", "unknown")]
+    with backend.open() as store:
+        orchestrator = build(Desk(tmp_path, kind), plan=["one"], checkpointer=store)
+        assert effects(store.history.show("thread").state) == known
+        waiting = orchestrator.resume("thread")
+        assert (waiting["question"]["kind"], asked(waiting)) == ("tool", [each[1:] for each in known])
+        assert (effects(waiting), (tmp_path / "log").read_text()) == (known, "refund send ")
+
+        state = orchestrator.resume("thread", APPROVE)
+    [record] = state["results"]
+    assert (state["status"], record["attempt"]) == ("success", 1)
+    assert (tmp_path / "log").read_text() == f"refund send {again} "
+    assert effects(state)[:2] == known
+    assert [each[1:] for each in effects(state)[2:]] == [(name, "acted") for name in again.split()]
+    assert state["effects"][1]["approval"]["answered_by"] == "Ada"
+
+
+# ------------------------------------------------------------------------------- a run that is cut off
+
+
+class Office:
+    """An executor that calls tools; the run is cut off while one of them hangs.
+
+    Args:
+        names: The tools in their order.
+        hang: The tool that does not end.
+
+    Attributes:
+        done: The calls that were begun.
+        hangs: How often it hangs.
+    """
+
+    def __init__(self, *names, hang="", hangs=1):
+        self.names, self.hang, self.hangs = names, hang, hangs
+        self.done: list[str] = []
+        self.reached = asyncio.Semaphore(0)
+
+    async def execute_step(self, step_description, context=""):
+        for name in self.names:
+            tool = StructuredTool.from_function(coroutine=self.act, name=name, description="Work.")
+            await tool.ainvoke({"name": name, "step": step_description})
+        return f"{step_description} done"
+
+    async def act(self, name: str, step: str) -> str:
+        self.done.append(f"{name} {step}")
+        if name == self.hang and self.hangs:
+            self.hangs -= 1
+            self.reached.release()
+            await asyncio.sleep(3600)
+        if name == "ask_person":
+            return f"heard {interrupt('Which one?')}"
+        return "done"
+
+
+async def cut_off(start, office, count=1):
+    """Starts a run, and cancels it while tools hang, as many as stated."""
+    running = asyncio.ensure_future(start())
+    for _ in range(count):
+        await asyncio.wait_for(office.reached.acquire(), 30)
+    running.cancel()
+    await asyncio.wait([running])
+
+
+async def interrupted(office, store=None, **options):
+    """The orchestrator of a run that was cut off."""
+    options = {"plan": ["one"], "checkpointer": store or InMemorySaver(), **options}
+    orchestrator = build(office, **options)
+    await cut_off(lambda: orchestrator.arun("x", "thread"), office)
+    return orchestrator
+
+
+async def test_a_second_start_that_is_cut_off_is_asked_about_again():
+    office = Office("refund", "send", hang="send", hangs=2)
+    orchestrator = await interrupted(office)
+    first = (await orchestrator.aresume("thread"))["question"]
+    await cut_off(lambda: orchestrator.aresume("thread", APPROVE), office)
+    second = (await orchestrator.aresume("thread"))["question"]
+    state = await orchestrator.aresume("thread", APPROVE)
+
+    assert first["id"] != second["id"]
+    assert [call["name"] for call in second["tool_calls"]] == ["refund", "send"]
+    assert (state["status"], office.done) == ("success", ["refund one", "send one"] * 3)
+    outcomes = [outcome for _, name, outcome in effects(state) if name == "send"]
+    assert outcomes == ["unknown", "unknown", "acted"]
+
+
+async def test_the_result_of_the_step_can_be_stated_or_its_second_start_denied(subtests):
+    for word, end, result in [("correct", None, "sent by hand"), ("deny", "denied", "")]:
+        with subtests.test(word=word):
+            office = Office("send", hang="send")
+            orchestrator = await interrupted(office)
+            await orchestrator.aresume("thread")
+            answer = {"answer": word, "text": "sent by hand", "answered_by": "Ada"}
+            state = await orchestrator.aresume("thread", answer)
+
+            assert (failure_kind(state), state["results"][0]["result"]) == (end, result)
+            assert (office.done, effects(state)) == (["send one"], [(0, "send", "unknown")])
+            assert state["results"][0]["report"] is not None
+
+
+async def test_where_nobody_can_be_asked_the_step_is_not_executed_again():
+    office = Office("send", hang="send")
+    orchestrator = await interrupted(office, supervision_policy=SupervisionPolicy(human=False))
+    state = await orchestrator.aresume("thread")
+
+    assert (failure_kind(state), office.done) == ("needs_review", ["send one"])
+    assert "may have acted (send), and nobody can be asked" in state["failure"]["message"]
+    assert effects(state) == [(0, "send", "unknown")]
+
+
+@pytest.mark.parametrize("names", [("get_order", "find_page"), ("run_report", "find_page")])
+async def test_a_step_with_an_open_call_that_reads_is_executed_again_without_a_question(names):
+    office = Office(*names, hang="find_page")
+    orchestrator = await interrupted(office)
+    state = await orchestrator.aresume("thread")
+
+    assert (state["status"], state["effects"]) == ("success", [])
+    assert office.done == [f"{name} one" for name in names] * 2
+    calls = [(call["name"], call["error"]) for call in state["results"][0]["tool_calls"]]
+    assert calls == [(names[0], None), (names[1], "the call did not end"), *((name, None) for name in names)]
+
+
+async def test_an_open_tool_that_did_not_end_is_asked_about_whatever_the_options():
+    orchestrator = await interrupted(Office("run_report", hang="run_report"), acting_tools=[])
+    state = await orchestrator.aresume("thread")
+
+    assert asked(state) == [("run_report", None)]
+    assert (await orchestrator.aresume("thread", APPROVE))["effects"] == []
+
+
+async def test_parallel_steps_are_asked_about_one_by_one():
+    office = Office("send", hang="send", hangs=2)
+    orchestrator = build(office, plan=BESIDE, checkpointer=InMemorySaver())
+    await cut_off(lambda: orchestrator.arun("x", "thread"), office, 2)
+
+    state, steps = await orchestrator.aresume("thread"), []
+    assert effects(state) == [(0, "send", "unknown"), (1, "send", "unknown")]
+    while state["question"] is not None:
+        steps.append(state["question"]["step"])
+        state = await orchestrator.aresume("thread", APPROVE)
+    assert (state["status"], steps) == ("success", ["one", "two"])
+    assert [each[2] for each in effects(state)] == ["unknown", "acted"] * 2
+
+
+async def test_the_question_of_a_tool_is_no_crash():
+    office = Office("send", "ask_person", "post")
+    orchestrator = build(office, plan=["one"], checkpointer=InMemorySaver())
+    waiting = await orchestrator.arun("x", "thread")
+    state = await orchestrator.aresume("thread", "this one")
+
+    assert (waiting["question"]["kind"], effects(waiting)) == ("agent", [(0, "send", "acted")])
+    assert state["status"] == "success"
+    # The executor begins again, and each start of the call is an effect.
+    assert effects(state) == [(0, "send", "acted"), (0, "send", "acted"), (0, "post", "acted")]
+
+
+async def test_a_crash_after_the_answer_to_a_tool_is_asked_about():
+    office = Office("ask_person", "send", hang="send")
+    orchestrator = build(office, plan=["one"], checkpointer=InMemorySaver())
+    await orchestrator.arun("x", "thread")
+    await cut_off(lambda: orchestrator.aresume("thread", "this one"), office)
+    waiting = await orchestrator.aresume("thread")
+    assert asked(waiting) == [("send", "unknown")]
+
+    state = await orchestrator.aresume("thread", APPROVE)
+    while state["question"] is not None:  # the tool asks again
+        state = await orchestrator.aresume("thread", "this one")
+    assert (state["status"], office.done[-1]) == ("success", "send one")
+
+
+async def test_cancel_and_fork_know_the_calls(opened):
+    orchestrator = await interrupted(Office("refund", "send", hang="send"), opened.saver)
+    forked = await asyncio.to_thread(orchestrator.fork, "thread", 0, "new")
+    await orchestrator.acancel("thread", "enough")
+    state = (await asyncio.to_thread(opened.history.show, "thread")).state
+
+    assert [each for each in forked["warnings"] if "was copied" in each] == [
+        "the run that was copied called refund in step 1 (acted); this run may call it again",
+        "the run that was copied called send in step 1 (unknown); this run may call it again",
+    ]
+    assert (failure_kind(state), effects(state)) == (
+        "cancelled",
+        [(0, "refund", "acted"), (0, "send", "unknown")],
+    )
+    assert state["results"][0]["report"] is not None
+
+
+class Blocking:
+    """An executor that blocks the event loop of the run with a tool."""
+
+    async def execute_step(self, step_description, context=""):
+        def send(to: str) -> str:
+            """Send."""
+            return "sent"
+
+        return StructuredTool.from_function(send).invoke({"to": "Ada"})
+
+
+async def test_a_call_that_an_async_saver_cannot_store_is_not_made(tmp_path):
+    async with AsyncSqliteSaver.from_conn_string(str(tmp_path / "runs.sqlite")) as saver:
+        state = await build(Blocking(), plan=["one"], checkpointer=saver).arun("x", "thread")
+    in_memory = await build(Blocking(), plan=["one"], checkpointer=InMemorySaver()).arun("x", "thread")
+
+    assert "blocks the event loop of the AsyncSqliteSaver" in state["failure"]["message"]
+    assert in_memory["status"] == "success"
