@@ -15,6 +15,8 @@ from typing import Final
 from agents.parsing.loose_json import load_json, read_beginning, unwrap_fence
 from agents.parsing.prose_outcomes import (
     AFFIRMATION,
+    CONFIRMATION,
+    DECIDING,
     ENDING_VERBS,
     ERROR_BEGINNING,
     WITHOUT_ERROR,
@@ -29,18 +31,18 @@ _DEPTH: Final = 4
 
 # Fields of an object. Names and states are compared in lower case without underscores.
 _ERRORS: Final = frozenset(
-    {"error", "errors", "iserror", "exception", "errormessage", "errorcode", "failed", "failure", "failures"}
-    | {"fault", "usererrors", "validationerrors", "errno"}
+    {"error", "errors", "iserror", "exception", "failed", "failure", "failures", "fault", "usererrors"}
+    | {"validationerrors", "errno"}
 )
 _CAUSES: Final = re.compile(
     r"(?!on|stop|ignore|continue|last|max)\w*(?:error|failure|refusal|decline|denial|rejection)"
-    r"(?:code|reason|message|summary|text|type)?"
+    r"(?:(?:cause|code|count|desc|description|detail|id|info|list|message|msg|name|reason|summary|text|type)s?)?"
 )
 """Matches the name of a field that has a value only if the call failed."""
 _SUCCESSES: Final = frozenset({"success", "ok", "succeeded", "successful", "issuccess", "executed"})
 _DECISIONS: Final = frozenset(
     {"approved", "accepted", "authorized", "allowed", "permitted", "confirmed", "granted", "valid", "found"}
-    | {"available", "eligible", "possible"}
+    | {"acknowledged", "available", "eligible", "possible"}
 )
 _STAYS_FALSE: Final = frozenset({"available", "found", "valid", "granted", "allowed", "permitted"})
 """Decisions that turn false because a tool did its work: a booked room is not available any more."""
@@ -76,8 +78,12 @@ _NEGATIVE: Final = _REFUSED | {
     "reverted", "rollback", "unavailable", "undelivered",
 }  # fmt: skip
 """Words any of which makes a state a refusal: ``card_declined``, ``INSUFFICIENT_FUNDS``."""
+_BUSY: Final = frozenset({"busy", "full", "occupied", "offline", "overloaded", "unreachable"})
+"""Words that make a state a refusal if the answer says no more; else they may describe a thing."""
 _NEGATIONS: Final = frozenset({"cannot", "no", "non", "not", "nein", "nicht", "out"})
 _CREATING: Final = frozenset({"add", "create", "insert", "make", "open", "register"})
+_IDS: Final = ("id", "key", "number", "reference", "url")
+"""Ends of the names of fields that name a thing."""
 _LIVE: Final = frozenset({
     "active", "applied", "available", "captured", "created", "enabled", "inactive", "live", "new", "online",
     "open", "opened", "pending", "planned", "progress", "ready", "requested", "resolved", "running",
@@ -85,10 +91,9 @@ _LIVE: Final = frozenset({
 })  # fmt: skip
 """Words for the state of a thing that exists or is being made."""
 _OPEN: Final = re.compile("cancell?ed|draft|ignored|incomplete|noop|skipped|unchanged")
-_DECIDING: Final = "approval|confirmation|authori[sz]ation|review|verification|permission|consent|action"
 _TO_COME: Final = re.compile(
-    rf"(?:is|was)?(?:(?:pending|in|under|needs?|requires?|await(?:s|ing)|waiting)\w{{0,8}}?(?:{_DECIDING})"
-    rf"|(?:{_DECIDING})(?:pending|required|needed|requested)|dryrun|simulat(?:ed|ion)|preview(?:only)?)"
+    rf"(?:is|was)?(?:(?:pending|in|under|needs?|requires?|await(?:s|ing)|waiting)\w{{0,8}}?(?:{DECIDING})"
+    rf"|(?:{DECIDING})(?:pending|required|needed|requested)|dryrun|simulat(?:ed|ion)|preview(?:only)?)"
 )
 """A state, or the name of a field that is true, which says that the act is still to come."""
 _NO: Final = frozenset({"", "false", "none", "null", "0", "no", "nein"})
@@ -199,7 +204,8 @@ def _unwrap(value: object) -> object:
         [(name, inner)] = _fold_names(value).items()
         inner = _load(inner) if isinstance(inner, str) else inner
         is_object = all(isinstance(each, Mapping) for each in (inner if isinstance(inner, list) else [inner]))
-        if not is_object or name in _ABOUT_STATUS | _REFUSED or name.startswith(_EARLIER):
+        is_own = name in _ABOUT_STATUS | _REFUSED or name.startswith(_EARLIER) or _names_error(name, inner)
+        if not is_object or is_own:
             break
         value = inner
     return value
@@ -242,13 +248,18 @@ def _read_object(tool: str, fields: Mapping[str, object], depth: int) -> Outcome
 def _list_signs(tool: str, fields: Mapping[str, object]) -> Iterator[Outcome]:
     """Yields the fields of an object that speak against an act."""
     is_status = _says_only_status(fields)
+    is_done = _states_success(fields) or any(value and name.endswith(_IDS) for name, value in fields.items())
     numbers = {name: value for name, value in fields.items() if type(value) is int}
-    for name, value in fields.items():
+    for given, value in fields.items():
+        name = "error" if _names_error(given, value) else given
         if _is_failure("statuscode" if name == "code" and is_status else name, value, _FAILED):
             # A number of failures may stand beside one of successes, and a record may tell of an error.
-            is_partial = name in numbers and any(numbers[other] > 0 for other in numbers if other != name)
+            is_partial = given in numbers and any(numbers[other] > 0 for other in numbers if other != given)
             is_record = isinstance(value, str) and _names_record(tool, fields)
             yield "unknown" if name in _ERRORS and (is_partial or is_record) else "refused"
+        elif value is False and CONFIRMATION.fullmatch(name) and not is_done:
+            # What was created may be in any state.
+            yield ("acted", "unknown", "refused")[is_status + (not _creates(tool))]
         else:
             yield _read_field(tool, name, value, is_status=is_status)
     counts = [numbers[name] for name in numbers if _COUNTS.fullmatch(name) or has_past_form(tool, name)]
@@ -256,13 +267,28 @@ def _list_signs(tool: str, fields: Mapping[str, object]) -> Iterator[Outcome]:
         yield "unknown"
 
 
+def _states_success(fields: Mapping[str, object]) -> bool:
+    return any(fields.get(name) is True for name in _SUCCESSES)
+
+
+def _creates(tool: str) -> bool:
+    return bool(_CREATING & {*split_name(tool)})
+
+
+def _names_error(name: str, value: object) -> bool:
+    """Checks whether a field is of an error: a text or a number may belong to a setting, such as a policy."""
+    return name.startswith("error") and (isinstance(value, list | Mapping) or bool(_CAUSES.fullmatch(name)))
+
+
 def _says_only_status(fields: Mapping[str, object]) -> bool:
     """Checks whether an object has no field of a record: those that are null or "not done" are none."""
+    is_success = _states_success(fields)
     return all(
         name in _ABOUT_STATUS
         or _CAUSES.fullmatch(name)
+        or _names_error(name, value)
         or value is None
-        or (value is False and AFFIRMATION.fullmatch(name))
+        or (value is False and not is_success and AFFIRMATION.fullmatch(name))
         for name, value in fields.items()
     )
 
@@ -310,8 +336,9 @@ def _read_word(tool: str, name: str, text: str, *, is_status: bool) -> Outcome:
     is_whole = name in _WHOLE_STATES
     if is_whole or name.endswith(("status", "state", "outcome")) or (name == "result" and " " not in text):
         # What was created may be in any state.
-        is_made = not is_whole or (not is_status and bool(_CREATING & {*split_name(tool)}))
+        is_made = not is_whole or (not is_status and _creates(tool))
         negative = _NEGATIVE | _NEGATIONS if is_whole or name == "result" else _NEGATIVE
+        negative |= _BUSY if is_status else frozenset()
         read = _read_state(tool, text, negative)
         return "acted" if read == "unknown" and is_made and not _is_open(text) else read
     if _CAUSES.fullmatch(name) and _is_stated(text):

@@ -35,7 +35,8 @@ _QUOTED: Final = re.compile(
 WITHOUT_ERROR: Final = re.compile(
     r"""\b(?:no|0|zero|without(?:\ any)?|kein\w*|ohne)\s(?:\w+\s)?
         (?:errors?|fail(?:ures?|ed)|problems?|issues?|warnings?|conflicts?|fehlern?|probleme?)\b(?:\ found)?
-    | \b(?:errors?|fail(?:ed|ures?)|fehler)\s?[:=]\s?(?:0|none|null|false|no)\b
+    | \b(?:errors?|fail(?:ed|ures?)|fehler)\s?[:=]\s?(?:0\b
+        |(?:none|null|false|no)\b(?=\s*(?:\Z|[\n.,;|)\]]|found|detected|reported)))
     | \bexit(?:ed)?\W(?:with\s)?(?:code|status)?\W*0\b""",
     re.VERBOSE,
 )
@@ -54,7 +55,7 @@ _REFUSALS: Final = (
     r"not (?:enough|eligible)\b",
     r"done (?:nothing|no \w+)",
     r"(?:(?:un|not )able|fail\w*|refus\w*) to(?: \w+)?",
-    r"(?:no \w+(?: \w+)?|nothing) (?:was|were|has been|have been|exists?|found|available)(?: \w+)?",
+    r"(?:no \w+(?: \w+)?|nothing) (?:was|were|could be|(?:has|have) been|exists?|found|available)(?: \w+)?",
     r"no such|nothing to|(?:can|could) no longer",
     r"insufficient|invalid|too many requests|rate limit\w*|quota exceeded",
     r"connection (?:was )?(?:reset|refused|closed|aborted|lost)",
@@ -67,6 +68,7 @@ _REFUSALS: Final = (
     r"(?:wurden?|ist|sind|existier(?:t|en)) nicht(?: \w+)?",
     r"nicht (?:\w+ )?(?:möglich|erlaubt|vorhanden|verfügbar|\w*ge\w+|\w+iert|(?:be|er|ver)\w+t)",
     r"kein\w* (?:\w+ )?(?:gefunden|berechtigung|zugriff|guthaben|deckung)",
+    r"konnten? (?:\w+ ){0,4}?kein\w*(?: \w+){1,4}|kein\w*(?: \w+){1,3} konnten?(?: \w+){1,3}",
 )
 _REFUSAL: Final = re.compile("|".join(rf"\b(?:{each})" for each in _REFUSALS))
 """What states in a sentence that something was not done."""
@@ -91,19 +93,24 @@ _LATE: Final = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """What leaves open in the answer of a failed call whether it acted before it failed."""
-_TO_DO: Final = re.compile(r"\b(?:approve|authori[sz]e|click|confirm|reply|sign|verify)\b[^.]{0,30}? to ")
-"""Matches a request to do something before the tool can act."""
+DECIDING: Final = "approval|confirmation|authori[sz]ation|review|verification|permission|consent|action"
+_TO_DO: Final = re.compile(
+    r"\b(?:approve|authori[sz]e|click|confirm|reply|sign|verify)\b[^.]{0,30}? to "
+    rf"|\b(?:awaits?|awaiting|needs?|pending|requires?) (?:\w+ ){{0,2}}?(?:{DECIDING})\b"
+    rf"|\b(?:{DECIDING}) (?:is |was )?(?:needed|pending|required|requested)\b"
+)
+"""Matches what has to be done before the tool can act."""
 _TAKEN: Final = re.compile(r"\b(?:(?:completely|fully|over) ?booked|sold out|ausgebucht|ausverkauft)\b")
 _ROWS: Final = re.compile(r"(?:insert \d+|update|delete|merge|copy) [1-9]\d*\s*")
 """Matches the answer of PostgreSQL to a statement that changed rows."""
 _SUBORDINATE: Final = re.compile(
     r"(?:\A|(?<=[.!;] ))(?:as|because|da|obwohl|since|weil)\b[^,.]*, "
-    r"|,? \b(?:because|weil)\b[^.;]*|, da\b[^.;]*"
+    r"|,? \b(?:because|weil|before|bevor)\b[^.;]*|, da\b[^.;]*"
 )
-"""Clauses that give a cause: the main clause says what was done."""
+"""Clauses that give a cause or what comes later: the main clause says what was done."""
 _TURN: Final = re.compile(r"\b(?:but|however|although|though|except|aber|jedoch|allerdings)\b")
 _AFFIRMING: Final = (
-    "ok(?:ay)?|yes|true|ack|done|success\\w*|succe[es]d(?:ed|s)?|complete[ds]?|finished|accepted|added|confirmed"
+    "ok(?:ay)?|yes|true|ack(?:nowledged)?|done|success\\w*|succe[es]d(?:ed|s)?|complete[ds]?|finished|accepted|added|confirmed"
     "|queued|scheduled|processed|recorded|received|initiated|executed|performed|stored|delivered|printed|built"
     "|approved|20[0-6]|ja|erledigt|fertig|erfolgreich\\w*|abgeschlossen|gesendet|versandt|verschickt|erstellt"
     "|angelegt|gespeichert|aktualisiert|geändert|hinzugefügt|bestätigt|ausgeführt|übertragen|veröffentlicht"
@@ -166,7 +173,7 @@ def read_prose(tool: str, text: str) -> Outcome:
     sentences = (_read_sentence(tool, each) for each in _SENTENCE_END.split(plain))
     stated = [read for read in sentences if read != "unknown"]
     if len({*stated}) <= 1:
-        is_to_come = "acted" in stated and not is_own and _TO_DO.search(plain)
+        is_to_come = "acted" in stated and not is_own and (_TO_DO.search(plain) or _is_draft(tool, plain))
         return stated[0] if stated and not is_to_come else "unknown"
     # What follows a refusal may be done about it; only the tool's own verb contradicts it.
     return "refused" if stated[0] == "refused" and not is_own else "unknown"
@@ -177,6 +184,10 @@ def _match_none(tool: str) -> re.Pattern[str]:
     """Returns a pattern of what denies the act of a tool: "no refund" for ``refund``."""
     verbs = "|".join({*split_name(tool)} & ACTING_VERBS) or "(?!)"
     return re.compile(rf"\b(?:no|keine?) (?:{verbs})\b")
+
+
+def _is_draft(tool: str, text: str) -> bool:
+    return "draft" not in split_name(tool) and re.search(r"\bas (?:an? )?draft\b", text) is not None
 
 
 def affirms(tool: str, text: str) -> bool:
@@ -203,6 +214,8 @@ def _list_forms(without: frozenset[str]) -> str:
     return "|".join(sorted(forms))
 
 
+CONFIRMATION: Final = re.compile(_AFFIRMING)
+"""A word of success that is no act of its own."""
 AFFIRMATION: Final = re.compile(rf"{_AFFIRMING}|{_list_forms(frozenset())}")
 """A word that affirms the act of some tool."""
 

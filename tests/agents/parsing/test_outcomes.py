@@ -37,6 +37,12 @@ REFUSED = [
     '{"a": {"b": {"c": {"d": {"e": {"f": {"g": {"status": "declined", "id": 7}}}}}}}}',
     '{"parcels": [{"ok": false}]}', '{"data": {"createShipment": {"userErrors": [{"message": "late"}]}}}',
     '[{"shipment": {"label": {"ok": false}}}]',
+    '{"acknowledged": false}', '{"completed": false, "reason": "late"}',
+    '{"status": "carrier_busy", "job": null}',
+    '{"errorMessages": ["no postcode"]}', '{"error_fields": {"zip": "missing"}, "label": null}',
+    '{"error_description": "the account is locked"}', "No parcel could be shipped.",
+    "ERROR: No carrier serves this town", "Error: none of the carriers answered the question",
+    "Es konnte kein Paket versandt werden.", "Kein Paket konnte zugestellt werden",
     '{"response": {"parcel": "{\\"shipment\\": {\\"ok\\": false}}"}}',
     "<errors><error>late</error></errors>", "<s:Envelope><s:Fault>late</s:Fault></s:Envelope>",
     "<html><title>Access denied</title></html>",
@@ -60,6 +66,11 @@ ACTED = [
     '{"status": "transaction_complete"}', '{"review": "in time", "id": 7}', '{"tags": ["late"]}',
     '{"order": {"previous": {"status": "failed"}}}', "<result>ok</result>",
     "{'id': 7}", '{"id": 7, "total": 1',
+    '{"success": true, "notified": false}', '{"id": 7, "completed": false}',
+    '{"label": "A", "kind": "full"}',
+    '{"id": 7, "errorMessages": []}', '{"label": "A", "error_policy": "retry"}',
+    "Label printed (errors: none)",
+    "Shipped before noon", "Errors: none found. Parcel queued",
 ]  # fmt: skip
 UNKNOWN = [
     '{"status": "pending_approval"}', '{"id": 7, "status": "Awaiting manager approval"}',
@@ -76,6 +87,8 @@ UNKNOWN = [
     "0 rows updated", '{"rows_affected": 0}', '{"result": null}', '{"result": 12}',
     '{"shipped": 4, "failed": 1}', '{"id": 7, "approved": false}', '{"status": "cancelled", "id": 7}',
     '{"results": [{"ok": true}, {"ok": false}]}', '{"order": 7, "mail": {"status": "failed"}}',
+    '{"delivered": false, "to": "Peru"}', '{"id": 7, "status": "busy"}', "Saved as a draft",
+    "Stored; shipping requires approval", "Accepted. A confirmation is required before it is shipped.",
     "Shipped, but could not print the label", "<html><title>Log in</title></html>",
 ]  # fmt: skip
 LATE = [
