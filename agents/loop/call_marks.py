@@ -57,7 +57,7 @@ def read_marks(config: RunnableConfig, call_id: str) -> Conversation[CallMarks]:
         return CallMarks()
     saver, checkpoint = place
     stored = yield Call(partial(saver.get_tuple, checkpoint), partial(saver.aget_tuple, checkpoint))
-    return _sum_marks(stored, config, call_id)
+    return sum_marks(stored, config, call_id)
 
 
 def add_mark(
@@ -96,7 +96,8 @@ def is_under_way(writes: Sequence[PendingWrite], task_id: str) -> bool:
     return bool(marks) and 1 + marks.count("begun") - marks.count("paused") > marks.count("asked")
 
 
-def _sum_marks(stored: CheckpointTuple | None, config: RunnableConfig, call_id: str) -> CallMarks:
+def sum_marks(stored: CheckpointTuple | None, config: RunnableConfig, call_id: str) -> CallMarks:
+    """Returns the marks of a call in the checkpoint of the running node."""
     writes: Sequence[PendingWrite] = (stored.pending_writes or []) if stored else []
     own = read_task_id(config)
     marks = [value[1:] for _, channel, value in writes if channel == CHANNEL and value[0] == call_id]

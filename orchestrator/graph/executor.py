@@ -11,7 +11,6 @@ from functools import partial
 from typing import cast
 
 from langchain_core.language_models import BaseChatModel
-from langgraph.errors import GraphInterrupt
 from langgraph.types import Overwrite, StreamWriter
 
 from agents.errors import AgentError
@@ -22,7 +21,7 @@ from agents.models.model_call import Sampling
 from agents.models.server_answers import read_fault
 from orchestrator.errors import ContractFunctionError
 from orchestrator.events import StepExecuted, StepStarted
-from orchestrator.graph.step_gate import RunGate, decide_restart
+from orchestrator.graph.step_gate import RunGate, execute_again
 from orchestrator.graph.supervise import wait_for_server
 from orchestrator.judging.contract_choice import Contracts, Demand, read_call_rules
 from orchestrator.judging.executor_tools import ExecutorTools
@@ -89,33 +88,26 @@ def executor_node(executor: ExecutorMethods, contracts: Contracts, settings: Set
             return build_failure("contract_error", str(error), index, error)
         place = CallOrigin(step_index=index, attempt=len(executions) + 1)
         write(StepStarted(thread_id=run.thread_id, step_index=index, step=step, attempt=place["attempt"]))
-        can_ask_now = can_ask and run.interruptible
-        journal = await open_journal(executor.tools.complete_call) if executor.graph is None else None
-        place_of_step = index, step, place["attempt"]
-        earlier, ended = await decide_restart(journal, executor.tools, place_of_step, can_ask=can_ask_now)
-        compressed = {} if ended else await _compress_context(executor.compress, state, run)
+        compressed = await _compress_context(executor.compress, state, run)
         if compressed.get("status") == "failed":
             return compressed
         before = cast("OrchestratorState", {**state, **compressed})
         started_at, request = datetime.now(UTC).isoformat(), build_request(before, step, executions, policy)
+        can_ask_now = can_ask and run.interruptible
         gate = _build_gate(executor.tools, before, place, run, demands, can_ask=can_ask_now)
         schema, task = contracts.find_schema(state), describe_task(before, index, step)
+        journal = None if executor.graph else await open_journal(executor.tools.complete_call)
         observer = CallObserver(write, run.thread_id, "executor", index, journal)
-        try:
-            called = ended or await _call_executor(executor, task, run, gate, request, schema, observer)
-        except GraphInterrupt:
-            if journal is not None:
-                await journal.settle("paused")
-            raise
+        called = await _call_executor(executor, task, run, gate, request, schema, observer)
         if isinstance(called, Raised) and _can_go_on(
-            called, before, run, is_stored=executor.graph is not None
+            called, before, run, is_stored=bool(executor.graph or journal)
         ):
             wait_for_server(called.message)
         mode = supervision_mode(state, default_mode)
-        made = [executor.tools.complete_call(each) for each in called.spent.tool_calls]
+        calls = [executor.tools.complete_call(each) for each in called.spent.tool_calls]
         record: Attempt = {
             **build_record(before, step, place, called, request, started_at, mode),
-            "tool_calls": [*earlier, *made],
+            "tool_calls": calls,
         }
         update = _end_execution(before, record, called, run)
         for ended in update["results"]:
@@ -177,6 +169,8 @@ async def _call_executor(  # noqa: PLR0917
         schema=schema,
         sampling=None if sampling == Sampling() else sampling,
     )
+    if observer.journal is not None:
+        method = partial(execute_again, observer.journal, gate, method)
     with use_gate(gate):
         return await call_agent(
             method,
@@ -204,13 +198,13 @@ def _end_execution(
 
 
 def _can_go_on(called: Raised, state: OrchestratorState, run: RunContext, *, is_stored: bool) -> bool:
-    """Returns whether ``resume`` can go on with an execution, so that nothing is done twice.
+    """Returns whether ``resume`` can go on with an execution, so that nothing is done twice unasked.
 
     Args:
         called: The error of the executor.
         state: The state before the execution.
         run: The run.
-        is_stored: Whether the store of the run keeps the conversation of the executor.
+        is_stored: Whether the store of the run keeps the calls of the executor.
     """
     made = called.spent.tool_calls
     has_called = bool(made) or any(each["tool_calls"] for each in state["results"])

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Final, cast
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolCall
+from langgraph.errors import GraphInterrupt
 from langgraph.prebuilt.tool_node import ToolCallRequest
-from langgraph.types import interrupt
 
 from agents.errors import CallHaltedError
-from agents.loop.decisions import choose_earlier, list_answered
+from agents.loop.decisions import ask_again, choose_earlier, list_answered
 from agents.loop.effects import (
     LASTING,
     CallGate,
     CallQuestion,
     EarlierCall,
     Effect,
+    Made,
     build_effect,
     read_reply_mark,
+    utc_now,
 )
 from agents.loop.langgraph_internals import ask_person, read_task_id
 from agents.loop.tool_arguments import hash_call
@@ -31,12 +33,12 @@ from evaluation.sensitive.scanner import shorten
 from orchestrator.errors import InterruptError
 from orchestrator.judging.contract_choice import CallRules
 from orchestrator.judging.executor_tools import ExecutorTools
-from orchestrator.runtime.bounded_call import Raised, Returned, RunContext, Spent
+from orchestrator.runtime.bounded_call import AgentMethod, RunContext
 from orchestrator.runtime.call_recorder import plan_record, read_recorder
-from orchestrator.runtime.stored_calls import STORED_BY_AGENT, Asked, CallJournal
+from orchestrator.runtime.stored_calls import STORED_BY_AGENT, CallJournal
 from orchestrator.state.graph_state import OrchestratorState, current_step
 from orchestrator.state.plain_values import plain_json
-from orchestrator.state.records import NO_USAGE, CallOrigin, Question, ToolCallRecord
+from orchestrator.state.records import CallOrigin, ToolCallRecord
 from orchestrator.supervision import human
 
 _SHOWN: Final = 5
@@ -54,6 +56,7 @@ class RunGate(CallGate):
         tools: The executor's tools.
         of_run: The rules for all calls of the run, also of refused executions.
         of_step: The rules for the calls of the execution alone.
+        doubtful: The calls of an interrupted execution, if a person is asked about all of it.
     """
 
     state: OrchestratorState
@@ -62,6 +65,7 @@ class RunGate(CallGate):
     tools: ExecutorTools
     of_run: CallRules
     of_step: CallRules
+    doubtful: Sequence[ToolCallRecord] = ()
 
     def find_breach(self, call: ToolCall, planned: Sequence[ToolCall]) -> str | None:
         """Returns why the contracts exclude a call; None if they may allow it."""
@@ -106,7 +110,12 @@ class RunGate(CallGate):
             question.doubt,
             [*question.findings, *self._describe_effects()],
         )
-        answer = _ask(asked, question.new_after)
+        if self.doubtful:
+            made = [self._describe_call(call) for call in self.doubtful]
+            asked = human.extend_to_step(asked, self.doubtful, made)
+        ask = partial(ask_person, new_after=question.new_after)
+        while isinstance(answer := human.read_answer(ask(asked), asked, datetime.now(UTC)), str):
+            asked = {**asked, "problem": answer}
         if answer["answer"] == "halt":
             # Also for an agent within a tool, whose error would only be an answer to the model.
             read_recorder().halted = CallHaltedError(f"denied by {answer['answered_by']}: {answer['text']}")
@@ -116,7 +125,19 @@ class RunGate(CallGate):
         """Describes the latest calls of this run that act, for a person who decides about another one."""
         made = [*(call for _, call in self._list_made()), *self._list_current()]
         acting = [call for call in made if self._acts(call)][-_SHOWN:]
-        return [_describe_call(call, self.tools) for call in acting]
+        return [self._describe_call(call) for call in acting]
+
+    def _describe_call(self, call: ToolCallRecord) -> str:
+        return (
+            f"Before: {call['name']} {shorten(json.dumps(call['args']), 120)} "
+            f"answered {shorten(call['result'] or call['error'] or 'nothing', 120)!r} "
+            f"({self.tools.tell_outcome(call)})"
+        )
+
+    def may_have_acted(self, call: ToolCallRecord) -> bool:
+        """Returns whether a stored call acted, or did not end and is not known to read."""
+        is_open = call["latency_ms"] is None and not self.tools.describe(call["name"]).only_reads
+        return is_open or call.get("outcome") in LASTING
 
     def note_begun(self, request: ToolCallRequest, *, is_begun: bool) -> None:  # noqa: ARG002
         """Takes whether a call is under way, which the agent has stored."""
@@ -149,88 +170,47 @@ class RunGate(CallGate):
         return self.tools.describe(record["name"]).kind == "acting"
 
 
-async def decide_restart(
-    journal: CallJournal | None, tools: ExecutorTools, step: tuple[int, str, int], *, can_ask: bool
-) -> tuple[list[ToolCallRecord], Returned[object] | Raised | None]:
-    """Asks a person before a step is executed again whose calls may have acted.
-
-    Args:
-        journal: The calls of the execution; None if it has none.
-        tools: The executor's tools.
-        step: Index of the step, its text and the number of the execution.
-        can_ask: Whether a person can be asked.
-
-    Returns:
-        The calls before; and the end of the execution, or None if the step is executed.
+async def execute_again(
+    journal: CallJournal, gate: RunGate, execute: AgentMethod[object], *args: str, **named: object
+) -> object:
+    """Executes a step by an executor that is no graph, after a person was asked if its calls may have acted.
 
     Raises:
-        GraphInterrupt: There is no answer yet.
+        InterruptError: Nobody can be asked.
+        CallHaltedError: The person ends the run.
     """
-    if journal is None:
-        return [], None
-    stored, nothing = journal.stored, Spent(NO_USAGE, [])
-    calls = [*stored.calls.values()]
-    unasked = [key for key in stored.list_unsettled() if _may_have_acted(stored.calls[key], tools)]
-    if unasked and not can_ask:
-        names = ", ".join(dict.fromkeys(stored.calls[key]["name"] for key in unasked))
-        error = InterruptError(
+    made, doubtful = journal.calls, [call for call in journal.calls if gate.may_have_acted(call)]
+    try:
+        if doubtful and journal.marks.starts > 0:
+            answer = await _ask_to_repeat(journal, replace(gate, doubtful=doubtful))
+            made = [
+                ToolCallRecord(**{**each, "answer": answer}) if each in doubtful else each for each in made
+            ]
+            if answer["answer"] == "correct":
+                return answer["text"]
+    finally:
+        read_recorder().add_calls(made)
+    if doubtful or journal.marks.starts < 1:
+        await journal.mark("begun")
+    try:
+        return await execute(*args, **named)
+    except GraphInterrupt:
+        await journal.mark("paused")
+        raise
+
+
+async def _ask_to_repeat(journal: CallJournal, gate: RunGate) -> HumanAnswer:
+    if journal.marks.is_unasked:
+        await journal.mark("asked", journal.marks.answers)
+    call = ToolCall(name=gate.doubtful[-1]["name"], args={}, id=None)
+    decision = ask_again(gate, call, journal.marks, utc_now().isoformat())
+    answer = decision.approval if isinstance(decision, Made) else decision.answer
+    if answer is None:
+        names = ", ".join(dict.fromkeys(call["name"] for call in gate.doubtful))
+        raise InterruptError(
             f"the execution was interrupted after calls that may have acted ({names}), and nobody can be "
             "asked whether the step is executed again"
         )
-        return calls, Raised(error, nothing, "needs_review", transient=False)
-    answer = await _ask_to_repeat(journal, tools, step, unasked)
-    if answer is None:
-        return calls, None
-    await journal.settle("answered", answer)
-    calls = [*stored.add("answered", answer).calls.values()]
-    if answer["answer"] == "approve":
-        return calls, None
-    if answer["answer"] == "correct":
-        return calls, Returned(answer["text"], nothing)
-    denied = CallHaltedError(f"denied by {answer['answered_by']}: {answer['text']}")
-    return calls, Raised(denied, nothing, "denied", transient=False)
-
-
-async def _ask_to_repeat(
-    journal: CallJournal, tools: ExecutorTools, step: tuple[int, str, int], unasked: Sequence[str]
-) -> HumanAnswer | None:
-    """Returns the answer to the question about the calls; None if it was given before, or there is none."""
-    stored, asked = journal.stored, journal.stored.asked
-    if unasked:
-        asked = Asked(datetime.now(UTC).isoformat(), stored.answers, unasked)
-        await journal.settle("asked", [*asked])
-    if asked is None:
-        return None
-    # The answers before are for earlier questions, and LangGraph gives them in their order.
-    before = 0 if unasked else min(asked.answers + stored.is_answered, stored.answers)
-    for _ in range(before):
-        interrupt(None)
-    if stored.is_answered and not unasked:
-        return None
-    calls = [stored.calls[key] for key in asked.keys]
-    found = [_describe_call(call, tools) for call in calls]
-    question = human.build_repeat_question(asked.name(journal.task_id), step, calls, asked.time, found)
-    return _ask(question, asked.answers if unasked else None)
-
-
-def _describe_call(call: ToolCallRecord, tools: ExecutorTools) -> str:
-    return (
-        f"Before: {call['name']} {shorten(json.dumps(call['args']), 120)} "
-        f"answered {shorten(call['result'] or call['error'] or 'nothing', 120)!r} "
-        f"({tools.tell_outcome(call)})"
-    )
-
-
-def _may_have_acted(call: ToolCallRecord, tools: ExecutorTools) -> bool:
-    is_open = call["latency_ms"] is None and not tools.describe(call["name"]).only_reads
-    return is_open or call.get("outcome") in LASTING
-
-
-def _ask(asked: Question, new_after: int | None) -> HumanAnswer:
-    """Asks until an answer can be read, and returns it."""
-    ask = partial(ask_person, new_after=new_after)
-    while isinstance(answer := human.read_answer(ask(asked), asked, datetime.now(UTC)), str):
-        asked = {**asked, "problem": answer}
     return answer
 
 

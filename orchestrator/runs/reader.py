@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, Final, TypeAlias, cast
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import WRITES_IDX_MAP, BaseCheckpointSaver, CheckpointTuple
+from langgraph.checkpoint.base import WRITES_IDX_MAP, BaseCheckpointSaver, CheckpointTuple, PendingWrite
 from langgraph.graph import START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Interrupt, PregelTask, StateSnapshot
@@ -26,7 +26,7 @@ from orchestrator.runs.run_saver import (
     parse_time,
     schema_problem,
 )
-from orchestrator.runtime.stored_calls import CHANNEL, StoredCalls, read_calls
+from orchestrator.runtime.stored_calls import CHANNEL, read_calls
 from orchestrator.state.graph_state import (
     ANSWER_MONITOR,
     BRANCH,
@@ -47,7 +47,7 @@ from orchestrator.state.graph_state import (
     merge_records,
 )
 from orchestrator.state.records import Basis, CallOrigin, EffectRecord, Question, Usage
-from orchestrator.supervision.human import read_outage
+from orchestrator.supervision.human import read_outage, read_tool_question
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,10 +291,10 @@ def _complete(snapshot: StateSnapshot, stored: Sequence[CheckpointTuple | None])
         return snapshot._replace(values={**snapshot.values, **(inputs[0] if inputs else {})})
     waiting, executions = set[str](), dict[str, Mapping[str, object]]()
     for (_, task), agent, own in zip(_list_open(snapshot), stored[::2], stored[1::2], strict=True):
-        calls = read_calls((own and own.pending_writes) or (), task.id)
-        waiting |= {*_list_waiting(task, agent, calls)}
+        writes = (own and own.pending_writes) or []
+        waiting |= {*_list_waiting(task, agent, writes)}
         if task.name == EXECUTOR:
-            executions[task.id] = {"effects": _read_effects(agent), CHANNEL: [*calls.calls.values()]}
+            executions[task.id] = {"effects": _read_effects(agent), CHANNEL: read_calls(writes, task.id)}
     return _add_executions(snapshot, waiting, executions)
 
 
@@ -320,20 +320,26 @@ def _pending_input(checkpoint: CheckpointTuple) -> Mapping[str, object]:
     return values if isinstance(values, Mapping) else {}
 
 
-def _list_waiting(task: PregelTask, agent: CheckpointTuple | None, calls: StoredCalls) -> Iterator[str]:
+def _list_waiting(
+    task: PregelTask, agent: CheckpointTuple | None, own: Sequence[PendingWrite]
+) -> Iterator[str]:
     """Yields the ids of the questions of a task that wait for an answer.
 
     The interrupt of a task stays until the task has ended, although the agent in it has gone on after the
     answer, its tool has ended or begun again, or it waits for the server of its model.
     """
-    if calls.list_unsettled():
+    if is_under_way(own, task.id):
         return
-    if any(calls.is_question(task.id, each.value) for each in task.interrupts):
-        yield from () if calls.is_answered else (each.id for each in task.interrupts)
-    elif agent is None:
-        yield from (each.id for each in task.interrupts if read_outage(each.value) is None)
+    yield from (each.id for each in task.interrupts if _is_open(each, task, agent))
     writes = (agent and agent.pending_writes) or []
     ended = {writer for writer, channel, _ in writes if channel not in WRITES_IDX_MAP}
     for writer, channel, value in writes:
         if channel == INTERRUPT_CHANNEL and writer not in ended and not is_under_way(writes, writer):
             yield from (each.id for each in value if isinstance(each, Interrupt))
+
+
+def _is_open(asked: Interrupt, task: PregelTask, agent: CheckpointTuple | None) -> bool:
+    """Returns whether an interrupt is of the task itself, and not of the agent in it."""
+    question = read_tool_question(asked.value)
+    is_own = question is not None and f".{task.id[:8]}-" in question["id"]
+    return is_own or (agent is None and read_outage(asked.value) is None)

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, Generic, TypeAlias, TypeVar
 
@@ -298,7 +298,7 @@ async def call_agent(
         in_time = await _finish_in_time(task, run, bound)
     finally:
         # A tool that is left behind may end after the event loop of the stream has closed.
-        recorder.observer = _SILENT
+        recorder.observer = replace(_SILENT, journal=recorder.observer.journal)
     error = _find_error(task, run) if in_time else None
     usage = run.end_recorder(recorder)
     # An agent that retries by itself shows its retries as failed model calls only.

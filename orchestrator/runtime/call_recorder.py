@@ -184,6 +184,11 @@ class UsageRecorder(BaseCallbackHandler):
                 self._places.setdefault(str(call["id"]), len(self._places))
             self._tools = {**earlier, **self._tools}
 
+    def add_calls(self, earlier: Iterable[ToolCallRecord]) -> None:
+        """Adds calls that were made and recorded before."""
+        with self._lock:
+            self._tools = {**{uuid4(): (self._started, each) for each in earlier}, **self._tools}
+
     def note_call(self, call: ToolCall, effect: Effect, told: str | None) -> None:
         """Records the effect of a call, and with ``told`` a call whose tool did not run."""
         withheld = None if told is None else build_withheld(call, effect, told)

@@ -25,7 +25,7 @@ from orchestrator.state.records import (
 )
 
 _ANSWER_CHARACTERS: Final = 200
-_AGAIN: Final = " again? The answer correct does not run it: its text is the result of the call."
+_AGAIN: Final = " again? The answer correct does not run it: its text is the result of the {}."
 OUTAGE: Final = "server_outage"
 """The key of the interrupt of a run that waits for the server of a model, and for no person."""
 _Field: TypeAlias = Literal["answer", "text", "answered_by", "question"]
@@ -98,7 +98,7 @@ def build_tool_question(  # noqa: PLR0917
         step_index=index,
         step=text,
         attempt=attempt,
-        text=f"May the tool {call['name']} run{_AGAIN if doubt else '?'}",
+        text=f"May the tool {call['name']} run{_AGAIN.format('call') if doubt else '?'}",
         output="",
         findings=[*([doubt] if doubt else []), *findings],
         # Only of a call that may have had its effect can a person know the result.
@@ -109,28 +109,13 @@ def build_tool_question(  # noqa: PLR0917
     )
 
 
-def build_repeat_question(
-    place: str,
-    step: tuple[int, str, int],
-    calls: Sequence[ToolCallRecord],
-    asked_at: str,
-    findings: Sequence[str],
-) -> Question:
-    """Builds the question whether a step is executed again whose calls may have acted before a crash.
-
-    Args:
-        place: Distinguishes this question from the others of the execution.
-        step: Index of the step, its text and the number of the execution.
-        calls: The calls.
-        asked_at: Time of the question, as ISO 8601 in UTC.
-        findings: What is known of the calls.
-    """
-    question = build_tool_question(place, step, calls[0], asked_at, "", findings)
+def extend_to_step(question: Question, calls: Sequence[ToolCallRecord], findings: Sequence[str]) -> Question:
+    """Returns a question about a call as one about its step, which would make all its calls again."""
     return {
         **question,
-        "text": f"May step {step[0] + 1} be executed again? The answer correct does not execute it: its text "
-        "is the result of the step.",
-        "accepts": ["approve", "correct", "deny"],
+        "text": f"May step {question['step_index'] + 1} run{_AGAIN.format('step')}",
+        "findings": [*findings],
+        "accepts": ["approve", "correct", "halt"],
         "tool_calls": [*calls],
     }
 

@@ -4,6 +4,7 @@ import asyncio
 import multiprocessing
 import os
 import signal
+import threading
 from pathlib import Path
 
 import pytest
@@ -193,14 +194,14 @@ async def test_a_second_start_that_is_cut_off_is_asked_about_again():
     state = await orchestrator.aresume("thread", APPROVE)
 
     assert first["id"] != second["id"]
-    assert [call["name"] for call in second["tool_calls"]] == ["refund", "send"]
+    assert [call["name"] for call in second["tool_calls"]] == ["refund", "send"] * 2
     assert (state["status"], office.done) == ("success", ["refund one", "send one"] * 3)
     outcomes = [outcome for _, name, outcome in effects(state) if name == "send"]
     assert outcomes == ["unknown", "unknown", "acted"]
 
 
 async def test_the_result_of_the_step_can_be_stated_or_its_second_start_denied(subtests):
-    for word, end, result in [("correct", None, "sent by hand"), ("deny", "denied", "")]:
+    for word, end, result in [("correct", None, "sent by hand"), ("halt", "denied", "")]:
         with subtests.test(word=word):
             office = Office("send", hang="send")
             orchestrator = await interrupted(office)
@@ -218,7 +219,7 @@ async def test_where_nobody_can_be_asked_the_step_is_not_executed_again():
     orchestrator = await interrupted(office, supervision_policy=SupervisionPolicy(human=False))
     state = await orchestrator.aresume("thread")
 
-    assert (failure_kind(state), office.done) == ("needs_review", ["send one"])
+    assert (failure_kind(state), office.done) == ("executor_error", ["send one"])
     assert "may have acted (send), and nobody can be asked" in state["failure"]["message"]
     assert effects(state) == [(0, "send", "unknown")]
 
@@ -241,6 +242,34 @@ async def test_an_open_tool_that_did_not_end_is_asked_about_whatever_the_options
 
     assert asked(state) == [("run_report", None)]
     assert (await orchestrator.aresume("thread", APPROVE))["effects"] == []
+
+
+async def test_calls_that_a_stopped_run_left_behind_are_known():
+    started, free, ended, done = threading.Event(), threading.Event(), threading.Event(), []
+
+    class Thread:
+        def execute_step(self, step_description, context=""):
+            for name in ("send", "post"):
+                StructuredTool.from_function(self.act, name=name, description="Act.").invoke({"to": name})
+            ended.set()
+            return "done"
+
+        def act(self, to: str) -> str:
+            done.append(to)
+            started.set()
+            free.wait(30)
+            return "done"
+
+    orchestrator = build(Thread(), plan=["one"], checkpointer=InMemorySaver())
+    running = asyncio.ensure_future(orchestrator.arun("x", "thread"))
+    await asyncio.to_thread(started.wait, 30)
+    running.cancel()
+    await asyncio.wait([running])
+    free.set()
+    await asyncio.to_thread(ended.wait, 30)
+
+    assert done == ["send", "post"]
+    assert asked(await orchestrator.aresume("thread")) == [("send", "acted"), ("post", "acted")]
 
 
 async def test_parallel_steps_are_asked_about_one_by_one():
