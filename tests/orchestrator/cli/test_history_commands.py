@@ -186,6 +186,19 @@ def test_the_tool_calls_of_an_execution_are_shown_with_their_arguments_and_error
     assert len(lines[first + 2]) < 150
 
 
+def test_what_became_of_a_call_that_acts_is_shown(in_python):
+    def send(to: str) -> str:
+        """Send a mail."""
+        return {"Ada": "sent", "Bob": "hm", "Eve": "Could not send: no such address"}[to]
+
+    calls = [{"name": "send", "args": {"to": name}, "id": name} for name in ("Ada", "Bob", "Eve")]
+    executor = ExecutionAgent(ScriptedChatModel([AIMessage("", tool_calls=calls), "done"]), [send])
+    shown = in_python("show", "t", executor=executor, acting_tools=["send"]).stdout
+
+    for name, outcome in [("Ada", "acted"), ("Bob", "unknown"), ("Eve", "refused")]:
+        assert f'send {{"to": "{name}"}}, {outcome}' in shown
+
+
 @pytest.mark.parametrize("words", [("resume", "t", "--approve"), ("fork", "t", "--step", "1")])
 def test_a_run_of_python_is_continued_in_python(in_python, words):
     refused = in_python(*words, supervision="human")

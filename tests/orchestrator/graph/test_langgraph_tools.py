@@ -15,7 +15,7 @@ from evaluation.runner import NODES
 from orchestrator import ConfigurationError, LangGraphOrchestrator
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
-from tests.fakes.runs import build
+from tests.fakes.runs import THREAD, build, call, price_of
 
 
 def build_approving_agent() -> MonitoringAgent:
@@ -74,6 +74,23 @@ def test_the_graph_streams_to_blocking_code():
     names = {name for _, update in updates for name in update}
 
     assert {"planner_node", "monitor_node", "prepare_evaluation", "finalize_report"} <= names
+
+
+def test_the_agent_of_the_executor_is_a_subgraph_whose_state_the_run_keeps():
+    executor = ExecutionAgent(ScriptedChatModel([call("price_of", title="Emma"), "12.5"]), [price_of])
+    graph = build(executor, plan=["one"], checkpointer=InMemorySaver()).graph
+    drawn = graph.get_graph(xray=True).nodes
+    streamed = graph.stream({"task": "x"}, THREAD, stream_mode="updates", subgraphs=True)
+    updates = {
+        (*(place.partition(":")[0] for place in path), name) for path, each in streamed for name in each
+    }
+    stored = graph.checkpointer.list(THREAD)
+    places = [each.config["configurable"]["checkpoint_ns"].partition(":")[0] for each in stored]
+
+    assert {"model", "tools"} <= set(dict(graph.get_subgraphs())["executor_node"].nodes)
+    assert {"executor_node:model", "executor_node:tools"} <= set(drawn)
+    assert {("executor_node", "model"), ("executor_node", "tools")} <= updates
+    assert places.count("executor_node") > 3
 
 
 def test_an_evaluation_keeps_no_checkpoints_of_its_own():

@@ -4,9 +4,12 @@ from base64 import b64encode
 
 import pytest
 
+from agents import ActingTool
 from orchestrator.errors import ConfigurationError
+from orchestrator.events import StepExecuted
 from orchestrator.serving import OneOrchestrator, ServerOptions
 from tests.fakes.acting import approve
+from tests.fakes.hook import RecordingHook
 from tests.orchestrator.runs.test_runs import cut_off
 from tests.orchestrator.serving.conftest import GOOD, invite, send
 from tests.orchestrator.serving.test_answers import wait_until
@@ -62,6 +65,33 @@ async def test_a_run_is_shown_with_its_plan_attempts_calls_and_basis(build, serv
 
     assert [each for each in ("Greet the world", "1. Greet", "success, unverified") if each not in good] == []
     assert [each for each in ("Attempt 3", "too short", "attempts_exhausted") if each not in bad] == []
+
+
+async def test_effects_are_in_the_events_on_the_page_and_in_the_question_of_the_next_call(build, serve):
+    def send(to: str) -> str:
+        """Send an invitation."""
+        return "hm"
+
+    hook = RecordingHook()
+    asking = build(
+        *invite("Ada", "Bob"),
+        tools=[send],
+        acting_tools={"send": ActingTool(approve=True)},
+        hooks=[hook],
+    )
+    await asking.arun("Invite both", "t")
+    asked = await asking.aresume("t", {"answer": "approve", "answered_by": "Eve"})
+    client = await serve(asking)
+    inbox, page = (await client.get("/")).text, (await client.get("/run?thread_id=t")).text
+    before = "Before: send {&#34;to&#34;: &#34;Ada&#34;} answered &#39;hm&#39; (unknown)"
+    await asking.aresume("t", {"answer": "deny", "text": "no", "answered_by": "Eve"})
+    ended = (await client.get("/run?thread_id=t")).text
+    record = next(event.record for event in hook.events if isinstance(event, StepExecuted))
+
+    assert [effect["outcome"] for effect in asked["effects"]] == ["unknown"]
+    assert (before in inbox, before in page) == (True, True)
+    assert [badge in ended for badge in (">unknown</span>", ">denied</span>")] == [True, True]
+    assert [call["outcome"] for call in record["tool_calls"]] == ["unknown", "denied"]
 
 
 async def test_an_unknown_run_is_not_found_in_one_sentence(build, serve, subtests):
