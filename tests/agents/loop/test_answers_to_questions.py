@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.types import interrupt
+from langgraph.types import Command, interrupt
 
 from agents import EffectsMiddleware
 from agents.testing import ScriptedChatModel
@@ -67,6 +67,32 @@ def test_an_approval_of_a_start_in_which_the_process_died_approves_no_further_on
     assert (done, shop.refunds, state["messages"][-1].text) == ([7, 7], [7, 7], "done")
     # The person knows of the last start, and nobody of the first.
     assert [effect["outcome"] for effect in state["effects"].values()] == ["unknown", "stated"]
+
+
+def test_an_approval_before_the_question_of_a_tool_approves_no_further_start(invoke):
+    begun, saver = [], InMemorySaver()
+
+    def transfer(order: int) -> str:
+        """Transfer after a question."""
+        begun.append(order)
+        raise Crash(len(begun) == 1 or interrupt("Which account?"))
+
+    def build_agent():
+        call = AIMessage("", tool_calls=[{"name": "transfer", "args": {"order": 7}, "id": "c7"}])
+        return create_agent(
+            ScriptedChatModel(lambda messages: "done" if messages[-1].type == "tool" else call),
+            [StructuredTool.from_function(transfer)],
+            middleware=[EffectsMiddleware(["transfer"])],
+            checkpointer=saver,
+        )
+
+    starts = []
+    for given in (TASK, None, decide("approve"), Command(resume="first"), None, decide("respond", "paid")):
+        with suppress(KeyboardInterrupt):
+            state = invoke(build_agent(), given)
+        starts.append(len(begun))
+
+    assert (starts, state["messages"][-1].text) == ([1, 1, 2, 3, 3, 3], "done")
 
 
 def test_the_answer_to_the_question_of_a_tool_approves_no_other_call_that_was_cut_off(invoke):
