@@ -184,9 +184,9 @@ print(*(asked or [state["messages"][-1].text, *(each["outcome"] for each in stat
 """
 
 
-REJECTED = [(mode, "reject", "unknown", 1) for mode in ("sync", "question")]
+REJECTED = [("question", "reject", "unknown", 1)]
 IN_OTHER_WAYS = [
-    ("async", "reject", "unknown", 1),
+    *((mode, "reject", "unknown", 1) for mode in ("sync", "async")),
     *((mode, "approve", "acted unknown", 2) for mode in ("sync", "async")),
     *((mode, "respond", "stated", 1) for mode in ("sync", "async")),
 ]
