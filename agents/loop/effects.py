@@ -20,6 +20,7 @@ from agents.errors import ToolLoopError
 from agents.loop.acting_tools import ActingTools
 from agents.loop.langgraph_internals import EDITS_KEY
 from agents.reply_types import EffectOutcome, GateDecision, HumanAnswer
+from agents.sync import Conversation
 
 Output: TypeAlias = ToolMessage | Command[Any] | list[Any]
 """What a tool of an agent gives."""
@@ -163,6 +164,10 @@ class CallGate(ABC):
     def note_call(self, call: ToolCall, effect: Effect, told: str | None = None) -> None:  # noqa: ARG002
         """Takes the effect of a call, and with ``told`` the answer if its tool did not run."""
         return
+
+    def keep_effect(self, request: ToolCallRequest, effect: Effect) -> Conversation[None]:  # noqa: ARG002
+        """Stores the effect of a call before it is made, and after it ended, if its agent alone has it."""
+        yield from ()
 
     def note_history(self, messages: Sequence[BaseMessage], effects: Mapping[str, Effect]) -> None:  # noqa: ARG002
         """Takes the stored conversation, so that calls before a crash are counted."""

@@ -309,6 +309,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
             lost = asked
         self._note_history(request.state)
         starts = {} if intent is None else note_lost(gate, call, intent, lost)
+        yield from gate.keep_effect(request, effect)
         gate.note_begun(request, is_begun=True)
         with watch_tool(call) as watch:
             try:
@@ -330,6 +331,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         earlier = [tell_effect(acting, effect, run, run.error) for run in runs[:-1]]
         again = {name_start(call, number): each for number, each in enumerate(earlier, lost + 1)}
         gate.note_call(call, effect)
+        yield from gate.keep_effect(request, effect)
         return add_effects(output, {**starts, **again, str(call["id"]): effect})
 
     def _begin_again(

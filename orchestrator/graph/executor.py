@@ -39,7 +39,7 @@ from orchestrator.retry.verdict_updates import (
 from orchestrator.runtime.agent_methods import AnyGraph
 from orchestrator.runtime.bounded_call import AgentMethod, Node, Raised, Returned, RunContext, call_agent
 from orchestrator.runtime.call_recorder import CallObserver
-from orchestrator.runtime.stored_calls import open_journal
+from orchestrator.runtime.stored_calls import CallJournal, open_journal
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import (
     OrchestratorState,
@@ -94,10 +94,12 @@ def executor_node(executor: ExecutorMethods, contracts: Contracts, settings: Set
         before = cast("OrchestratorState", {**state, **compressed})
         started_at, request = datetime.now(UTC).isoformat(), build_request(before, step, executions, policy)
         can_ask_now = can_ask and run.interruptible
-        gate = _build_gate(executor.tools, before, place, run, demands, can_ask=can_ask_now)
+        journal = await open_journal(executor.tools.complete_call, is_new=run.is_new)
+        gate = _build_gate(executor.tools, before, place, run, demands, journal=journal, can_ask=can_ask_now)
         schema, task = contracts.find_schema(state), describe_task(before, index, step)
-        journal = None if executor.graph else await open_journal(executor.tools.complete_call)
-        observer = CallObserver(write, run.thread_id, "executor", index, journal)
+        # The calls of a graph are in its state.
+        own = None if executor.graph else journal
+        observer = CallObserver(write, run.thread_id, "executor", index, own)
         called = await _call_executor(executor, task, run, gate, request, schema, observer)
         if isinstance(called, Raised) and _can_go_on(
             called, before, run, is_stored=bool(executor.graph or journal)
@@ -107,7 +109,7 @@ def executor_node(executor: ExecutorMethods, contracts: Contracts, settings: Set
         calls = [executor.tools.complete_call(each) for each in called.spent.tool_calls]
         record: Attempt = {
             **build_record(before, step, place, called, request, started_at, mode),
-            "tool_calls": calls,
+            "tool_calls": [*gate.list_missing(calls), *calls],
         }
         update = _end_execution(before, record, called, run)
         for ended in update["results"]:
@@ -221,6 +223,7 @@ def _build_gate(
     run: RunContext,
     demands: Sequence[Demand],
     *,
+    journal: CallJournal | None,
     can_ask: bool,
 ) -> RunGate:
     """Returns the gate of an execution: what contracts forbid, who is asked, what ran before."""
@@ -237,6 +240,7 @@ def _build_gate(
         origin=place,
         run=run,
         tools=tools,
+        journal=journal,
         of_run=of_run,
         of_step=of_step,
     )

@@ -23,18 +23,21 @@ from agents.loop.effects import (
     Effect,
     Made,
     build_effect,
+    find_last_reply,
     read_reply_mark,
     utc_now,
 )
 from agents.loop.langgraph_internals import ask_person, read_task_id
 from agents.loop.tool_arguments import hash_call
 from agents.reply_types import HumanAnswer
+from agents.sync import Conversation
 from evaluation.sensitive.scanner import shorten
 from orchestrator.errors import InterruptError
 from orchestrator.judging.contract_choice import CallRules
 from orchestrator.judging.executor_tools import ExecutorTools
 from orchestrator.runtime.bounded_call import AgentMethod, RunContext
 from orchestrator.runtime.call_recorder import plan_record, read_recorder
+from orchestrator.runtime.call_records import read_ended_calls
 from orchestrator.runtime.stored_calls import STORED_BY_AGENT, CallJournal
 from orchestrator.state.graph_state import OrchestratorState, current_step
 from orchestrator.state.plain_values import plain_json
@@ -54,6 +57,7 @@ class RunGate(CallGate):
         origin: The execution.
         run: The run.
         tools: The executor's tools.
+        journal: Stores the effects of agents within the executor; None without a store.
         of_run: The rules for all calls of the run, also of refused executions.
         of_step: The rules for the calls of the execution alone.
         doubtful: The calls of an interrupted execution, if a person is asked about all of it.
@@ -63,6 +67,7 @@ class RunGate(CallGate):
     origin: CallOrigin
     run: RunContext
     tools: ExecutorTools
+    journal: CallJournal | None
     of_run: CallRules
     of_step: CallRules
     doubtful: Sequence[ToolCallRecord] = ()
@@ -143,6 +148,14 @@ class RunGate(CallGate):
         """Takes whether a call is under way, which the agent has stored."""
         STORED_BY_AGENT.set(is_begun)
 
+    def keep_effect(self, request: ToolCallRequest, effect: Effect) -> Conversation[None]:
+        """Stores the effect of an agent within the executor, whose own state may be left behind."""
+        if self.journal is not None and not effect.get("is_open"):
+            mark = read_reply_mark(find_last_reply(request.state["messages"])[0])
+            (record,) = read_ended_calls((), {str(request.tool_call["id"]): effect})
+            asked_at = "" if mark is None else mark["replied_at"]
+            yield from self.journal.keep_effect(request.runtime.config, record, asked_at)
+
     def note_call(self, call: ToolCall, effect: Effect, told: str | None = None) -> None:
         """Records the effect of a call."""
         read_recorder().note_call(call, effect, told)
@@ -159,7 +172,12 @@ class RunGate(CallGate):
         read_recorder().restore_calls(messages, {**answered, **effects}, self.execution)
 
     def _list_current(self) -> list[ToolCallRecord]:
-        return read_recorder().list_tool_calls()
+        made = read_recorder().list_tool_calls()
+        return [*self.list_missing(made), *made]
+
+    def list_missing(self, made: Sequence[ToolCallRecord]) -> list[ToolCallRecord]:
+        """Lists the stored effects of agents within the executor that are not among its calls."""
+        return [] if self.journal is None else [*self.journal.list_missing(made)]
 
     def _list_made(self) -> Iterator[tuple[CallOrigin, ToolCallRecord]]:
         for record in self.state["results"]:
@@ -167,7 +185,8 @@ class RunGate(CallGate):
             yield from ((origin, call) for call in record["tool_calls"])
 
     def _acts(self, record: ToolCallRecord) -> bool:
-        return self.tools.describe(record["name"]).kind == "acting"
+        # An agent within the executor may state that a tool of its own acts.
+        return "writes" in record or self.tools.describe(record["name"]).kind == "acting"
 
 
 async def execute_again(

@@ -169,6 +169,7 @@ class Runner:
             async with self._own_thread(run.thread_id, wait=launch.wait_for_lock):
                 start = await launch.prepare()
                 await self._mark_thread(run.thread_id)
+                run.is_new = not isinstance(start.event, RunResumed)
                 if isinstance(start.event, RunResumed):
                     run.restore_usage(start.state, start.branches)
                 run.changed = start.changed

@@ -63,6 +63,7 @@ class RunContext:
         began: When the run began, in UTC; stored with the run.
         execution: Id of this start or resume of the run: a call that another one began may have acted.
         changed: Safeguards that are others since the run was resumed; the next node warns of them.
+        is_new: Whether no other process can have begun an execution of the run.
         spent: Usage of the calls that have ended.
     """
 
@@ -78,6 +79,7 @@ class RunContext:
     began: str = ""
     execution: str = ""
     changed: tuple[str, ...] = ()
+    is_new: bool = False
     spent: Usage = field(default_factory=NO_USAGE.copy)
     # Monotonic clocks: a change of the system time must not end a run.
     _started: float = field(default_factory=time.monotonic)

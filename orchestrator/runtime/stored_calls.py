@@ -1,4 +1,4 @@
-"""The calls of an executor that is no graph, in the store of its run: as they begin, and as they end.
+"""The calls of an execution that the state of its executor's graph lacks, stored as they begin and end.
 
 LangGraph stores a node's own writes when it ends, which is too late for a call in which the process dies.
 """
@@ -6,9 +6,12 @@ LangGraph stores a node's own writes when it ends, which is too late for a call 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 from uuid import UUID
 
@@ -18,12 +21,14 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, PendingWrite
 from agents.loop.call_marks import CallMarks, Mark, add_mark, sum_marks
 from agents.loop.effects import NOT_ENDED, utc_now
 from agents.loop.langgraph_internals import find_checkpoint, read_config, read_task_id
-from agents.sync import run_conversation
+from agents.sync import Call, Conversation, run_conversation
 from orchestrator.errors import StoreError
 from orchestrator.state.records import ToolCallRecord
 
 CHANNEL: Final = "executor_calls"
 """The channel of the calls among the pending writes of a checkpoint. No node reads it."""
+_EFFECTS: Final = "agent_effects"
+"""The channel of the effects of agents within a tool or a node of the executor, which ask by themselves."""
 STORED_BY_AGENT: Final[ContextVar[bool]] = ContextVar("stored_by_agent", default=False)
 """Whether a call is under way that its agent has stored, with all calls within it."""
 _EXECUTION: Final = "execution"
@@ -32,7 +37,11 @@ _EXECUTION: Final = "execution"
 
 def read_calls(writes: Sequence[PendingWrite], task_id: str) -> list[ToolCallRecord]:
     """Reads the calls of a task among the pending writes of its checkpoint; an open one has no latency."""
-    own = [each for each in writes if each[0].startswith(task_id[:8]) and each[1] == CHANNEL]
+    return [*_read_channel(writes, task_id, CHANNEL), *_read_channel(writes, task_id, _EFFECTS)]
+
+
+def _read_channel(writes: Sequence[PendingWrite], task_id: str, channel: str) -> list[ToolCallRecord]:
+    own = [each for each in writes if each[0].startswith(task_id[:8]) and each[1] == channel]
     # Ids of calls begin with their time. The end of a call replaces its start.
     calls = {writer[:-1]: call for writer, _, call in sorted(own, key=lambda each: each[0])}
     return [call for call in calls.values() if call is not None]
@@ -48,6 +57,7 @@ class CallJournal:
         config: The config of its node.
         complete: Completes the record of a call.
         calls: The calls that earlier starts of the execution have stored, in their order.
+        effects: The effects of agents within the executor that they have stored.
         marks: The marks of these starts.
     """
 
@@ -56,6 +66,7 @@ class CallJournal:
     config: RunnableConfig
     complete: Callable[[ToolCallRecord], ToolCallRecord]
     calls: Sequence[ToolCallRecord]
+    effects: Sequence[ToolCallRecord]
     marks: CallMarks
 
     def keep_call(self, run_id: UUID, record: ToolCallRecord | None) -> None:
@@ -77,6 +88,30 @@ class CallJournal:
         writer = f"{read_task_id(self.config)}-{run_id}-{int(not is_open)}"
         self.saver.put_writes(self.place, [(CHANNEL, record and self.complete(record))], writer)
 
+    def keep_effect(
+        self, config: RunnableConfig, record: ToolCallRecord, asked_at: str
+    ) -> Conversation[None]:
+        """Stores the start or the end of a call of an agent, unless the state of the executor's graph has it.
+
+        Args:
+            config: The config of the call.
+            record: The call.
+            asked_at: When the model called.
+        """
+        place = _read_place(config).rpartition("|")[0]
+        if place != _read_place(self.config):
+            end = f"{place}|{record.get('id')}-{int(record['error'] != NOT_ENDED)}"
+            write = self.place, [(_EFFECTS, record)], f"{read_task_id(self.config)}-{asked_at}|{end}"
+            yield Call(partial(self.saver.put_writes, *write), partial(self.saver.aput_writes, *write))
+
+    def list_missing(self, made: Sequence[ToolCallRecord]) -> Iterator[ToolCallRecord]:
+        """Yields the stored effects that are not among others: an agent that goes on has its earlier ones."""
+        known = Counter(map(_read_identity, made))
+        for each in self.effects:
+            if not known[_read_identity(each)]:
+                yield each
+            known[_read_identity(each)] -= 1
+
     async def mark(self, mark: Mark, answers: int = 0) -> None:
         """Stores a mark of this start of the execution."""
         marking = add_mark(self.config, _EXECUTION, mark, utc_now().isoformat(), answers)
@@ -90,14 +125,30 @@ def _find_loop() -> asyncio.AbstractEventLoop | None:
         return None
 
 
-async def open_journal(complete: Callable[[ToolCallRecord], ToolCallRecord]) -> CallJournal | None:
-    """Opens the journal of the running node; None without a store, or one without blocking methods."""
+def _read_place(config: RunnableConfig) -> str:
+    return str(config["configurable"].get("checkpoint_ns", ""))
+
+
+def _read_identity(call: ToolCallRecord) -> tuple[object, str]:
+    return call.get("id"), json.dumps([call["name"], call["args"]], sort_keys=True)
+
+
+async def open_journal(
+    complete: Callable[[ToolCallRecord], ToolCallRecord], *, is_new: bool
+) -> CallJournal | None:
+    """Opens the journal of the running node; None without a store, or one without blocking methods.
+
+    Args:
+        complete: Completes the record of a call.
+        is_new: Whether no earlier start can have stored anything.
+    """
     config = read_config()
     if (found := find_checkpoint(config)) is None:
         return None
     try:
-        stored = await asyncio.to_thread(found[0].get_tuple, found[1])
+        stored = None if is_new else await asyncio.to_thread(found[0].get_tuple, found[1])
     except NotImplementedError:
         return None
-    calls = read_calls((stored and stored.pending_writes) or (), read_task_id(config))
-    return CallJournal(*found, config, complete, calls, sum_marks(stored, config, _EXECUTION))
+    writes, task_id = (stored and stored.pending_writes) or (), read_task_id(config)
+    calls, effects = (_read_channel(writes, task_id, each) for each in (CHANNEL, _EFFECTS))
+    return CallJournal(*found, config, complete, calls, effects, sum_marks(stored, config, _EXECUTION))

@@ -5,10 +5,12 @@ import asyncio
 import pytest
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage
+from langgraph.graph import START, MessagesState, StateGraph
 
 from agents import ActingTool, EffectsMiddleware, ExecutionAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import ConfigurationError
+from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.runs import BESIDE
 from tests.orchestrator.runs.test_runs import build
 
@@ -33,7 +35,7 @@ def calls(*named):
 def model(*replies):
     """A model whose reply follows from the number of answers of tools, in each of its conversations."""
     return ScriptedChatModel(
-        lambda messages: replies[sum(message.type == "ai" for message in messages)], usage=(3, 2)
+        lambda messages: replies[sum(message.type == "tool" for message in messages)], usage=(3, 2)
     )
 
 
@@ -108,3 +110,55 @@ def test_a_graph_of_the_user_has_a_record_of_its_open_execution(opened):
 
     assert effects(orchestrator.run("x", "thread")) == [(0, "refund", "acted")]
     assert effects(cancelled(opened, orchestrator)) == [(0, "refund", "acted")]
+
+
+# --------------------------------------------------------------------------- agents within the executor
+
+
+STRICT = {"refund": ActingTool(), "send": ActingTool(approve=True)}
+
+
+def lead(place, asks):
+    """A graph whose agent refunds an order within a tool or a node, and that asks there or afterwards."""
+    own = [calls(REFUND), *([calls(SEND)] if asks == "inside" else []), "done"]
+    inner = create_agent(model(*own), [refund, send], middleware=[EffectsMiddleware(STRICT)])
+
+    def delegate(task: str) -> str:
+        """Give a task to a helper."""
+        return inner.invoke({"messages": [("user", task)]})["messages"][-1].text
+
+    def help_first(state):
+        return {"messages": [("user", delegate("refund"))]}
+
+    tools = [delegate, send] if place == "tool" else [send]
+    asked = [calls(("delegate", {"task": "refund"}))] if place == "tool" else []
+    replies = [*asked, *([calls(SEND)] if asks == "afterwards" else []), "done"]
+    outer = create_agent(model(*replies), tools, middleware=[EffectsMiddleware({"send": STRICT["send"]})])
+    if place == "tool":
+        return outer
+    graph = StateGraph(MessagesState).add_sequence([("help", help_first), ("answer", outer)])
+    return graph.add_edge(START, "help").compile()
+
+
+@pytest.mark.parametrize("asks", ["inside", "afterwards"])
+@pytest.mark.parametrize("place", ["tool", "node"])
+def test_the_effects_of_an_agent_within_the_executor_outlive_the_process(backend, place, asks):
+    with backend.open() as opened:
+        waiting = build(opened, ["one"], lead(place, asks)).run("x", "thread")
+        assert effects(waiting) == effects(opened.history.show("thread").state) == [(0, "refund", "acted")]
+    with backend.open() as opened:
+        orchestrator = build(opened, ["one"], lead(place, asks), FakeMonitor(refuse(), accept()))
+        state = orchestrator.resume("thread", {"answer": "approve"})
+
+    assert effects(state) == [(0, "refund", "acted"), (0, "send", "acted")]
+    # The retry asks, because another call has acted since.
+    assert [call["name"] for call in state["question"]["tool_calls"]] == ["refund"]
+
+
+@pytest.mark.parametrize("place", ["tool", "node"])
+def test_a_run_is_cancelled_with_the_effects_of_an_agent_within_the_executor(opened, place):
+    orchestrator = build(opened, ["one"], lead(place, "inside"))
+    orchestrator.run("x", "thread")
+
+    assert effects(cancelled(opened, orchestrator)) == [(0, "refund", "acted")]
+    check_refused(orchestrator)
