@@ -31,8 +31,8 @@ _SAVER_KEY: Final = "__pregel_checkpointer"
 _RUNTIME_KEY: Final = "__pregel_runtime"
 _READ_KEY: Final = "__pregel_read"
 _TO_NODE: Final = "branch:to:"
-_TODO_LIST: Final = "TodoListMiddleware"
-"""Middleware that deepagents puts in front. It answers only calls of its own tool, which acts on nothing."""
+_HARMLESS: Final = frozenset({"TodoListMiddleware", "AsyncSubAgentMiddleware"})
+"""Middleware that deepagents puts in front of the caller's. It changes no call of another tool."""
 AFTER_MODEL: Final = ".after_model"
 """LangChain's name of a node of middleware ends with it."""
 EDITS_KEY: Final = "hitl_edited_tool_calls"
@@ -132,7 +132,7 @@ def find_order_problem(own: str, nodes: Collection[str]) -> str | None:
     node = own + AFTER_MODEL
     before = [*takewhile(node.__ne__, nodes)] if node in nodes else []
     names = [each.removesuffix(AFTER_MODEL) for each in before if each.endswith(AFTER_MODEL)]
-    if (other := next((each for each in names if each != _TODO_LIST), None)) is None:
+    if (other := next((each for each in names if each not in _HARMLESS), None)) is None:
         return None
     return (
         f"{other} stands before {own} in middleware, so that it may change a call after {own} has decided "
