@@ -16,7 +16,7 @@ from orchestrator import events
 from orchestrator.cli.consoles import clean, count_noun, format_usage, one_line
 from orchestrator.persistence import RunSummary, StoredRun
 from orchestrator.retry.policy import find_best_answer
-from orchestrator.service.run_view import list_checks, sum_usage
+from orchestrator.service.run_view import list_checks, list_effects_under_way, sum_usage
 from orchestrator.state.graph_state import ACCEPTED, ENDED, OrchestratorState, read_basis_reason
 from orchestrator.state.records import (
     NO_USAGE,
@@ -190,6 +190,10 @@ def draw_run(run: StoredRun) -> Iterator[RenderableType]:
     yield from (
         _draw_execution(record, len(state["plan"])) for record in [*state["results"], *state["synthesis"]]
     )
+    for effect in list_effects_under_way(state):
+        place = name_attempt(effect["step_index"], effect["attempt"], len(state["plan"]))
+        call = one_line(f"{effect['name']} {json.dumps(effect['args'], ensure_ascii=False)}", _SHOWN)
+        yield Text(f"{place}, under way: {call}, {effect['outcome']}")
     if summary.question is not None:
         yield draw_question(summary.question)
     elif summary.status in ENDED:

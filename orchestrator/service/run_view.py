@@ -12,7 +12,7 @@ from orchestrator.judging.evidence import read_judgement
 from orchestrator.persistence import History, RunSummary, StoredRun
 from orchestrator.service.executions import RunBuilder
 from orchestrator.state.graph_state import ACCEPTED, ENDED, OrchestratorState, add_usage
-from orchestrator.state.records import NO_USAGE, Attempt, HumanAnswer, Question, Usage
+from orchestrator.state.records import NO_USAGE, Attempt, EffectRecord, HumanAnswer, Question, Usage
 
 MOST_QUESTIONS: Final = 100
 
@@ -94,6 +94,12 @@ def find_last_answer(state: OrchestratorState) -> HumanAnswer | None:
     answers = [answer for answer in supervised if answer is not None]
     answers += [call["answer"] for record in records for call in record["tool_calls"] if "answer" in call]
     return max(answers, key=lambda answer: answer["answered_at"], default=None)
+
+
+def list_effects_under_way(state: OrchestratorState) -> list[EffectRecord]:
+    """Lists the effects of executions that have no record yet."""
+    recorded = {(record["step_index"], record["attempt"]) for record in state["results"]}
+    return [each for each in state["effects"] if (each["step_index"], each["attempt"]) not in recorded]
 
 
 def list_steps(run: StoredRun) -> Iterator[StepView]:

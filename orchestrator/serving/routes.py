@@ -25,6 +25,7 @@ from orchestrator.service.run_view import (
     MOST_QUESTIONS,
     OpenQuestion,
     list_checks,
+    list_effects_under_way,
     list_questions,
     list_steps,
 )
@@ -132,6 +133,7 @@ def show_run(request: Request, service: Service, thread_id: str) -> Response:
     values = {
         "view": run,
         "steps": [*list_steps(run)],
+        "under_way": list_effects_under_way(run.state),
         "basis_reason": read_basis_reason(run.state),
         "refreshed": _REFRESHED,
         "resume_problem": problem,

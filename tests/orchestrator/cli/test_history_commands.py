@@ -11,6 +11,7 @@ from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator
 from orchestrator.persistence import open_store
+from tests.fakes.acting import approve
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.interruption import interrupt_run
 from tests.fakes.monitor import FakeMonitor
@@ -197,6 +198,23 @@ def test_what_became_of_a_call_that_acts_is_shown(in_python):
 
     for name, outcome in [("Ada", "acted"), ("Bob", "unknown"), ("Eve", "refused")]:
         assert f'send {{"to": "{name}"}}, {outcome}' in shown
+
+
+def test_a_call_that_acted_in_an_execution_under_way_is_shown(in_python):
+    def send(to: str) -> str:
+        """Send a mail."""
+        return "sent"
+
+    def refund(order: str) -> str:
+        """Refund an order."""
+        return "refunded"
+
+    calls = [("send", {"to": "Ada"}), ("refund", {"order": "7"})]
+    replies = [AIMessage("", tool_calls=[{"name": name, "args": args, "id": name}]) for name, args in calls]
+    executor = ExecutionAgent(ScriptedChatModel(replies), [send, refund])
+    shown = in_python("show", "t", executor=executor, acting_tools=approve("refund")).stdout
+
+    assert 'step 1 of 1, attempt 1, under way: send {"to": "Ada"}, acted' in shown
 
 
 @pytest.mark.parametrize("words", [("resume", "t", "--approve"), ("fork", "t", "--step", "1")])

@@ -89,7 +89,7 @@ async def test_effects_are_in_the_events_on_the_page_and_in_the_question_of_the_
     record = next(event.record for event in hook.events if isinstance(event, StepExecuted))
 
     assert [effect["outcome"] for effect in asked["effects"]] == ["unknown"]
-    assert (before in inbox, before in page) == (True, True)
+    assert (before in inbox, ">unknown</span>" in page) == (True, True)
     assert [badge in ended for badge in (">unknown</span>", ">denied</span>")] == [True, True]
     assert [call["outcome"] for call in record["tool_calls"]] == ["unknown", "denied"]
 
