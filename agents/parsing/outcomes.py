@@ -39,6 +39,8 @@ _CAUSES: Final = re.compile(
     r"(?:(?:cause|code|count|desc|description|detail|id|info|list|message|msg|name|reason|summary|text|type)s?)?"
 )
 """Matches the name of a field that has a value only if the call failed."""
+_ZERO_CODE: Final = re.compile("(?:error|errno|err(?:or)?code) 0+")
+"""Matches the name and the value of a code which says that there is no error, whatever a message says."""
 _SUCCESSES: Final = frozenset({"success", "ok", "succeeded", "successful", "issuccess", "executed"})
 _DECISIONS: Final = frozenset(
     {"approved", "accepted", "authorized", "allowed", "permitted", "confirmed", "granted", "valid", "found"}
@@ -179,7 +181,7 @@ def _is_stated(error: object) -> bool:
     """Checks whether the value of a field for errors says that there was one."""
     if isinstance(error, Mapping):
         return any(map(_is_stated, error.values()))
-    return error.strip().lower() not in _NO_ERROR if isinstance(error, str) else bool(error)
+    return error.strip(" .!0").lower() not in _NO_ERROR if isinstance(error, str) else bool(error)
 
 
 def _read_value(tool: str, value: object, depth: int) -> Outcome:
@@ -247,17 +249,20 @@ def _read_object(tool: str, fields: Mapping[str, object], depth: int) -> Outcome
 
 def _list_signs(tool: str, fields: Mapping[str, object]) -> Iterator[Outcome]:
     """Yields the fields of an object that speak against an act."""
-    is_status = _says_only_status(fields)
-    is_done = _states_success(fields) or any(value and name.endswith(_IDS) for name, value in fields.items())
+    is_status, is_done = _says_only_status(fields), _is_done(tool, fields)
     numbers = {name: value for name, value in fields.items() if type(value) is int}
+    is_fine = any(_ZERO_CODE.fullmatch(f"{name} {value}") for name, value in fields.items())
     for given, value in fields.items():
-        name = "error" if _names_error(given, value) else given
+        is_error = given not in _ERRORS and _names_error(given, value, is_record=is_done)
+        if is_error and is_fine:
+            continue
+        name = "error" if is_error else given
         if _is_failure("statuscode" if name == "code" and is_status else name, value, _FAILED):
             # A number of failures may stand beside one of successes, and a record may tell of an error.
             is_partial = given in numbers and any(numbers[other] > 0 for other in numbers if other != given)
-            is_record = isinstance(value, str) and _names_record(tool, fields)
+            is_record = isinstance(value, str) and bool(fields.get("id")) and _has_state(tool, fields)
             yield "unknown" if name in _ERRORS and (is_partial or is_record) else "refused"
-        elif value is False and CONFIRMATION.fullmatch(name) and not is_done:
+        elif value is False and not is_done and name not in _DECISIONS and CONFIRMATION.fullmatch(name):
             # What was created may be in any state.
             yield ("acted", "unknown", "refused")[is_status + (not _creates(tool))]
         else:
@@ -275,9 +280,17 @@ def _creates(tool: str) -> bool:
     return bool(_CREATING & {*split_name(tool)})
 
 
-def _names_error(name: str, value: object) -> bool:
-    """Checks whether a field is of an error: a text or a number may belong to a setting, such as a policy."""
-    return name.startswith("error") and (isinstance(value, list | Mapping) or bool(_CAUSES.fullmatch(name)))
+def _is_done(tool: str, fields: Mapping[str, object]) -> bool:
+    """Checks whether a field affirms the act, or names a thing, so that others may be details of it."""
+    is_affirmed = any(value is True and AFFIRMATION.fullmatch(name) for name, value in fields.items())
+    is_named = any(value and name.endswith(_IDS) for name, value in fields.items())
+    return is_affirmed or is_named or _states_success(fields) or _has_state(tool, fields)
+
+
+def _names_error(name: str, value: object, *, is_record: bool = False) -> bool:
+    """Checks whether a field is of an error: in a record, and as a text, it may be a setting."""
+    is_group = isinstance(value, list | Mapping) and not is_record
+    return name.startswith("error") and (is_group or bool(_CAUSES.fullmatch(name)))
 
 
 def _says_only_status(fields: Mapping[str, object]) -> bool:
@@ -293,11 +306,9 @@ def _says_only_status(fields: Mapping[str, object]) -> bool:
     )
 
 
-def _names_record(tool: str, fields: Mapping[str, object]) -> bool:
+def _has_state(tool: str, fields: Mapping[str, object]) -> bool:
     state = fields.get("status", fields.get("state"))
-    return (
-        bool(fields.get("id")) and isinstance(state, str) and _read_state(tool, state, _NEGATIVE) == "acted"
-    )
+    return isinstance(state, str) and _read_state(tool, state, _NEGATIVE) == "acted"
 
 
 def _read_denied(tool: str, name: str, *, is_status: bool) -> Outcome:
