@@ -127,13 +127,14 @@ async def test_of_equal_requests_with_a_name_one_starts_the_run(build, serve):
     assert len(client.store.history.runs()) == 1
 
 
-async def test_a_key_starts_one_run_whatever_thread_a_request_names(build, serve):
-    client = await serve(build(*GREETING * 3))
-    bodies = [{"task": "Greet"}, {"task": "Greet"}, {"task": "Greet", "thread_id": "other"}]
+async def test_a_key_starts_one_run_whatever_task_or_thread_a_request_names(build, serve):
+    client = await serve(build(*GREETING * 4))
+    others = ({}, {"task": "Greet Ada"}, {"thread_id": "other"})
+    bodies = [{"task": "Greet"}, *({"task": "Greet", **other} for other in others)]
 
     answers = [await client.post("/api/runs", json=body, headers={"Idempotency-Key": "k"}) for body in bodies]
 
-    assert [answer.status_code for answer in answers] == [201, 409, 422]
+    assert [answer.status_code for answer in answers] == [201, 409, 409, 422]
     assert len(client.store.history.runs()) == 1
 
 
