@@ -4,12 +4,13 @@ import asyncio
 import base64
 import concurrent.futures
 import json
+from typing import Annotated
 
 import pytest
 from langchain.agents import create_agent
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, ToolMessage
-from langchain_core.tools import BaseTool, tool
+from langchain_core.tools import BaseTool, InjectedToolCallId, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphBubbleUp, ParentCommand
 from langgraph.graph import START, MessagesState, StateGraph
@@ -413,6 +414,23 @@ async def test_an_artifact_that_no_store_takes_is_left_out_and_the_agent_goes_on
         """Look."""
         return "seen", Unstorable()
 
+    assert await run_stored(look, awaited) == "seen"
+
+
+@both_entries
+async def test_a_change_of_state_that_no_store_takes_is_told_and_the_agent_goes_on(awaited):
+    @tool
+    def look(call_id: Annotated[str, InjectedToolCallId]) -> Command:
+        """Look."""
+        return Command(
+            update={"messages": [ToolMessage("seen", tool_call_id=call_id, artifact=Unstorable())]}
+        )
+
+    assert "was called, and its answer cannot be written as JSON" in await run_stored(look, awaited)
+
+
+async def run_stored(look: BaseTool, awaited: bool) -> str:
+    """What the model was told of the answer, in an agent whose state is stored, and that came to its end."""
     model = ScriptedChatModel([ask("look"), "done"])
     agent = ExecutionAgent(model, [look])
     builder = StateGraph(MessagesState).add_node("agent", agent.graph).add_edge(START, "agent")
@@ -421,4 +439,5 @@ async def test_an_artifact_that_no_store_takes_is_left_out_and_the_agent_goes_on
 
     state = await graph.ainvoke(given, config) if awaited else graph.invoke(given, config)
     assert state["messages"][-1].text == "done"
-    assert read_told(model) == ["seen"]
+    [told] = read_told(model)
+    return told
