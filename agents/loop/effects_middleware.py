@@ -79,6 +79,7 @@ from agents.loop.tool_answers import (
     write_messages,
 )
 from agents.loop.tool_arguments import (
+    ToolWatch,
     build_key,
     give_idempotency_key,
     hash_received,
@@ -321,7 +322,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
                 return self.tell_pause(request, pause, effect)
             except BaseException as error:  # noqa: BLE001 - a tool is user code
                 raise_outer(error)
-                output, given = self.tell_error(request, error), error
+                output, given = self.tell_error(request, error, watch), error
         gate.note_begun(request, is_begun=False)
         runs = [*watch.runs.values()]
         effect = tell_effect(acting, effect, runs[-1] if runs else None, given)
@@ -349,7 +350,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         yield from add_mark(config, call_id, "begun", now)
         return marks.starts
 
-    def tell_error(self, request: ToolCallRequest, error: BaseException) -> ToolMessage:
+    def tell_error(self, request: ToolCallRequest, error: BaseException, watch: ToolWatch) -> ToolMessage:  # noqa: ARG002
         """Returns the answer to a call whose tool raised an error; raises the error if the agent has to."""
         if isinstance(error, CancelledError | GeneratorExit):
             # Outside of the tool, it would be taken for a cancellation of the agent.

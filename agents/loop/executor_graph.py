@@ -35,10 +35,11 @@ from agents.loop.langgraph_internals import (
 from agents.loop.tool_answers import (
     answer_error,
     build_answer,
-    describe_unstored,
+    describe_unused,
     read_answer,
     read_broken_reply,
 )
+from agents.loop.tool_arguments import ToolWatch
 from agents.models.model_call import Model, Sampling, answer_text, retry_call
 from agents.models.server_errors import TransportRetry
 from agents.sync import Call, Conversation, arun_conversation, await_around, run_conversation
@@ -115,12 +116,14 @@ class ExecutorMiddleware(EffectsMiddleware):
         prepared = super().prepare_request(request if other is None else request.override(model=other))
         return prepared.override(system_message=SystemMessage(step.system)) if step.system else prepared
 
-    def tell_error(self, request: ToolCallRequest, error: BaseException) -> ToolMessage:
-        """Tells the model the error of a tool."""
+    def tell_error(self, request: ToolCallRequest, error: BaseException, watch: ToolWatch) -> ToolMessage:
+        """Tells the model the error of a tool, or that its answer cannot be used."""
         is_told = type(error) in (GraphBubbleUp, ParentCommand) and not _has_graph_around(request)
         if isinstance(error, GraphBubbleUp) and not is_told:
             raise error
-        return answer_error(request.tool_call, error)
+        call = request.tool_call
+        is_behind = watch.has_ended(error)
+        return build_answer(call, describe_unused(error)) if is_behind else answer_error(call, error)
 
     def tell_pause(self, request: ToolCallRequest, pause: GraphInterrupt, effect: Effect) -> Output:
         """Tells the model that nobody can be asked, if nothing keeps the question."""
@@ -141,7 +144,7 @@ class ExecutorMiddleware(EffectsMiddleware):
             return build_answer(request.tool_call, "The tool ended without an answer. Go on without it.")
         if not isinstance(output, ToolMessage):
             problem = find_storage_problem(request.runtime.config, output)
-            return output if problem is None else build_answer(request.tool_call, describe_unstored(problem))
+            return output if problem is None else build_answer(request.tool_call, describe_unused(problem))
         update: dict[str, object] = {"tool_call_id": request.tool_call["id"]}
         if output.artifact is not None and find_storage_problem(request.runtime.config, output) is not None:
             update["artifact"] = None

@@ -172,11 +172,10 @@ def answer_error(call: ToolCall, error: BaseException) -> ToolMessage:
     return build_answer(call, f"The tool failed: {name_error(error)}. Mend the call, or go on without it.")
 
 
-def describe_unstored(problem: Exception) -> str:
-    """Tells a model that a tool changed the state to a value that no store takes."""
+def describe_unused(problem: BaseException) -> str:
+    """Tells a model that a tool ran, and that no store or no graph takes its answer."""
     return (
-        f"The tool was called, and its answer cannot be written as JSON: {name_error(problem)[:200]}. "
-        "Go on without it."
+        f"The tool was called, and its answer cannot be used: {name_error(problem)[:200]}. Go on without it."
     )
 
 

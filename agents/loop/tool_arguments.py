@@ -256,6 +256,11 @@ class ToolWatch(BaseCallbackHandler):
         self.runs: dict[UUID, ToolRun] = {}
         self._call_id = call["id"]
 
+    def has_ended(self, error: BaseException) -> bool:
+        """Returns whether the tool had ended when an error was raised, so that its answer cannot be used."""
+        runs = [*self.runs.values()]
+        return bool(runs) and runs[-1].error is None and isinstance(error, Exception)
+
     def on_tool_start(
         self,
         serialized: dict[str, Any],

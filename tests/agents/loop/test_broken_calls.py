@@ -426,7 +426,7 @@ async def test_a_change_of_state_that_no_store_takes_is_told_and_the_agent_goes_
             update={"messages": [ToolMessage("seen", tool_call_id=call_id, artifact=Unstorable())]}
         )
 
-    assert "was called, and its answer cannot be written as JSON" in await run_stored(look, awaited)
+    assert "was called, and its answer cannot be used" in await run_stored(look, awaited)
 
 
 async def run_stored(look: BaseTool, awaited: bool) -> str:
