@@ -165,8 +165,12 @@ class CallGate(ABC):
         """Takes the effect of a call, and with ``told`` the answer if its tool did not run."""
         return
 
-    def keep_effect(self, request: ToolCallRequest, effect: Effect) -> Conversation[None]:  # noqa: ARG002
-        """Stores the effect of a call before it is made, and after it ended, if its agent alone has it."""
+    def keep_effects(
+        self,
+        request: ToolCallRequest,  # noqa: ARG002
+        effects: Mapping[str, Effect],  # noqa: ARG002
+    ) -> Conversation[None]:
+        """Stores the effects of a call before it is made, and after it ended, if its agent alone has them."""
         yield from ()
 
     def note_history(self, messages: Sequence[BaseMessage], effects: Mapping[str, Effect]) -> None:  # noqa: ARG002

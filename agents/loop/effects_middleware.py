@@ -310,7 +310,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
             lost = asked
         self._note_history(request.state)
         starts = {} if intent is None else note_lost(gate, call, intent, lost)
-        yield from gate.keep_effect(request, effect)
+        yield from gate.keep_effects(request, {str(call["id"]): effect})
         gate.note_begun(request, is_begun=True)
         with watch_tool(call) as watch:
             try:
@@ -332,8 +332,9 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         earlier = [tell_effect(acting, effect, run, run.error) for run in runs[:-1]]
         again = {name_start(call, number): each for number, each in enumerate(earlier, lost + 1)}
         gate.note_call(call, effect)
-        yield from gate.keep_effect(request, effect)
-        return add_effects(output, {**starts, **again, str(call["id"]): effect})
+        effects = {**starts, **again, str(call["id"]): effect}
+        yield from gate.keep_effects(request, effects)
+        return add_effects(output, effects)
 
     def _begin_again(
         self, request: ToolCallRequest, call: ToolCall, intent: Effect

@@ -148,12 +148,14 @@ class RunGate(CallGate):
         """Takes whether a call is under way, which the agent has stored."""
         STORED_BY_AGENT.set(is_begun)
 
-    def keep_effect(self, request: ToolCallRequest, effect: Effect) -> Conversation[None]:
-        """Stores the effect of an agent within the executor, whose own state may be left behind."""
-        if self.journal is not None and not effect.get("is_open"):
-            mark = read_reply_mark(find_last_reply(request.state["messages"])[0])
-            (record,) = read_ended_calls((), {str(request.tool_call["id"]): effect})
-            asked_at = "" if mark is None else mark["replied_at"]
+    def keep_effects(self, request: ToolCallRequest, effects: Mapping[str, Effect]) -> Conversation[None]:
+        """Stores the effects of an agent within the executor, whose own state may be left behind."""
+        if self.journal is None:
+            return
+        acting = {key: each for key, each in effects.items() if not each.get("is_open")}
+        mark = read_reply_mark(find_last_reply(request.state["messages"])[0])
+        asked_at = "" if mark is None else mark["replied_at"]
+        for record in read_ended_calls((), acting):
             yield from self.journal.keep_effect(request.runtime.config, record, asked_at)
 
     def note_call(self, call: ToolCall, effect: Effect, told: str | None = None) -> None:
