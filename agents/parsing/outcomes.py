@@ -95,7 +95,7 @@ _LIVE: Final = frozenset({
 _OPEN: Final = re.compile("cancell?ed|draft|ignored|incomplete|noop|skipped|unchanged")
 _TO_COME: Final = re.compile(
     rf"(?:is|was)?(?:(?:pending|in|under|needs?|requires?|await(?:s|ing)|waiting)\w{{0,8}}?(?:{DECIDING})"
-    rf"|(?:{DECIDING})(?:pending|required|needed|requested)|dryrun|simulat(?:ed|ion)|preview(?:only)?)"
+    rf"|(?:{DECIDING}|action)(?:pending|required|needed|requested)|dryrun|simulat(?:ed|ion)|preview(?:only)?)"
 )
 """A state, or the name of a field that is true, which says that the act is still to come."""
 _NO: Final = frozenset({"", "false", "none", "null", "0", "no", "nein"})

@@ -93,11 +93,11 @@ _LATE: Final = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """What leaves open in the answer of a failed call whether it acted before it failed."""
-DECIDING: Final = "approval|confirmation|authori[sz]ation|review|verification|permission|consent|action"
+DECIDING: Final = "approval|confirmation|authori[sz]ation|review|verification|permission|consent"
 _TO_DO: Final = re.compile(
     r"\b(?:approve|authori[sz]e|click|confirm|reply|sign|verify)\b[^.]{0,30}? to "
-    rf"|\b(?:awaits?|awaiting|needs?|pending|requires?) (?:\w+ ){{0,2}}?(?:{DECIDING})\b"
-    rf"|\b(?:{DECIDING}) (?:is |was )?(?:needed|pending|required|requested)\b"
+    rf"|\b(?<!not )(?:awaits?|awaiting|needs?|pending|requires?) (?!no )(?:\w+ ){{0,2}}?(?:{DECIDING})\b"
+    rf"|(?<!no )(?<!further )\b(?:{DECIDING}) (?:is |was )?(?:needed|pending|required|requested)\b"
 )
 """Matches what has to be done before the tool can act."""
 _TAKEN: Final = re.compile(r"\b(?:(?:completely|fully|over) ?booked|sold out|ausgebucht|ausverkauft)\b")
@@ -230,7 +230,9 @@ def _read_sentence(tool: str, sentence: str) -> Outcome:
         # What follows the verb is about its object: "deleted 3 failed jobs".
         return "unknown" if is_open or any(map(_REFUSAL.search, _TURN.split(sentence)[1:])) else "acted"
     if refusal:
-        return "unknown" if is_open or _affirms_own_verb(sentence) else "refused"
+        first = sentence[: refusal.start()].rpartition(",")[0]
+        is_open = is_open or _affirms_own_verb(sentence) or anywhere.search(first) is not None
+        return "unknown" if is_open else "refused"
     if _FAULT.search(sentence) and not _affirms_own_verb(sentence):
         return "refused"
     is_open = is_open or _NOT_YET.search(sentence) is not None

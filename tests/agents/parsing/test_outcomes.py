@@ -73,6 +73,7 @@ ACTED = [
     '{"label": "A", "state": "running", "completed": false}',
     '{"id": 7, "errorMessages": []}', '{"label": "A", "error_policy": "retry"}',
     "Label printed (errors: none)",
+    "Request submitted, no further approval is required",
     "Shipped before noon", "Errors: none found. Parcel queued",
 ]  # fmt: skip
 UNKNOWN = [
