@@ -23,7 +23,7 @@ from agents.models.server_errors import (
     remember_schema_refusal,
 )
 from agents.models.whole_replies import check_replies
-from agents.parsing.end_reasons import read_refusal
+from agents.parsing.end_reasons import read_refusal, read_report
 from agents.parsing.loose_json import replace_surrogates
 from agents.parsing.thoughts import remove_thoughts
 from agents.reply_types import JsonSchema
@@ -247,7 +247,7 @@ def reply_text(message: BaseMessage) -> str:
         # All of them: with two answers, the reader has to see that the model gave none.
         text = "\n".join(json.dumps(call["args"], ensure_ascii=False) for call in message.tool_calls)
     if not text:
-        text = read_refusal({**message.additional_kwargs, "content": message.content}) or ""
+        text = read_refusal(read_report(message)) or ""
     return replace_surrogates(text)
 
 

@@ -59,9 +59,12 @@ def has_end(report: Mapping[str, object]) -> bool:
 
 def find_message_cut_off(message: BaseMessage) -> str | None:
     """Returns the reason why a reply of a model is not a whole answer; None if it is."""
-    return find_cut_off({
-        **message.additional_kwargs, **message.response_metadata, "content": message.content,
-    })  # fmt: skip
+    return find_cut_off(read_report(message))
+
+
+def read_report(message: BaseMessage) -> dict[str, object]:
+    """Returns the report of the provider of a message, with its content."""
+    return {**message.additional_kwargs, **message.response_metadata, "content": message.content}
 
 
 def says_call(report: Mapping[str, object]) -> bool:

@@ -26,6 +26,7 @@ from agents.loop.effects import Effect, list_earlier_replies
 from agents.loop.read_back import PREFIX as READ_BACK
 from agents.models.model_call import read_cut_off
 from agents.models.ollama import NUM_CTX
+from agents.parsing.end_reasons import read_report
 from evaluation.plugins import Price
 from evaluation.values import as_object
 from orchestrator.errors import BudgetExceededError
@@ -339,7 +340,7 @@ def end_call(call: ModelCall, response: LLMResult) -> ModelCall:
     counts = [usage.get(name) for name in ("input_tokens", "output_tokens", "total_tokens")]
     # A model of plain text has no message, and reports the reason beside the text.
     reports: list[Mapping[str, object]] = [
-        *({**each.additional_kwargs, **each.response_metadata, "content": each.content} for each in replies),
+        *map(read_report, replies),
         *(generation.generation_info or {} for generation in generations),
     ]
     text = generations[0].text if generations else ""

@@ -251,6 +251,14 @@ def test_a_redirect_to_a_login_is_told():
         BaseAgent(server.model("openai"), transport_retry=AT_ONCE).invoke("x")
 
 
+def test_a_redirect_that_is_not_followed_is_told_without_its_query():
+    redirect = encode(b"", 302, {"Location": "https://sso.test/login?token=1"})
+    with serve_protocol(lambda _: redirect) as server:
+        agent = BaseAgent(server.model("openai", http_client=httpx2.Client()), transport_retry=AT_ONCE)
+        with pytest.raises(ModelUnavailableError, match=r"but: 'a redirect to https://sso\.test/login'"):
+            agent.invoke("x")
+
+
 async def test_an_answer_without_choices_is_told_with_its_first_words():
     with serve_protocol(lambda _: encode({"id": "gateway-7", "choices": []})) as server:
         assert "gateway-7" in await fail(server.model("openai"), awaited=False)

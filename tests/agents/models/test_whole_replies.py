@@ -237,6 +237,7 @@ PASSING = {
     "choices is empty": {**write_body("openai", PLAIN), "choices": []},
     "an end with an error": write_body("openai", ModelReply("Hel", reason="error")),
     "no choices": {"id": "x", "object": "chat.completion"},
+    "nothing": b"",
 }
 
 
