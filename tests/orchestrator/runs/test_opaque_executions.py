@@ -11,6 +11,7 @@ import pytest
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage
 from langchain_core.tools import StructuredTool
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import interrupt
@@ -177,11 +178,11 @@ async def cut_off(start, office, count=1):
     await asyncio.wait([running])
 
 
-async def interrupted(office, store=None, **options):
+async def interrupted(office, store=None, thread="thread", **options):
     """The orchestrator of a run that was cut off."""
     options = {"plan": ["one"], "checkpointer": store or InMemorySaver(), **options}
     orchestrator = build(office, **options)
-    await cut_off(lambda: orchestrator.arun("x", "thread"), office)
+    await cut_off(lambda: orchestrator.arun("x", thread), office)
     return orchestrator
 
 
@@ -340,10 +341,44 @@ class Blocking:
         return StructuredTool.from_function(send).invoke({"to": "Ada"})
 
 
-async def test_a_call_that_an_async_saver_cannot_store_is_not_made(tmp_path):
+class AsyncMemorySaver(InMemorySaver):
+    """A saver that can only be awaited."""
+
+    put_writes = BaseCheckpointSaver.put_writes
+
+    async def aput_writes(self, config, writes, task_id, task_path=""):
+        InMemorySaver.put_writes(self, config, writes, task_id, task_path)
+
+
+async def test_a_call_that_an_async_saver_cannot_store_is_not_made(tmp_path, subtests):
     async with AsyncSqliteSaver.from_conn_string(str(tmp_path / "runs.sqlite")) as saver:
         state = await build(Blocking(), plan=["one"], checkpointer=saver).arun("x", "thread")
-    in_memory = await build(Blocking(), plan=["one"], checkpointer=InMemorySaver()).arun("x", "thread")
+        assert "blocks the event loop of the AsyncSqliteSaver" in state["failure"]["message"]
 
-    assert "blocks the event loop of the AsyncSqliteSaver" in state["failure"]["message"]
-    assert in_memory["status"] == "success"
+        orchestrator = await interrupted(Office("send", hang="send"), saver, thread="other")
+        assert asked(await orchestrator.aresume("other")) == [("send", "unknown")]
+
+    for saver in (InMemorySaver(), AsyncMemorySaver()):
+        with subtests.test(saver=type(saver).__name__):
+            state = await build(Blocking(), plan=["one"], checkpointer=saver).arun("x", "thread")
+            assert state["status"] == "success"
+
+
+async def test_an_outage_after_a_call_leaves_the_run_to_be_resumed():
+    class Away:
+        starts = 0
+
+        async def execute_step(self, step_description, context=""):
+            self.starts += 1
+            if self.starts > 1:
+                return "done"
+            await Office("send").execute_step("one")
+            raise ConnectionError("away")
+
+    orchestrator = build(Away(), plan=["one"], checkpointer=InMemorySaver())
+    away = await orchestrator.arun("x", "thread")
+    waiting = await orchestrator.aresume("thread")
+    state = await orchestrator.aresume("thread", APPROVE)
+
+    assert (away["status"], "ConnectionError: away" in away["failure"]["message"]) == ("executing", True)
+    assert (asked(waiting), state["status"]) == ([("send", "acted")], "success")
