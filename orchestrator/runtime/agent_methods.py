@@ -311,9 +311,8 @@ def _find_context_problem(schema: type, context: object) -> str | None:
         is_instance = not is_dict and isinstance(context, schema)
         return None if is_instance else f"it is a {type(context).__name__}"
     if is_dict:
-        unknown = [f"it has no field {name!r}" for name in context.keys() - schema.__annotations__.keys()]
-        missing = [f"it lacks {name!r}" for name in vars(schema)["__required_keys__"] - context.keys()]
-        return next(iter([*unknown, *missing]), None)
+        fields, required = schema.__annotations__.keys(), vars(schema)["__required_keys__"]
+        return None if required <= context.keys() <= fields else f"its fields are {', '.join(fields)}"
     try:
         schema(**context)
     except (TypeError, ValueError) as error:
