@@ -227,15 +227,15 @@ def run_sync(start: Callable[[], Coroutine[object, object, T]]) -> T:
     variables, and the caller's loop waits. Raises as ``run_loop`` does.
     """
     # Outside of the except block: an error of the coroutine must not name the missing loop as its context.
-    return _run_in_thread(start) if _is_loop_running() else run_loop(start)
+    return run_loop(start) if find_running_loop() is None else _run_in_thread(start)
 
 
-def _is_loop_running() -> bool:
+def find_running_loop() -> asyncio.AbstractEventLoop | None:
+    """Returns the event loop that runs in this thread; None if there is none."""
     try:
-        asyncio.get_running_loop()
+        return asyncio.get_running_loop()
     except RuntimeError:
-        return False
-    return True
+        return None
 
 
 def run_loop(start: Callable[[], Coroutine[object, object, T]]) -> T:

@@ -21,7 +21,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, PendingWrite
 from agents.loop.call_marks import CallMarks, Mark, add_mark, sum_marks
 from agents.loop.effects import NOT_ENDED, utc_now
 from agents.loop.langgraph_internals import find_checkpoint, read_config, read_task_id
-from agents.sync import Call, Conversation, run_conversation
+from agents.sync import Call, Conversation, find_running_loop, run_conversation
 from orchestrator.errors import StoreError
 from orchestrator.state.records import ToolCallRecord
 
@@ -77,7 +77,7 @@ class CallJournal:
         """
         if STORED_BY_AGENT.get():
             return
-        if (loop := _find_loop()) is not None and getattr(self.saver, "loop", None) is loop:
+        if (loop := find_running_loop()) is not None and getattr(self.saver, "loop", None) is loop:
             raise StoreError(
                 "the call of a tool cannot be stored, since the executor blocks the event loop of the "
                 f"{type(self.saver).__name__}; let it await the tool, as with ainvoke"
@@ -116,13 +116,6 @@ class CallJournal:
         """Stores a mark of this start of the execution."""
         marking = add_mark(self.config, _EXECUTION, mark, utc_now().isoformat(), answers)
         await asyncio.to_thread(run_conversation, marking)
-
-
-def _find_loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
 
 
 def _read_place(config: RunnableConfig) -> str:

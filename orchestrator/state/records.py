@@ -342,7 +342,8 @@ class Attempt(TypedDict):
 class Question(TypedDict):
     """A question for a person about an execution. ``asked_at`` is in UTC.
 
-    ``tool_calls`` has the calls of the execution; of kind "tool", the one call that waits for an approval.
+    ``tool_calls`` has the calls of the execution; of kind "tool", the one call that waits for an approval, or
+    those of an interrupted execution that may have acted.
     ``step_index`` counts from 0, ``attempt`` from 1.
     ``accepts`` lists the accepted answers. ``problem`` says why the answer before was refused.
     """
