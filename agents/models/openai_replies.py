@@ -29,6 +29,8 @@ else:
 
 _TEXTS: Final = ("reasoning_content", "reasoning", "refusal")
 """Names of a refusal and of thoughts in messages; servers want thoughts back by the same name."""
+_SIGNATURE: Final = "extra_content"
+"""Name of the signature of thoughts in a call, which Gemini wants back with the call."""
 _COUNTS: Final = ("prompt_tokens", "completion_tokens")
 _TOLD: Final = ("message", "msg", "detail", "errors")
 """Names of the words of an error in an answer without choices."""
@@ -179,7 +181,7 @@ class OpenAIReplies(Base):
             if (completed := {**_drop_part_of_usage(body), "choices": [choice]}) != body:
                 response = completed
             result = super()._create_chat_result(response, generation_info)
-        result.generations[0].message.additional_kwargs.update(_read_texts(choice["message"]))
+        result.generations[0].message.additional_kwargs.update(_read_thoughts(choice["message"]))
         return result
 
     def _convert_chunk_to_generation_chunk(
@@ -192,13 +194,13 @@ class OpenAIReplies(Base):
             )
             choices = deltas or (chunk.get("chunk") or {}).get("choices")
             if converted is not None and choices:
-                converted.message.additional_kwargs.update(_read_texts(choices[0].get("delta")))
+                converted.message.additional_kwargs.update(_read_thoughts(choices[0].get("delta")))
         return converted
 
     def _get_generation_chunk_from_completion(self, completion: openai.BaseModel) -> ChatGenerationChunk:
         chunk = super()._get_generation_chunk_from_completion(completion)
         # The pieces before it had these.
-        for name in _TEXTS:
+        for name in (*_TEXTS, _SIGNATURE):
             chunk.message.additional_kwargs.pop(name, None)
         return chunk
 
@@ -211,6 +213,8 @@ class OpenAIReplies(Base):
         for message, sent in zip(messages, payload.get("messages", ()), strict=False):
             if isinstance(message, AIMessage) and sent.get("tool_calls"):
                 sent.update(_read_texts(message.additional_kwargs))
+                signed = message.additional_kwargs.get(_SIGNATURE, {})
+                sent["tool_calls"] = [{**call, **signed.get(call["id"], {})} for call in sent["tool_calls"]]
         # The Responses API has no seed, which its client refuses.
         return {name: payload[name] for name in payload if name != "seed" or "messages" in payload}
 
@@ -361,3 +365,10 @@ def _read_texts(message: object) -> dict[str, str]:
     if not isinstance(message, Mapping):
         return {}
     return {name: message[name] for name in _TEXTS if isinstance(message.get(name), str) and message[name]}
+
+
+def _read_thoughts(message: object) -> dict[str, object]:
+    """Returns the thoughts of a message, and their signatures by the ids of its calls."""
+    calls = (message.get("tool_calls") or ()) if isinstance(message, Mapping) else ()
+    signed = {call.get("id"): {_SIGNATURE: call[_SIGNATURE]} for call in calls if call.get(_SIGNATURE)}
+    return {**_read_texts(message), **({_SIGNATURE: signed} if signed else {})}

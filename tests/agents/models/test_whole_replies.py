@@ -369,6 +369,24 @@ def test_the_thoughts_of_a_reply_with_calls_are_sent_back(subtests):
                 assert sent == ["it is old"]
 
 
+SIGNED = {"google": {"thought_signature": "c2lnbmVk"}}
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_the_signature_of_the_thoughts_that_led_to_a_call_is_sent_back_with_it(streamed):
+    call = {"index": 0, "id": "1", "function": {"name": "remove", "arguments": '{"path": "/tmp"}'}}
+    more = {"tool_calls": [{**call, "type": "function", "extra_content": SIGNED}]}
+    write = write_stream if streamed else write_body
+    left = [encode(write("openai", each)) for each in (
+        ModelReply("", reason="tool_calls", more=more), ModelReply("done"),
+    )]  # fmt: skip
+    with serve_protocol(lambda _: left.pop(0)) as server:
+        agent = ExecutionAgent(server.model("openai", streaming=streamed), [remove])
+        assert agent.execute_step("x") == "done"
+    [sent] = server.bodies[1]["messages"][-2]["tool_calls"]
+    assert sent["extra_content"] == SIGNED
+
+
 def test_a_view_of_a_model_shares_its_state():
     model = ChatOpenAI(model="m", api_key="none")
     view = check_replies(model)
