@@ -19,7 +19,6 @@ from agents import prompts
 from agents.loop.effects import (
     Effect,
     Withheld,
-    build_correction,
     build_effect,
     find_last_reply,
     is_request,
@@ -27,6 +26,7 @@ from agents.loop.effects import (
 )
 from agents.loop.effects_middleware import EffectsState
 from agents.loop.langgraph_internals import has_saver
+from agents.loop.reply_problems import build_correction
 from agents.loop.single_agent import ask_decision, build_decision_request, build_single_gate
 from agents.loop.tool_answers import build_answer
 from agents.models.model_call import answer_text

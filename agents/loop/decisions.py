@@ -15,6 +15,7 @@ from agents.loop.acting_tools import DEFAULT, ActingTool, ActingTools, describe_
 from agents.loop.call_marks import CallMarks
 from agents.loop.effects import (
     LASTING,
+    LOST_START,
     NOT_ENDED,
     CallGate,
     CallQuestion,
@@ -30,8 +31,6 @@ from agents.loop.tool_arguments import ToolRun, build_key
 from agents.parsing.prose_outcomes import may_have_acted
 from agents.reply_types import HumanAnswer
 
-_LOST_START: Final = "#start"
-"""It stands in the id of an effect, between the id of a call and the number of a start that did not end."""
 _INTERRUPTED: Final = "the run was interrupted while the call was under way"
 _NOBODY: Final = "The call was denied: there is nobody to ask. Go on without it."
 
@@ -254,19 +253,7 @@ def note_lost(gate: CallGate, call: ToolCall, intent: Effect, lost: int) -> dict
 
 def name_start(call: ToolCall, number: int) -> str:
     """Returns the id of an effect for a start of a call before the last one."""
-    return f"{call['id']}{_LOST_START}{number}"
-
-
-def read_call_id(name: str) -> str:
-    """Returns the id of the call that an effect is of, also of a start that did not end."""
-    return name.partition(_LOST_START)[0]
-
-
-def merge_effects(current: dict[str, Effect] | None, update: dict[str, Effect]) -> dict[str, Effect]:
-    """Adds the effects of an update, by the ids of their calls; earlier starts of a call stand before it."""
-    merged = {**(current or {}), **update}
-    places = {read_call_id(name): place for place, name in reversed([*enumerate(merged)])}
-    return dict(sorted(merged.items(), key=lambda each: (places[read_call_id(each[0])], each[0] in places)))
+    return f"{call['id']}{LOST_START}{number}"
 
 
 def _decide_repetition(tool: ActingTool, earlier: EarlierCall) -> Withheld | None:

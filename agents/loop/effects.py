@@ -25,7 +25,8 @@ from agents.sync import Conversation
 Output: TypeAlias = ToolMessage | Command[Any] | list[Any]
 """What a tool of an agent gives."""
 NOT_ENDED: Final = "the call did not end"
-_CORRECTION: Final = "contract"
+LOST_START: Final = "#start"
+"""It stands in the id of an effect, between the id of a call and the number of a start that did not end."""
 _REPLY_MARK: Final = "orchestrator_call"
 _ONLY_ANSWERED: Final = frozenset({"reused", "stated"})
 LASTING: Final = frozenset({"acted", "unknown", "stated"})
@@ -165,12 +166,13 @@ class CallGate(ABC):
         """Takes the effect of a call, and with ``told`` the answer if its tool did not run."""
         return
 
-    def keep_effects(
-        self,
-        request: ToolCallRequest,  # noqa: ARG002
-        effects: Mapping[str, Effect],  # noqa: ARG002
-    ) -> Conversation[None]:
+    def keep_effects(self, request: ToolCallRequest, effects: Mapping[str, Effect]) -> Conversation[None]:
         """Stores the effects of a call before it is made, and after it ended, if its agent alone has them."""
+        if acting := {key: each for key, each in effects.items() if not each.get("is_open")}:
+            yield from self.store_effects(request, acting)
+
+    def store_effects(self, request: ToolCallRequest, effects: Mapping[str, Effect]) -> Conversation[None]:  # noqa: ARG002
+        """Stores the effects of a call of a tool that acts."""
         yield from ()
 
     def note_history(self, messages: Sequence[BaseMessage], effects: Mapping[str, Effect]) -> None:  # noqa: ARG002
@@ -266,6 +268,18 @@ def add_effects(output: Output, effects: Mapping[str, Effect]) -> Output:
     return [*(output if isinstance(output, list) else [output]), Command(update=update)]
 
 
+def read_call_id(name: str) -> str:
+    """Returns the id of the call that an effect is of, also of a start that did not end."""
+    return name.partition(LOST_START)[0]
+
+
+def merge_effects(current: dict[str, Effect] | None, update: dict[str, Effect]) -> dict[str, Effect]:
+    """Adds the effects of an update, by the ids of their calls; earlier starts of a call stand before it."""
+    merged = {**(current or {}), **update}
+    places = {read_call_id(name): place for place, name in reversed([*enumerate(merged)])}
+    return dict(sorted(merged.items(), key=lambda each: (places[read_call_id(each[0])], each[0] in places)))
+
+
 class ReplyMark(TypedDict):
     """The model that gave a reply, the id of the execution that got it, and when, as ISO 8601 in UTC.
 
@@ -359,18 +373,6 @@ def check_rounds(messages: Sequence[BaseMessage], limit: int) -> None:
 def _read_round(message: BaseMessage) -> int:
     mark = read_reply_mark(message) if isinstance(message, AIMessage) else None
     return 0 if mark is None else mark.get("round", 0)
-
-
-def list_earlier_replies(messages: Sequence[BaseMessage], execution: str) -> list[tuple[str, AIMessage]]:
-    """Lists the replies that other executions got, with the names of their models."""
-    replies = [message for message in messages if isinstance(message, AIMessage)]
-    marked = [(read_reply_mark(reply), reply) for reply in replies]
-    return [(mark["model"], reply) for mark, reply in marked if mark and mark["execution"] != execution]
-
-
-def build_correction(text: str) -> HumanMessage:
-    """Builds the message that sends an answer back to the model, which is no request of the user."""
-    return HumanMessage(text, additional_kwargs={"lc_source": _CORRECTION})
 
 
 def is_request(message: BaseMessage) -> bool:

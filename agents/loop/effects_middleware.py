@@ -39,7 +39,6 @@ from agents.loop.decisions import (
     find_earlier_effect,
     is_lasting,
     list_answered,
-    merge_effects,
     name_start,
     note_lost,
     tell_effect,
@@ -59,6 +58,7 @@ from agents.loop.effects import (
     find_last_reply,
     list_attempts,
     mark_reply,
+    merge_effects,
     read_reply_mark,
     utc_now,
 )
@@ -309,7 +309,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
                 return asked
             lost = asked
         self._note_history(request.state)
-        starts = {} if intent is None else note_lost(gate, call, intent, lost)
+        starts = {} if intent is None or not lost else note_lost(gate, call, intent, lost)
         yield from gate.keep_effects(request, {str(call["id"]): effect})
         gate.note_begun(request, is_begun=True)
         with watch_tool(call) as watch:

@@ -6,11 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from agents import prompts
 from agents.errors import AgentError, ModelRefusedError, ModelUnavailableError, TextualCallError
-from agents.loop.effects import build_correction, find_gate, read_reply_mark
+from agents.loop.effects import find_gate, read_reply_mark
 from agents.loop.tool_answers import UNKNOWN_TOOL
 from agents.models.model_call import answer_text
 from agents.parsing.end_reasons import (
@@ -77,3 +77,8 @@ def _find_problem(reply: BaseMessage) -> tuple[str, AgentError] | None:
         f"the reply of {mark['model']} was cut off ({reason}), also after it was told; allow it more tokens"
     )
     return prompts.tell_cut_off(), ModelUnavailableError(told)
+
+
+def build_correction(text: str) -> HumanMessage:
+    """Builds the message that sends an answer back to the model, which is no request of the user."""
+    return HumanMessage(text, additional_kwargs={"lc_source": "contract"})

@@ -301,6 +301,11 @@ def watch_tool(call: ToolCall) -> Iterator[ToolWatch]:
         _watch.reset(token)
 
 
+def is_watched() -> bool:
+    """Returns whether a call is under way that its agent has stored, with all calls within it."""
+    return _watch.get() is not None
+
+
 def build_tools(tools: object) -> list[BaseTool]:
     """Builds LangChain tools from tools and functions.
 

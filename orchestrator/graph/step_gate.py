@@ -38,7 +38,7 @@ from orchestrator.judging.executor_tools import ExecutorTools
 from orchestrator.runtime.bounded_call import AgentMethod, RunContext
 from orchestrator.runtime.call_recorder import plan_record, read_recorder
 from orchestrator.runtime.call_records import read_ended_calls
-from orchestrator.runtime.stored_calls import STORED_BY_AGENT, CallJournal
+from orchestrator.runtime.stored_calls import CallJournal
 from orchestrator.state.graph_state import OrchestratorState, current_step
 from orchestrator.state.plain_values import plain_json
 from orchestrator.state.records import CallOrigin, ToolCallRecord
@@ -144,18 +144,13 @@ class RunGate(CallGate):
         is_open = call["latency_ms"] is None and not self.tools.describe(call["name"]).only_reads
         return is_open or call.get("outcome") in LASTING
 
-    def note_begun(self, request: ToolCallRequest, *, is_begun: bool) -> None:  # noqa: ARG002
-        """Takes whether a call is under way, which the agent has stored."""
-        STORED_BY_AGENT.set(is_begun)
-
-    def keep_effects(self, request: ToolCallRequest, effects: Mapping[str, Effect]) -> Conversation[None]:
+    def store_effects(self, request: ToolCallRequest, effects: Mapping[str, Effect]) -> Conversation[None]:
         """Stores the effects of an agent within the executor, whose own state may be left behind."""
         if self.journal is None:
             return
-        acting = {key: each for key, each in effects.items() if not each.get("is_open")}
         mark = read_reply_mark(find_last_reply(request.state["messages"])[0])
         asked_at = "" if mark is None else mark["replied_at"]
-        for record in read_ended_calls((), acting):
+        for record in read_ended_calls((), effects):
             yield from self.journal.keep_effect(request.runtime.config, record, asked_at)
 
     def note_call(self, call: ToolCall, effect: Effect, told: str | None = None) -> None:

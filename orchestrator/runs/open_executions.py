@@ -10,7 +10,6 @@ from typing import Any, Final, cast
 
 from langgraph.types import StateSnapshot
 
-from agents.loop.effects import list_earlier_replies
 from orchestrator.judging.executor_tools import ExecutorTools
 from orchestrator.planning.parallel import apply_update
 from orchestrator.retry.attempt_records import build_record, list_effects
@@ -19,7 +18,7 @@ from orchestrator.runs.reader import find_execution, list_graphs
 from orchestrator.runs.resume import Resumption
 from orchestrator.runtime.bounded_call import Raised, Spent
 from orchestrator.runtime.call_recorder import read_stored_reply, sum_calls
-from orchestrator.runtime.call_records import read_ended_calls
+from orchestrator.runtime.call_records import list_earlier_replies, read_ended_calls
 from orchestrator.runtime.stored_calls import CHANNEL
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import (

@@ -21,8 +21,7 @@ from langgraph.errors import GraphInterrupt
 from langgraph.types import StreamWriter
 
 from agents.errors import CallHaltedError
-from agents.loop.decisions import read_call_id
-from agents.loop.effects import Effect, list_earlier_replies
+from agents.loop.effects import Effect, read_call_id
 from agents.loop.read_back import PREFIX as READ_BACK
 from agents.models.model_call import read_cut_off
 from agents.models.ollama import NUM_CTX
@@ -35,6 +34,7 @@ from orchestrator.runtime.call_records import (
     ModelCall,
     build_withheld,
     list_calls,
+    list_earlier_replies,
     read_effect,
     read_tool_calls,
     read_tool_output,

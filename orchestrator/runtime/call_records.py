@@ -11,8 +11,7 @@ from langchain_core.messages.ai import UsageMetadata
 from typing_extensions import TypedDict
 
 from agents.credentials.masking import mask_keys
-from agents.loop.decisions import read_call_id
-from agents.loop.effects import NOT_ENDED, Effect, list_outputs
+from agents.loop.effects import NOT_ENDED, Effect, list_outputs, read_call_id, read_reply_mark
 from agents.loop.tool_answers import read_answer, read_invalid_call
 from agents.models.server_errors import ADVICE
 from agents.parsing.end_reasons import find_cut_off
@@ -175,3 +174,10 @@ def read_tool_output(output: object) -> tuple[str | None, str | None]:
         return format_text(output), None
     text = plain_text(answer.text)
     return (None, mask_keys(text)) if answer.status == "error" else (text, None)
+
+
+def list_earlier_replies(messages: Sequence[BaseMessage], execution: str) -> list[tuple[str, AIMessage]]:
+    """Lists the replies that other executions got, with the names of their models."""
+    replies = [message for message in messages if isinstance(message, AIMessage)]
+    marked = [(read_reply_mark(reply), reply) for reply in replies]
+    return [(mark["model"], reply) for mark, reply in marked if mark and mark["execution"] != execution]

@@ -9,7 +9,6 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -21,6 +20,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, PendingWrite
 from agents.loop.call_marks import CallMarks, Mark, add_mark, sum_marks
 from agents.loop.effects import NOT_ENDED, utc_now
 from agents.loop.langgraph_internals import find_checkpoint, read_config, read_task_id
+from agents.loop.tool_arguments import is_watched
 from agents.sync import Call, Conversation, find_running_loop, run_conversation
 from orchestrator.errors import StoreError
 from orchestrator.state.records import ToolCallRecord
@@ -29,8 +29,6 @@ CHANNEL: Final = "executor_calls"
 """The channel of the calls among the pending writes of a checkpoint. No node reads it."""
 _EFFECTS: Final = "agent_effects"
 """The channel of the effects of agents within a tool or a node of the executor, which ask by themselves."""
-STORED_BY_AGENT: Final[ContextVar[bool]] = ContextVar("stored_by_agent", default=False)
-"""Whether a call is under way that its agent has stored, with all calls within it."""
 _EXECUTION: Final = "execution"
 """The id of the marks of an execution, which is asked about like a call."""
 
@@ -75,7 +73,7 @@ class CallJournal:
         Raises:
             StoreError: The store cannot be written to.
         """
-        if STORED_BY_AGENT.get():
+        if is_watched():
             return
         if (loop := find_running_loop()) is not None and getattr(self.saver, "loop", None) is loop:
             raise StoreError(
