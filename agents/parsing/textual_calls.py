@@ -36,9 +36,10 @@ _LABEL: Final = (
     r"(?:[^\w\n]*\n\W*(?:{arguments})\w*\W*[:=]|\[(?!(?:{names})\])[^\]\n]*\])"
 )
 """A word for calls before the name of a tool, with the arguments in the next line or in brackets."""
-_REACT: Final = re.compile(
-    r"""^[^\w\n]*action(?:[ _]\d+)?[^\w\n]*:[^\w\n]*(?P<name>[\w.-]+)
-      (?: \[[^\]\n]*\]\W*\Z | [^\w\n]*\n\W*action[ _]input[^\w\n]*: )""",
+_UNKNOWN: Final = re.compile(
+    r"""^[^\w\n]*action(?:[ _]\d+)?[^\w\n]*:[^\w\n]*(?P<action>[\w.-]+)
+      (?: \[[^\]\n]*\]\W*\Z | [^\w\n]*\n\W*action[ _]input[^\w\n]*: )
+    | ^(?:assistant\s+)?(?:to=)?functions\.(?P<function>[\w-]+)(?::\d+)?\s*(?:json\s*)?\{""",
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 _KEYS: Final = re.compile(r"(?:name|action|tool|function) (?:arg(?:ument)?s|(?:action|tool)_(?:input|args))")
@@ -106,13 +107,13 @@ def _find_label(text: str, tools: Parameters) -> str | None:
 
 
 def _find_unknown(text: str) -> str | None:
-    """Finds the call of a tool that may not exist: an object and nothing else, or ReAct's last lines."""
+    """Finds the call of a tool that may not exist: an object and nothing else, or a line as in ReAct."""
     value = load_json(unwrap_fence(text))
     if isinstance(value, dict) and _KEYS.fullmatch(" ".join(value)):
         name, args = value.values()
         return name if isinstance(name, str) and isinstance(args, Mapping) else None
-    call = _REACT.search(_hide_code(text))
-    return call["name"] if call and not _is_explained(text[: call.start()]) else None
+    call = _UNKNOWN.search(_hide_code(text))
+    return call[call.lastgroup or 0] if call and not _is_explained(text[: call.start()]) else None
 
 
 def _hide_code(text: str) -> str:

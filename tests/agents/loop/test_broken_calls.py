@@ -69,6 +69,7 @@ UNMADE = {
     "nothing but a reason": ModelReply(reason="tool_calls"),
     "an old call": ModelReply(reason="function_call", more=OLD_CALL),
     "an old call beside a text": ModelReply("I noted it.", reason="stop", more=OLD_CALL),
+    "a call of no tool as text": ModelReply("Thought: I settle it.\nAction: settle[Ada]"),
     "a call as text": ModelReply('functions.note:0{"text": "a"}'),
 }
 BROKEN = {

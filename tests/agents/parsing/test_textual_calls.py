@@ -85,6 +85,8 @@ CALLS = {
     "an element with its text behind it": "I pay.\n<tool>pay</tool><tool_input>Ada</tool_input>",
     "ReAct with an unknown tool": "Thought: I settle it.\nAction: settle[Ada, 5]",
     "ReAct with an unknown tool and a text": "**Action:** settle\n**Action Input:** Ada\nObservation: done",
+    "Kimi with an unknown tool": 'functions.settle:0{"to": "Ada"}',
+    "gpt-oss with an unknown tool": 'I settle it.\nassistant to=functions.settle json {"to": "Ada"}',
     "ReAct's own end": "Thought: I know it.\nAction: Finish[Ada]",
     "an object with an unknown tool": '{"name": "settle", "arguments": {"to": "Ada"}}',
     "a fenced object with an unknown tool": f'{FENCE}\n{{"action": "settle", "action_input": {{}}}}\n{FENCE}',
@@ -141,6 +143,7 @@ ANSWERS = {
     "an action with a condition": "Action: restart[now]\nThen wait.",
     "an action in words": "Action: restart the server [now]",
     "an action and its input": "Action: restart\nInput: none",
+    "a namespace": "functions.settle is a function of the library {see below}",
     "a model with parameters": '{"name": "linear", "parameters": {"slope": 1}}',
     "an error": "I could not delete /x: permission denied.",
 }
