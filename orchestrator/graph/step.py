@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Final, TypeAlias
 
 from langchain_core.runnables import Runnable
@@ -316,10 +317,11 @@ def _select_changes(state: OrchestratorState, update: StateUpdate) -> StateUpdat
 
     A store writes a row for each field.
     """
-    new = update.get("results")
-    if isinstance(new, list) and new:
-        update = {**update, "effects": list_effects(merge_records(state["results"], [new]))}
     known: StateUpdate = {**state}
+    new = {name: update[name] for name in ("results", "synthesis") if isinstance(update.get(name), list)}
+    if any(new.values()):
+        merged = (merge_records(known[name], [new.get(name, [])]) for name in ("results", "synthesis"))
+        update = {**update, "effects": list_effects(chain.from_iterable(merged))}
     return {
         name: value
         for name, value in update.items()

@@ -105,4 +105,4 @@ def join_states(states: Sequence[tuple[str, OrchestratorState]]) -> Orchestrator
         "underway": NOTHING_UNDERWAY,
     }
     joined = apply_update(state, update)
-    return {**joined, "effects": list_effects(joined["results"])}
+    return {**joined, "effects": list_effects([*joined["results"], *joined["synthesis"]])}

@@ -208,7 +208,7 @@ def complete_state(snapshot: StateSnapshot, state: OrchestratorState) -> Orchest
         if (stored := find_execution(own)) is not None:
             place = CallOrigin(step_index=current_index(each), attempt=len(current_records(each)) + 1)
             effects += list_open_effects(place, stored["effects"], stored[CHANNEL])
-    listed = [*list_effects(records["results"]), *effects]
+    listed = [*list_effects([*records["results"], *records["synthesis"]]), *effects]
     return cast("OrchestratorState", {**state, **records, "effects": listed})
 
 

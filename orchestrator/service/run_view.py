@@ -98,7 +98,9 @@ def find_last_answer(state: OrchestratorState) -> HumanAnswer | None:
 
 def list_effects_under_way(state: OrchestratorState) -> list[EffectRecord]:
     """Lists the effects of executions that have no record yet."""
-    recorded = {(record["step_index"], record["attempt"]) for record in state["results"]}
+    recorded = {
+        (record["step_index"], record["attempt"]) for record in (*state["results"], *state["synthesis"])
+    }
     return [each for each in state["effects"] if (each["step_index"], each["attempt"]) not in recorded]
 
 

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage
+from langchain_core.tools import StructuredTool
 from langgraph.graph import START, MessagesState, StateGraph
 
 from agents import ActingTool, EffectsMiddleware, ExecutionAgent
@@ -162,3 +163,21 @@ def test_a_run_is_cancelled_with_the_effects_of_an_agent_within_the_executor(ope
 
     assert effects(cancelled(opened, orchestrator)) == [(0, "refund", "acted")]
     check_refused(orchestrator)
+
+
+class Writer(ExecutionAgent):
+    """An executor whose answer is written by a program that sends it."""
+
+    def synthesize(self, task, results):
+        return StructuredTool.from_function(send).invoke({"to": "Ada"})
+
+
+def test_the_effects_of_a_program_that_writes_the_answer_are_among_those_of_the_run(opened):
+    executor = Writer(model(calls(REFUND), "done"), [refund])
+    orchestrator = build(
+        opened, ["one", "two"], executor, acting_tools={"refund": ActingTool(repeat="allow")}
+    )
+    state = orchestrator.run("x", "thread")
+
+    assert effects(state) == [(0, "refund", "acted"), (1, "refund", "acted"), (2, "send", "acted")]
+    assert effects(opened.history.show("thread").state) == effects(state)
