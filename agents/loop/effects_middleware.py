@@ -310,7 +310,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
             lost = asked
         self._note_history(request.state)
         starts = {} if intent is None or not lost else note_lost(gate, call, intent, lost)
-        yield from gate.keep_effects(request, {str(call["id"]): effect})
+        yield from gate.keep_effects(request, {} if use.only_reads else {str(call["id"]): effect})
         gate.note_begun(request, is_begun=True)
         with watch_tool(call) as watch:
             try:

@@ -23,6 +23,11 @@ def refund(order: str) -> str:
     return f"refunded {order}"
 
 
+def get_order(order: str) -> str:
+    """Read an order."""
+    return f"order {order} is open"
+
+
 def send(to: str) -> str:
     """Send a mail."""
     return f"sent to {to}"
@@ -120,9 +125,14 @@ STRICT = {"refund": ActingTool(), "send": ActingTool(approve=True)}
 
 
 def lead(place, asks):
-    """A graph whose agent refunds an order within a tool or a node, and that asks there or afterwards."""
-    own = [calls(REFUND), *([calls(SEND)] if asks == "inside" else []), "done"]
-    inner = create_agent(model(*own), [refund, send], middleware=[EffectsMiddleware(STRICT)])
+    """A graph whose agent reads and refunds an order within a tool or a node, and that asks then."""
+    own = [
+        calls(("get_order", {"order": "7"})),
+        calls(REFUND),
+        *([calls(SEND)] if asks == "inside" else []),
+        "done",
+    ]
+    inner = create_agent(model(*own), [get_order, refund, send], middleware=[EffectsMiddleware(STRICT)])
 
     def delegate(task: str) -> str:
         """Give a task to a helper."""

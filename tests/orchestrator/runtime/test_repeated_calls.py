@@ -127,6 +127,25 @@ def test_steps_of_a_parallel_plan_make_a_call_once(subtests):
             assert [gate for _, gate in list_outcomes(state)] == [None, "reused", "reused"]
 
 
+def test_steps_of_a_parallel_plan_know_each_others_calls_if_a_contract_bounds_them(subtests):
+    expected = {"expected_trajectory": [{"name": "pay", "args": {"to": "Ada", "euros": 1.0}}]}
+    for contract, times in [
+        ({"checks": [{"check": "tool_calls", "tool": "pay", "max": 1}]}, 1),
+        ({"checks": [{"check": "tool_calls", "tool": "pay", "exactly": 1}]}, 1),
+        ({**expected, "trajectory": {"acting_tools": ["pay"]}}, 1),
+        ({**expected, "trajectory_match_mode": "subset"}, 1),
+        ({"checks": [{"check": "tool_calls", "tool": "send", "max": 1}]}, 3),
+    ]:
+        with subtests.test(contract=contract):
+            office = Office()
+            reply = lambda messages: PAY if len(messages) == 2 else "done"  # noqa: E731
+            options = {"acting_tools": {"pay": ActingTool(repeat="allow")}, "contract": contract}
+            plan = [{"step": f"step {at}", "needs": []} for at in range(3)]
+            build(office, reply=reply, plan=plan, **options)[0].run("x")
+
+            assert office.done == ["pay Ada 1.0"] * times
+
+
 # ------------------------------------------------------------------- it is unknown what a call did
 
 
