@@ -94,7 +94,8 @@ def executor_node(executor: ExecutorMethods, contracts: Contracts, settings: Set
         before = cast("OrchestratorState", {**state, **compressed})
         started_at, request = datetime.now(UTC).isoformat(), build_request(before, step, executions, policy)
         can_ask_now = can_ask and run.interruptible
-        journal = await open_journal(executor.tools.complete_call, is_new=run.is_new)
+        complete = executor.tools.complete_call
+        journal = await open_journal(complete, is_new=run.is_new) if run.interruptible else None
         gate = _build_gate(executor.tools, before, place, run, demands, journal=journal, can_ask=can_ask_now)
         schema, task = contracts.find_schema(state), describe_task(before, index, step)
         # The calls of a graph are in its state.
@@ -106,10 +107,10 @@ def executor_node(executor: ExecutorMethods, contracts: Contracts, settings: Set
         ):
             wait_for_server(called.message)
         mode = supervision_mode(state, default_mode)
-        calls = [executor.tools.complete_call(each) for each in called.spent.tool_calls]
+        calls = [complete(each) for each in called.spent.tool_calls]
         record: Attempt = {
             **build_record(before, step, place, called, request, started_at, mode),
-            "tool_calls": [*gate.list_missing(calls), *calls],
+            "tool_calls": calls if journal is None else [*journal.list_missing(calls), *calls],
         }
         update = _end_execution(before, record, called, run)
         for ended in update["results"]:

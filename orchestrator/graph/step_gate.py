@@ -170,11 +170,7 @@ class RunGate(CallGate):
 
     def _list_current(self) -> list[ToolCallRecord]:
         made = read_recorder().list_tool_calls()
-        return [*self.list_missing(made), *made]
-
-    def list_missing(self, made: Sequence[ToolCallRecord]) -> list[ToolCallRecord]:
-        """Lists the stored effects of agents within the executor that are not among its calls."""
-        return [] if self.journal is None else [*self.journal.list_missing(made)]
+        return made if self.journal is None else [*self.journal.list_missing(made), *made]
 
     def _list_made(self) -> Iterator[tuple[CallOrigin, ToolCallRecord]]:
         for record in self.state["results"]:
