@@ -153,7 +153,8 @@ class ExecutorTools:
             for call in record["tool_calls"]
             if (read := call.get("read_back")) is not None and read["error"] is not None
         ]
-        warnings = [*map(describe_repeat, sorted(repeated)), *unread]
+        told = [describe_repeat(name, is_known=name in (self.known or (name,))) for name in sorted(repeated)]
+        warnings = [*told, *unread]
         return [f"step {record['step_index'] + 1}: {each}" for each in warnings]
 
     def _is_guess(self, call: ToolCallRecord) -> bool:
@@ -168,11 +169,21 @@ class ExecutorTools:
         return call["name"] == other["name"] and describe(call["args"]) in map(describe, known)
 
 
-def describe_repeat(name: str) -> str:
-    """Returns a sentence about a tool that acts by its name alone, and was called as before."""
+def describe_repeat(name: str, *, is_known: bool = True) -> str:
+    """Returns a sentence about a tool that acts by its name alone, and was called as before.
+
+    Args:
+        name: The tool.
+        is_known: Whether ``acting_tools`` may name it; that of an agent within a tool is stated there.
+    """
+    option = (
+        f"acting_tools=[{name!r}]"
+        if is_known
+        else f"its agent EffectsMiddleware([{name!r}]), as create_agent takes it,"
+    )
     return (
         f"{name} was called as before, which may have acted twice; "
-        f"give acting_tools=[{name!r}] to prevent it, or acting_tools=[] if it does not act"
+        f"give {option} to prevent it, or acting_tools=[] if it does not act"
     )
 
 

@@ -67,6 +67,24 @@ def test_a_retry_warns_of_a_call_that_was_made_again_since_only_its_name_says_th
             assert (len(office.done), " ".join(state["warnings"])[: len(made_twice)]) == (times, warned)
 
 
+def test_a_retry_warns_of_a_call_of_an_agent_in_a_tool_with_the_middleware_that_prevents_it():
+    office = Office()
+    model = ScriptedChatModel([PAY, "paid", PAY, "paid"])
+    inner = create_agent(model, office.tools(), middleware=[EffectsMiddleware()])
+
+    def delegate(task: str) -> str:
+        """Hand the work on."""
+        return inner.invoke({"messages": [("user", task)]})["messages"][-1].text
+
+    given = ask(("delegate", {"task": "pay"}))
+    options = {"acting_tools": None, "monitor": FakeMonitor(refuse(), accept())}
+    state = build([delegate], given, "hm", given, "done", **options)[0].run("x")
+
+    [warning] = state["warnings"]
+    assert len(office.done) == 2
+    assert "give its agent EffectsMiddleware(['pay']), as create_agent takes it, to prevent it" in warning
+
+
 def test_an_answer_that_is_reused_twice_names_the_attempt_that_made_the_call():
     office, verdicts = Office(), FakeMonitor(refuse(), refuse(), accept())
     state = build(office, PAY, "hm", PAY, "hm", PAY, "done", monitor=verdicts)[0].run("x")
