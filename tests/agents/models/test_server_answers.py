@@ -214,6 +214,7 @@ FAILED = {
     "a choice of an event": encode([
         b'data: {"choices": [{"delta": {"content": ""}, "error": {"message": "%s"}}]}\n\n' % WORDS.encode()
     ]),
+    "a text in Latin-1": encode(b"D\xe9sol\xe9: " + WORDS.encode()),
     "a page": encode(b"<title>Sign in</title>" + WORDS.encode(), 200, {"Content-Type": "text/html"}),
 }  # fmt: skip
 
