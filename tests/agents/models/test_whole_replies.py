@@ -12,7 +12,7 @@ from langchain_core.exceptions import ModelConnectionError
 from langchain_core.language_models import BaseChatModel
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk
-from langchain_core.outputs import ChatGenerationChunk
+from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_openai import ChatOpenAI
 
 from agents import (
@@ -20,6 +20,7 @@ from agents import (
     EffectsMiddleware,
     ExecutionAgent,
     ModelRefusedError,
+    ModelUnavailableError,
     TransportRetry,
 )
 from agents.models.server_errors import is_transient
@@ -333,6 +334,16 @@ class LenientModel(GenericFakeChatModel):
     def _stream(self, *args: object, **kwargs: object):
         call = {"name": "remove", "args": None, "id": "c0", "index": 0, "type": "tool_call_chunk"}
         yield ChatGenerationChunk(message=AIMessageChunk("", tool_call_chunks=[call]))
+
+
+class Silent(GenericFakeChatModel):
+    def _generate(self, *_: object, **__: object) -> ChatResult:
+        return ChatResult(generations=[])
+
+
+def test_a_result_of_any_provider_without_a_reply_is_told():
+    with pytest.raises(ModelUnavailableError, match="the answer has no reply"):
+        BaseAgent(Silent(messages=iter(())), transport_retry=AT_ONCE).invoke("x")
 
 
 def test_a_call_without_arguments_of_a_provider_that_need_not_say_its_end_is_made():
