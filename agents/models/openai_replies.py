@@ -370,5 +370,6 @@ def _read_texts(message: object) -> dict[str, str]:
 def _read_thoughts(message: object) -> dict[str, object]:
     """Returns the thoughts of a message, and their signatures by the ids of its calls."""
     calls = (message.get("tool_calls") or ()) if isinstance(message, Mapping) else ()
-    signed = {call.get("id"): {_SIGNATURE: call[_SIGNATURE]} for call in calls if call.get(_SIGNATURE)}
+    named = [call for call in calls if call.get("id") and call.get(_SIGNATURE)]
+    signed = {call["id"]: {_SIGNATURE: call[_SIGNATURE]} for call in named}
     return {**_read_texts(message), **({_SIGNATURE: signed} if signed else {})}

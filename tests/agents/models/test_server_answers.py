@@ -308,6 +308,11 @@ def test_faults_of_both_families_of_clients_may_pass(subtests, package):
         with subtests.test(kind):
             assert is_transient(raised_by(package, kind))
     assert not is_transient(package.InvalidURL("x"))
+    request, unread = (
+        package.Request("POST", "http://127.0.0.1:1"),
+        package.Response(503, content=iter([b"x"])),
+    )
+    assert is_transient(package.HTTPStatusError("a fault", request=request, response=unread))
 
 
 class CutStream(httpx2.SyncByteStream):
