@@ -59,8 +59,6 @@ _ENDING: Final = frozenset({"BaseChatOpenAI", "ChatAnthropic", "ChatOllama"})
 
 Ollama's client streams each reply, and reports no error for a connection that is closed in the middle.
 """
-_CALL_PARTS: Final = ("tool_use", "input_json_delta", "function_call", "tool_call", "tool_call_chunk")
-"""Types of the parts of a content that are calls."""
 LARGEST: Final = 20_000_000
 """Greatest number of characters of a reply: more than any model writes."""
 
@@ -333,15 +331,10 @@ def _find_broken(name: str | None, written: str) -> str | None:
 def _drop_calls(reply: M) -> M:
     """Returns a reply without its calls, which were written before the provider blocked it."""
     message = cast("AIMessage", reply)
-    content, more = message.content, message.additional_kwargs
+    more = message.additional_kwargs
     names = {"tool_calls", "invalid_tool_calls", "tool_call_chunks"} & type(message).model_fields.keys()
     kept = {name: more[name] for name in more if name not in ("tool_calls", "function_call")}
-    update: dict[str, object] = {"additional_kwargs": kept, **{name: [] for name in names}}
-    if isinstance(content, list):
-        update["content"] = [
-            each for each in content if isinstance(each, str) or each.get("type") not in _CALL_PARTS
-        ]
-    return cast("M", message.model_copy(update=update))
+    return cast("M", message.model_copy(update={"additional_kwargs": kept, **{name: [] for name in names}}))
 
 
 def _require_end(report: Mapping[str, object], *, must_end: bool) -> str | None:

@@ -415,6 +415,8 @@ def test_calls_of_the_responses_api_with_doubtful_ids_are_made_and_sent_back_wit
     calls = {each["call_id"]: each["arguments"] for each in sent if each["type"] == "function_call"}
     answers = {each["call_id"]: each["output"] for each in sent if each["type"] == "function_call_output"}
     assert [each["type"] for each in sent].count("function_call") == 4
+    # The request, and the text of each reply in its place.
+    assert [each["type"] for each in sent].count("message") == (1 if is_stream else 3)
     assert {call: f"found {json.loads(given)['query']}" for call, given in calls.items()} == answers
     ids = [each["id"] for each in sent if each.get("id")]
     assert len(ids) == len({*ids})

@@ -239,6 +239,7 @@ PASSING = {
     "an end with an error": write_body("openai", ModelReply("Hel", reason="error")),
     "no choices": {"id": "x", "object": "chat.completion"},
     "nothing": b"",
+    "a list": [{"error": {"message": "Provider returned error"}}],
 }
 
 
