@@ -44,6 +44,17 @@ _QUOTES: Final = {"\\'": "'", '"': '\\"'}
 _UNESCAPED: Final = re.compile(r"""\\(?:[^"\\/bfnrtu]|u(?![0-9a-fA-F]{4}))""")
 """A backslash that JSON forbids, since it stands for itself."""
 _DRIVE: Final = re.compile(r"\b[A-Za-z]:\\(?!\\)")
+_SHOWN: Final = (
+    rf"(?: {_STRINGS} | -?\d[\d.]*+(?!\w) | \[[^\[\]]*+\] | {{[^{{}}]*+}} | <[^<>]*+>"
+    r" | [A-Za-z_][\w.]*+(?:\([^()]*+\))?+ )"
+)
+"""A value as Python shows it."""
+_FIELD: Final = re.compile(rf"([A-Za-z_]\w*+)=({_SHOWN})", re.VERBOSE)
+_RECORD: Final = re.compile(
+    rf"(?:[A-Za-z_][\w.]*+\()?+ ( \w++={_SHOWN} (?: ,?\s++ \w++={_SHOWN} )*+ ) \)?+", re.VERBOSE
+)
+_PLAIN: Final = re.compile(r"""["'\[{\d-]|(?:None|True|False)$""")
+"""The beginning of a value that JSON has, too."""
 _BACKSLASH: Final = re.compile(r'\\["\\]|(\\)')
 
 
@@ -148,6 +159,18 @@ def read_beginning(text: str) -> object:
         return from_json(replace_surrogates(_spell_as_json(text)), allow_partial="trailing-strings")
     except ValueError:
         return None
+
+
+def read_record(text: str) -> dict[str, object] | None:
+    """Reads an object as Python or pydantic shows it: ``Refund(id='7', error=None)``, ``id='7' error=None``.
+
+    Returns:
+        Its fields; None for another text.
+    """
+    if (record := _RECORD.fullmatch(text.strip())) is None:
+        return None
+    fields = _FIELD.findall(record[1])
+    return {name: read_beginning(shown) if _PLAIN.match(shown) else shown for name, shown, *_ in fields}
 
 
 def _decode(text: str, *, any_case: bool) -> object:

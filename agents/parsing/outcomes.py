@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from agents.parsing.loose_json import load_json, read_beginning, unwrap_fence
+from agents.parsing.loose_json import load_json, read_beginning, read_record, unwrap_fence
 from agents.parsing.prose_outcomes import (
     AFFIRMATION,
     CONFIRMATION,
@@ -152,7 +152,7 @@ def _load(text: str) -> object:
     """Reads an object, a list or a text that is written as JSON, or as Python writes it; None for prose."""
     document = unwrap_fence(text)
     if not _DOCUMENT.match(document):
-        return None
+        return read_record(document)
     # Python writes other quotation marks than JSON, and recorders cut long answers.
     return load_json(document) if document[0] == '"' else read_beginning(document)
 
@@ -315,6 +315,8 @@ def _read_denied(tool: str, name: str, *, is_status: bool) -> Outcome:
     """Reads a field whose value is false or no: "acted" if that says nothing against an act."""
     if has_past_form(tool, name) or name in _WHOLE_STATES:
         return "refused"
+    if any(has_past_form(verb, name) for verb in ENDING_VERBS):
+        return "acted"  # it was not undone
     if name in _STAYS_FALSE and ENDING_VERBS & {*split_name(tool)}:
         return "unknown"
     if is_status:

@@ -107,10 +107,10 @@ def executor_node(executor: ExecutorMethods, contracts: Contracts, settings: Set
         ):
             wait_for_server(called.message)
         mode = supervision_mode(state, default_mode)
-        calls = [complete(each) for each in called.spent.tool_calls]
+        made = called.spent.tool_calls if journal is None else journal.join_calls(called.spent.tool_calls)
         record: Attempt = {
             **build_record(before, step, place, called, request, started_at, mode),
-            "tool_calls": calls if journal is None else [*journal.list_missing(calls), *calls],
+            "tool_calls": [complete(each) for each in made],
         }
         update = _end_execution(before, record, called, run)
         for ended in update["results"]:

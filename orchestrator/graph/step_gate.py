@@ -159,18 +159,20 @@ class RunGate(CallGate):
 
     def note_history(self, messages: Sequence[BaseMessage], effects: Mapping[str, Effect]) -> None:
         """Records the calls before a crash, and those that a middleware answered in place of a tool."""
+        stored = () if self.journal is None else self.journal.effects
+        known = {each.get("id") for each in stored}
         answered = {
             str(call["id"]): build_effect(call, decision, self.execution)
             for reply in messages
             if isinstance(reply, AIMessage) and read_reply_mark(reply) is not None
             for call, decision in list_answered(reply, messages, effects)
-            if self.tools.describe(call["name"]).kind == "acting"
+            if self.tools.describe(call["name"]).kind == "acting" and call["id"] not in known
         }
         read_recorder().restore_calls(messages, {**answered, **effects}, self.execution)
 
     def _list_current(self) -> list[ToolCallRecord]:
         made = read_recorder().list_tool_calls()
-        return made if self.journal is None else [*self.journal.list_missing(made), *made]
+        return made if self.journal is None else self.journal.join_calls(made)
 
     def _list_made(self) -> Iterator[tuple[CallOrigin, ToolCallRecord]]:
         for record in self.state["results"]:
@@ -195,9 +197,7 @@ async def execute_again(
     try:
         if doubtful and journal.marks.starts > 0:
             answer = await _ask_to_repeat(journal, replace(gate, doubtful=doubtful))
-            made = [
-                ToolCallRecord(**{**each, "answer": answer}) if each in doubtful else each for each in made
-            ]
+            made = [_add_answer(each, answer) if each in doubtful else each for each in made]
             if answer["answer"] == "correct":
                 return answer["text"]
     finally:
@@ -209,6 +209,14 @@ async def execute_again(
     except GraphInterrupt:
         await journal.mark("paused")
         raise
+
+
+def _add_answer(call: ToolCallRecord, answer: HumanAnswer) -> ToolCallRecord:
+    """Returns the call with the answer of a person, who states what a call has done that did not end."""
+    answered: ToolCallRecord = {**call, "answer": answer}
+    if answer["answer"] != "correct" or call.get("outcome") != "unknown":
+        return answered
+    return {**answered, "outcome": "stated", "result": answer["text"], "error": None}
 
 
 async def _ask_to_repeat(journal: CallJournal, gate: RunGate) -> HumanAnswer:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -102,13 +101,17 @@ class CallJournal:
             write = self.place, [(_EFFECTS, record)], f"{read_task_id(self.config)}-{asked_at}|{end}"
             yield Call(partial(self.saver.put_writes, *write), partial(self.saver.aput_writes, *write))
 
-    def list_missing(self, made: Sequence[ToolCallRecord]) -> Iterator[ToolCallRecord]:
-        """Yields the stored effects that are not among others: an agent that goes on has its earlier ones."""
-        known = Counter(map(_read_identity, made))
-        for each in self.effects:
-            if not known[_read_identity(each)]:
-                yield each
-            known[_read_identity(each)] -= 1
+    def join_calls(self, made: Sequence[ToolCallRecord]) -> list[ToolCallRecord]:
+        """Returns the calls of the execution with the stored effects.
+
+        An agent that goes on has its earlier calls; of one that has ended, only the messages may be left.
+        """
+        left, joined = [*self.effects], list[ToolCallRecord]()
+        for call in made:
+            found = (at for at, each in enumerate(left) if _identify(each) == _identify(call))
+            stored = call if (at := next(found, None)) is None else left.pop(at)
+            joined.append(call if "outcome" in call else stored)
+        return [*left, *joined]
 
     async def mark(self, mark: Mark, answers: int = 0) -> None:
         """Stores a mark of this start of the execution."""
@@ -120,7 +123,7 @@ def _read_place(config: RunnableConfig) -> str:
     return str(config["configurable"].get("checkpoint_ns", ""))
 
 
-def _read_identity(call: ToolCallRecord) -> tuple[object, str]:
+def _identify(call: ToolCallRecord) -> tuple[object, str]:
     return call.get("id"), json.dumps([call["name"], call["args"]], sort_keys=True)
 
 

@@ -38,6 +38,8 @@ REFUSED = [
     '{"parcels": [{"ok": false}]}', '{"data": {"createShipment": {"userErrors": [{"message": "late"}]}}}',
     '[{"shipment": {"label": {"ok": false}}}]',
     '{"errors": 0, "error_message": "the account is locked"}', '{"error_code": "E1234"}',
+    "status='declined' reason='late'", "Shipment(ok=False, fee=Decimal('4.0'))",
+    "success=False errors=['late']",
     '{"acknowledged": false}', '{"completed": false, "reason": "late"}',
     '{"status": "carrier_busy", "job": null}',
     '{"errorMessages": ["no postcode"]}', '{"error_fields": {"zip": "missing"}, "label": null}',
@@ -49,6 +51,9 @@ REFUSED = [
     "<html><title>Access denied</title></html>",
 ]  # fmt: skip
 ACTED = [
+    "status='shipped' error=None", "Shipment(id='7', status='shipped', errors=[])",
+    "shipped=True failed=False",
+    "state=<State.NEW: 'new'> error='' fee=Decimal('4.0')", '{"status": "shipped", "cancelled": false}',
     "OK", "ok.", "Okay, done!", "yes", "true", "Success", "shipped", "Shipped 3 parcels",
     "Parcel 7 was shipped.", "parcel created", "Label printed, 0 errors", "Shipped without any errors.",
     "no errors; parcel queued", "Shipped parcel with note 'Error: 500'",

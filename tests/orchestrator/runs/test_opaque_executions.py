@@ -202,16 +202,19 @@ async def test_a_second_start_that_is_cut_off_is_asked_about_again():
 
 
 async def test_the_result_of_the_step_can_be_stated_or_its_second_start_denied(subtests):
-    for word, end, result in [("correct", None, "sent by hand"), ("halt", "denied", "")]:
+    for word, end, result, known in [
+        ("correct", None, "I have sent it.", "stated"),
+        ("halt", "denied", "", "unknown"),
+    ]:
         with subtests.test(word=word):
             office = Office("send", hang="send")
             orchestrator = await interrupted(office)
             await orchestrator.aresume("thread")
-            answer = {"answer": word, "text": "sent by hand", "answered_by": "Ada"}
+            answer = {"answer": word, "text": "I have sent it.", "answered_by": "Ada"}
             state = await orchestrator.aresume("thread", answer)
 
             assert (failure_kind(state), state["results"][0]["result"]) == (end, result)
-            assert (office.done, effects(state)) == (["send one"], [(0, "send", "unknown")])
+            assert (office.done, effects(state)) == (["send one"], [(0, "send", known)])
             assert state["results"][0]["report"] is not None
 
 

@@ -166,6 +166,25 @@ def test_the_effects_of_an_agent_within_the_executor_outlive_the_process(backend
     assert [call["name"] for call in state["question"]["tool_calls"]] == ["refund"]
 
 
+def test_an_agent_beside_the_one_that_asks_keeps_its_effects_when_it_has_ended(backend):
+    def build_beside(opened):
+        middleware = [EffectsMiddleware(STRICT)]
+        desk, post = (
+            create_agent(model(calls(call), "done"), [refund, send], middleware=middleware)
+            for call in (REFUND, SEND)
+        )
+        graph = StateGraph(MessagesState).add_node("desk", desk).add_node("post", post)
+        return build(opened, ["one"], graph.add_edge(START, "desk").add_edge(START, "post").compile())
+
+    with backend.open() as opened:
+        waiting = build_beside(opened).run("x", "thread")
+        assert effects(waiting) == [(0, "refund", "acted")]
+    with backend.open() as opened:
+        state = build_beside(opened).resume("thread", {"answer": "approve"})
+
+    assert {*effects(state)} == {(0, "refund", "acted"), (0, "send", "acted")}
+
+
 @pytest.mark.parametrize("place", ["tool", "node"])
 def test_a_run_is_cancelled_with_the_effects_of_an_agent_within_the_executor(opened, place):
     orchestrator = build(opened, ["one"], lead(place, "inside"))
