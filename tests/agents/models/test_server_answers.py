@@ -129,6 +129,7 @@ FOREIGN = {
     "a page": (200, LOGIN, {"Content-Type": "text/html"}, "Sign in to go on"),
     "another service": (404, {"detail": "Not Found"}, {}, "Not Found"),
     "a text": (200, b"SSH gateway", {}, "SSH gateway"),
+    "a text on its inputs": (200, b"The maximum input is one line", {}, "The maximum input is one line"),
     "a service without the method": (405, b"405 method not allowed", {}, "method not allowed"),
 }
 
