@@ -8,6 +8,7 @@ import time
 
 import httpx
 import httpx2
+import openai
 import pytest
 from langchain_core.language_models import BaseChatModel
 from langchain_openai import ChatOpenAI
@@ -314,6 +315,12 @@ def test_faults_of_both_families_of_clients_may_pass(subtests, package):
         package.Response(503, content=iter([b"x"])),
     )
     assert is_transient(package.HTTPStatusError("a fault", request=request, response=unread))
+
+
+def test_an_error_of_a_stream_that_a_client_read_by_itself_may_pass():
+    request = httpx2.Request("POST", "http://127.0.0.1:1")
+    for body in ("the upstream is gone", {"message": "the upstream is gone"}):
+        assert is_transient(openai.APIError("gone", request, body=body))
 
 
 class CutStream(httpx2.SyncByteStream):
