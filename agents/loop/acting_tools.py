@@ -43,8 +43,8 @@ class ActingTool:
             that returns True, False or None; an error in it is logged, and counts as None. Default: the
             words and fields of the answer decide.
         read_back: A tool that only reads, by its name, or a function. It is asked after the call with the
-            arguments of the same names. If the answer of the call does not say that it acted, ``succeeded``
-            is compared with the answer of this tool.
+            arguments of the same names, and ``succeeded`` is compared with its answer: it confirms a call
+            whose own answer leaves open whether it acted, and one that says otherwise makes it unknown.
 
     Raises:
         ValueError: A value is not accepted.
@@ -79,9 +79,16 @@ class ActingTool:
         is_denied = acted is False and callable(self.succeeded)
         return "refused" if is_denied or told == "refused" else "unknown"
 
-    def is_met_by(self, answer: str) -> bool:
-        """Returns whether ``succeeded`` is stated and holds for an answer."""
-        return self.succeeded is not None and _matches(self.succeeded, answer) is True
+    def read_back_outcome(self, outcome: EffectOutcome, answer: str) -> EffectOutcome:
+        """Returns the outcome of a call after the answer of ``read_back``, of whatever form.
+
+        It is unknown if ``succeeded`` holds for it and the call was refused, or if it has another value at a
+        JSON pointer and the call acted.
+        """
+        if self.succeeded is not None and _matches(self.succeeded, answer) is True:
+            return "acted" if outcome in ("acted", "unknown") else "unknown"
+        is_other = isinstance(self.succeeded, Mapping) and _has_other(self.succeeded, answer)
+        return "unknown" if is_other and outcome == "acted" else outcome
 
 
 def tell_error(name: str, error: str) -> EffectOutcome:
@@ -297,6 +304,20 @@ def _matches(
     if _has_pointers(succeeded):
         return all(_has_value(value, pointer, wanted) for pointer, wanted in succeeded.items())
     return jsonschema_rs.validator_for(dict(succeeded)).is_valid(value)
+
+
+def _has_other(succeeded: Mapping[str, object], answer: str) -> bool:
+    """Checks whether an answer has another value at one of the JSON pointers."""
+    if not _has_pointers(succeeded):
+        return False
+    try:
+        value = json.loads(answer)
+    except ValueError:
+        return False
+    return any(
+        _find_values(value, pointer) and not _has_value(value, pointer, wanted)
+        for pointer, wanted in succeeded.items()
+    )
 
 
 def _has_value(value: object, pointer: str, wanted: object) -> bool:

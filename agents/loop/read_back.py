@@ -30,8 +30,10 @@ PREFIX: Final = "read_back:"
 def add_read_back(
     request: ToolCallRequest, acting: ActingTools, tool: ActingTool, effect: Effect
 ) -> Conversation[Effect]:
-    """Returns the effect with what its tool's ``read_back`` answers, unless the call was refused."""
-    if tool.read_back is None or effect["outcome"] == "refused":
+    """Returns the effect with what its tool's ``read_back`` answers; a refusal needs ``succeeded`` for it."""
+    is_refused = effect["outcome"] == "refused"
+    is_certain = tool.succeeded is None or (effect["answer"] or "").startswith("NoEffectError:")
+    if tool.read_back is None or (is_refused and is_certain):
         return effect
     name, args = getattr(tool.read_back, "__name__", str(tool.read_back)), dict[str, object]()
     try:
@@ -47,10 +49,9 @@ def add_read_back(
         raise_outer(error)
         text, is_error = name_error(error), True
     result, failure = (None, text) if is_error else (text, None)
-    is_confirmed = effect["outcome"] == "unknown" and not is_error and tool.is_met_by(text)
     return {
         **effect,
-        "outcome": "acted" if is_confirmed else effect["outcome"],
+        "outcome": effect["outcome"] if is_error else tool.read_back_outcome(effect["outcome"], text),
         "read_back": ReadBack(name=name, args=args, result=result, error=failure),
     }
 

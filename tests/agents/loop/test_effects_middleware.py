@@ -289,6 +289,19 @@ def test_an_error_of_the_function_is_a_part_of_the_effect_and_ends_nothing(invok
     )
 
 
+def test_what_was_read_back_outweighs_the_words_of_the_answer(invoke, subtests):
+    for answer, wanted, outcome in [
+        ("Error: could not reach the ledger", {"/status": "refunded"}, "unknown"),
+        ("Error: could not reach the ledger", {"/status": "paid back"}, "refused"),
+        ('{"status": "paid back"}', {"/status": "paid back"}, "unknown"),
+        ('{"state": "paid back"}', {"/state": "paid back"}, "acted"),
+    ]:
+        with subtests.test(answer=str(answer), wanted=wanted):
+            tool = ActingTool(succeeded=wanted, read_back="get_order")
+            state = invoke(build(Shop(answer), {"refund": tool})[0], TASK)
+            assert state["effects"]["c7"]["outcome"] == outcome
+
+
 def test_a_refused_call_is_not_read_back(invoke):
     shop = Shop("Could not refund: card expired")
     tool = ActingTool(read_back="get_order")
@@ -452,15 +465,20 @@ def test_a_call_that_is_the_output_of_the_agent_is_no_effect_and_one_over_a_limi
 
 
 def test_a_call_that_raised_an_error_is_read_back(invoke, subtests):
-    for status, outcome in [("refunded", "acted"), ("paid back", "unknown")]:
-        with subtests.test(status=status):
-            shop = Shop(TimeoutError("late"))
+    late = TimeoutError("late")
+    for error, status, outcome, reader in [
+        (late, "refunded", "acted", "get_order"),
+        (late, "paid back", "unknown", "get_order"),
+        (NoEffectError("closed"), "refunded", "refused", None),
+    ]:
+        with subtests.test(error=str(error), status=status):
+            shop = Shop(error)
             tool = ActingTool(succeeded={"/status": status}, read_back="get_order")
             middleware = [EffectsMiddleware({"refund": tool}), ToolRetryMiddleware(max_retries=0)]
             agent = create_agent(ScriptedChatModel(reply), shop.tools(), middleware=middleware)
             effect = invoke(agent, TASK)["effects"]["c7"]
 
-            assert (effect["outcome"], effect["read_back"]["name"]) == (outcome, "get_order")
+            assert (effect["outcome"], effect.get("read_back", {}).get("name")) == (outcome, reader)
 
 
 def decide_by_langchain(invoke, shop, decision, mode):
