@@ -226,7 +226,11 @@ def read_answer(raw: object, question: Question, now: datetime) -> HumanAnswer |
     Returns:
         The answer, or one sentence that says why it is refused.
     """
-    fields = _read_fields(raw)
+    try:
+        fields = {name: text for name, text in _ANSWER.validate_python(raw).items() if text}
+    except ValidationError as error:
+        fault = _describe_fault(error)
+        return f"the answer is {format_repr(raw, 120)}{fault}; {_describe_accepted(question)}"
     word, text, question_id = (fields.get(name, "") for name in ("answer", "text", "question"))
     if question_id not in ("", question["id"]):
         # Not by its id, which no person has seen.
@@ -269,9 +273,8 @@ def _describe_accepted(question: Question) -> str:
     return f'give {{"answer": ..., "text": ...}} with one of the answers {accepted}; approve needs no text'
 
 
-def _read_fields(raw: object) -> dict[str, str]:
-    """Reads the texts of an answer; none if it has another key or value."""
-    try:
-        return {name: text for name, text in _ANSWER.validate_python(raw).items() if text}
-    except ValidationError:
-        return {}
+def _describe_fault(error: ValidationError) -> str:
+    """Describes the first key of an answer that is unknown or has no text; "" if the answer has no keys."""
+    place = error.errors()[0]["loc"]
+    fault = "not a text" if len(place) == 1 else f"not one of {', '.join(get_args(_Field))}"
+    return f", in which {format_repr(place[0], 40)} is {fault}" if place else ""

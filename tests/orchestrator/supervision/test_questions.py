@@ -117,19 +117,19 @@ QUESTION = Question(
 
 
 def test_a_bad_answer_is_refused_with_the_reason(subtests):
-    for answer in [
-        "deny",
-        ["approve"],
-        {"answer": "Approve"},
-        {"answer": "deny"},
-        {"answer": "correct"},
-        {"answer": "correct", "text": 3},
-        {"answer": "approve", "answered_by": 3},
-        {"answer": "approve", "correction": "x"},
-        {"answer": ["approve"]},
+    for answer, fault in [
+        ("deny", "the answer is 'deny'; give"),
+        (["approve"], "the answer is ['approve']; give"),
+        ({"answer": "Approve"}, "the answer is {'answer': 'Approve'}; give"),
+        ({"answer": "deny"}, "has no 'text'"),
+        ({"answer": "correct"}, "has no 'text'"),
+        ({"answer": "correct", "text": 3}, "in which 'text' is not a text"),
+        ({"answer": "approve", "answered_by": 3}, "in which 'answered_by' is not a text"),
+        ({"answer": "approve", "txt": "x"}, "'txt' is not one of answer, text, answered_by, question"),
+        ({"answer": ["approve"]}, "in which 'answer' is not a text"),
     ]:
         with subtests.test(answer=answer):
-            assert isinstance(read_answer(answer, QUESTION, NOW), str)
+            assert fault in str(read_answer(answer, QUESTION, NOW))
 
 
 def test_a_question_stays_open_without_an_answer_and_after_a_refused_one():
