@@ -151,7 +151,9 @@ class LangGraphOrchestrator(RunMethods):
         )
         own_checks = [*checks, *type_checks]
         contracts = read_contracts(contract, given, tools, agents.evaluation.named_checks, own_checks)
-        safeguards = describe_safeguards({**given, "contract": contract}, self.settings)
+        kind = "an agent with EffectsMiddleware" if tools.kind == "agent" else None
+        named = {**given, "contract": contract, "executor": kind}
+        safeguards = describe_safeguards(named, self.settings)
         derived = read_task_contracts(contract, derives_steps=given.get("step_contract") is None)
         graph, reporters = compile_graph(agents, contracts, derived, self.settings, saver)
         self.graph = graph.with_config(metadata={SAFEGUARDS: json.dumps(safeguards)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, cast, get_type_hints
+from typing import Final, Literal, TypeAlias, cast, get_type_hints
 
 from langchain_core.tools import BaseTool, InjectedToolArg, InjectedToolCallId
 from langgraph.graph.state import CompiledStateGraph
@@ -37,6 +37,7 @@ from orchestrator.errors import ConfigurationError
 from orchestrator.state.plain_values import plain_json
 from orchestrator.state.records import Attempt, Question, ToolCallRecord
 
+ExecutorKind: TypeAlias = Literal["agent", "graph", "object"]
 _OPTIONAL_MODES: Final = frozenset({"subset", "precision_recall"})
 """Match modes in which a run can agree with an expected action that it lacks."""
 _TRAJECTORY_LISTS: Final = ("forbidden_tools", "ignored_tools", "acting_tools", "final_tools", "tools")
@@ -72,6 +73,8 @@ class ExecutorTools:
         tools: The LangChain tools by their names.
         is_foreign: Whether the executor decides about its calls by itself.
         readers: How each tool reads its arguments, by its name.
+        kind: Who stores its calls: "agent" for one with ``EffectsMiddleware``, "graph" for one without, and
+            "object" for an executor that calls its tools by itself.
     """
 
     known: tuple[str, ...] | None = None
@@ -79,6 +82,7 @@ class ExecutorTools:
     tools: Mapping[str, BaseTool] = field(default_factory=dict)
     is_foreign: bool = False
     readers: Mapping[str, ToolArguments] = field(default_factory=dict)
+    kind: ExecutorKind = "agent"
 
     @property
     def writing(self) -> tuple[str, ...]:
@@ -213,7 +217,8 @@ def read_executor_tools(executor: object, acting_tools: object = None) -> Execut
     except ValueError as error:
         raise ConfigurationError(str(error)) from None
     known, is_foreign = tuple(tools) if is_known else None, not isinstance(executor, ExecutionAgent)
-    read = ExecutorTools(known, acting, tools, is_foreign, read_arguments([*tools.values()]))
+    readers = read_arguments([*tools.values()])
+    read = ExecutorTools(known, acting, tools, is_foreign, readers, _name_kind(executor))
     problem = None if known is None else find_name_problem(acting, tools, read.describe_tools())
     if problem is not None:
         raise ConfigurationError(problem)
@@ -284,6 +289,15 @@ def check_approvals(executor: object, tools: ExecutorTools, *, can_ask: bool) ->
             f"{option}, but there is no checkpointer to store the question; "
             "give LangGraphOrchestrator one, such as checkpointer=InMemorySaver()"
         )
+
+
+def _name_kind(executor: object) -> ExecutorKind:
+    graph = getattr(executor, "graph", None)
+    if isinstance(executor, ExecutionAgent) and not overrides_invoke(executor):
+        return "agent"
+    if not isinstance(graph, CompiledStateGraph):
+        return "object"
+    return "agent" if any(map(find_effects_middleware, list_graphs(graph))) else "graph"
 
 
 def _check_graph(executor: object, tools: ExecutorTools, *, is_stored: bool) -> None:

@@ -19,7 +19,7 @@ from orchestrator.errors import ConfigurationError, ResumeError
 from orchestrator.events import Event, RunResumed, RunStarted
 from orchestrator.judging.contract_options import find_case_problem, with_contract
 from orchestrator.judging.executor_tools import ExecutorTools, find_unasked
-from orchestrator.runs.open_executions import OpenExecutions
+from orchestrator.runs.open_executions import OpenExecutions, find_left_calls
 from orchestrator.runs.reader import complete_snapshot, complete_state
 from orchestrator.runs.resume import (
     PLANNER,
@@ -168,7 +168,7 @@ class Launcher:
         async def prepare() -> Start:
             snapshot = await self.read_snapshot(thread_id)
             resumed = self.decide(thread_id, snapshot, answer)
-            self._check_tools(thread_id, resumed)
+            self._check_tools(thread_id, snapshot, resumed)
             metadata = cast("Mapping[str, object]", snapshot.metadata or {})
             changed = list_changed(metadata.get(SAFEGUARDS), self.safeguards)
             if changed and not accept_changes:
@@ -320,10 +320,11 @@ class Launcher:
         """Decides how a thread continues; see ``decide_resumption``."""
         return decide_resumption(thread_id, snapshot, answer, datetime.now(UTC), self.settings.max_retries)
 
-    def _check_tools(self, thread_id: str, resumed: Resumption) -> None:
+    def _check_tools(self, thread_id: str, snapshot: StateSnapshot, resumed: Resumption) -> None:
         """Refuses a stored run before anything is stored, so that another executor can go on with it."""
         problem = (
             find_unasked(resumed.questions, self.tools)
+            or find_left_calls(snapshot, resumed.state, self.tools)
             or find_case_problem(resumed.state, self.case)
             or self._find_missing_node(resumed)
         )

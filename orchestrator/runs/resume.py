@@ -257,6 +257,7 @@ def describe_safeguards(given: Mapping[str, object], settings: Settings) -> dict
     tools, contract = read_acting_tools(given.get("acting_tools")).stated, given.get("contract")
     values: dict[str, Json] = {
         "acting_tools": {name: plain_json(_name_values(asdict(tool))) for name, tool in tools.items()},
+        "executor": plain_json(given.get("executor")),
         "require": options["require"],
         "grounding": options["grounding"],
         "supervision": None if options["supervision"] == "none" else _name(options["supervision"]),

@@ -16,8 +16,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import interrupt
 
+from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
-from orchestrator import SupervisionPolicy
+from orchestrator import ResumeError, SupervisionPolicy
 from orchestrator.persistence import open_store
 from tests.fakes.runs import BESIDE, build, failure_kind
 
@@ -184,6 +185,15 @@ async def interrupted(office, store=None, thread="thread", **options):
     orchestrator = build(office, **options)
     await cut_off(lambda: orchestrator.arun("x", thread), office)
     return orchestrator
+
+
+async def test_an_agent_does_not_go_on_with_the_calls_of_another_kind_of_executor():
+    saver = InMemorySaver()
+    await interrupted(Office("send", hang="send"), saver)
+    other = build(ExecutionAgent(ScriptedChatModel(["done"])), plan=["one"], checkpointer=saver)
+
+    with pytest.raises(ResumeError, match="step 1 was interrupted after its executor called send, and this"):
+        await other.aresume("thread")
 
 
 async def test_a_second_start_that_is_cut_off_is_asked_about_again():

@@ -53,6 +53,21 @@ def other_judge(request):
     return judge(request)
 
 
+class OwnExecutor:
+    def execute_step(self, step_description, context=""):
+        return '{"text": "done"}'
+
+
+def test_a_run_goes_on_with_the_kind_of_executor_that_stored_its_calls():
+    saver = InMemorySaver()
+    own = {"plan": ["Send the letter"], "checkpointer": saver, "supervision": "human"}
+    build_run(ExecutionAgent(ScriptedChatModel(["{}", "done"])), **own).run("x", "thread")
+    other = build_run(OwnExecutor(), **own)
+
+    with pytest.raises(ResumeError, match="executor is None, and the run began with 'an agent with"):
+        other.resume("thread")
+
+
 def build(saver, reply='{"text": "done"}', **options):
     model = ScriptedChatModel(lambda _: reply)
     executor = ExecutionAgent(model, tools=[send])
