@@ -82,15 +82,15 @@ class OpenExecutions:
 
 
 def find_left_calls(snapshot: StateSnapshot, state: OrchestratorState, tools: ExecutorTools) -> str | None:
-    """Returns why an executor cannot go on after the calls of one of another kind."""
+    """Returns why an executor cannot go on after calls of another kind of executor."""
     for _, own, each in list_graphs(snapshot, state):
         stored = find_execution(own) or {}
         left = [] if tools.kind == "object" or stored.get("messages") else stored.get(CHANNEL, [])
         if left:
             return (
                 f"step {current_step(each)[0] + 1} was interrupted after its executor called "
-                f"{left[0]['name']}, and this executor is a graph, which does not find the calls of an object "
-                "with execute_step; give that one, or cancel the run"
+                f"{left[0]['name']}, and this executor is a graph, which does not find the calls of an "
+                "object with execute_step; give that one, or cancel the run"
             )
     return None
 
