@@ -284,10 +284,21 @@ def list_changed(stored: object, current: Mapping[str, Json]) -> list[str]:
     before = {**_DEFAULTS, **(json.loads(stored) if isinstance(stored, str) else {})}
     now = {**_DEFAULTS, **current}
     return [
-        f"{name} is {format_repr(now.get(name), 80)}, and the run began with {format_repr(value, 80)}"
+        _describe_change(name, now.get(name), value)
         for name, value in before.items()
         if now.get(name) != value
     ]
+
+
+def _describe_change(name: str, now: Json, before: Json) -> str:
+    """Describes the first difference: of ``acting_tools``, that of the first tool that differs."""
+    if isinstance(before, dict) and isinstance(now, dict | None) and (before or now):
+        after = now or {}
+        key = next(each for each in (*before, *after) if after.get(each) != before.get(each))
+        if key in after:
+            return _describe_change(f"{name}.{key}", after[key], before.get(key))
+        return f"{name} is without {key!r}, and the run began with {format_repr(before[key], 200)}"
+    return f"{name} is {format_repr(now, 80)}, and the run began with {format_repr(before, 80)}"
 
 
 def _name_values(values: Mapping[str, object]) -> dict[str, object]:

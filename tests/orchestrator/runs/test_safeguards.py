@@ -1,5 +1,6 @@
 """A run goes on with the settings that made it safe, or with others that somebody has accepted."""
 
+import json
 from functools import partial
 
 import pytest
@@ -11,6 +12,7 @@ from agents import ActingTool, ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, check
 from orchestrator import Budget, ResumeError, RetryPolicy
+from orchestrator.runs.resume import list_changed
 from tests.fakes.acting import approve
 from tests.fakes.runs import build as build_run
 
@@ -128,11 +130,26 @@ CHANGES = [
 APPROVED = {"answer": "approve"}
 
 
+def test_a_changed_setting_is_told_by_the_first_part_that_differs(subtests):
+    tool = {"approve": True, "succeeded": {"/status": "sent"}}
+    for now, told in [
+        ({}, f"acting_tools is without 'send', and the run began with {tool}"),
+        ({"acting_tools": {"send": {**tool, "approve": False}}}, "acting_tools.send.approve is False, and"),
+        ({"acting_tools": {"send": tool, "pay": {}}}, "acting_tools.pay is {}, and the run began with None"),
+        ({"acting_tools": {"send": {**tool, "succeeded": None}}}, "send.succeeded is without '/status', and"),
+    ]:
+        with subtests.test(now=now):
+            [change] = list_changed(json.dumps({"acting_tools": {"send": tool}}), now)
+            assert told in change
+
+
 def test_a_changed_setting_is_refused_before_anything_changes_and_the_same_one_needs_no_acceptance(subtests):
     for name, value, other in CHANGES:
         with subtests.test(name=name, value=value, other=other):
             saver = begin(**{name: value})
-            with pytest.raises(ResumeError, match=rf"other settings: {name}[a-z.]* is .*accept_changes=True"):
+            with pytest.raises(
+                ResumeError, match=rf"other settings: {name}[a-z_.]* is .*accept_changes=True"
+            ):
                 build(saver, **{name: other}).resume("run", APPROVED)
 
             assert build(saver, **{name: value}).resume("run", APPROVED)["question"] is None
