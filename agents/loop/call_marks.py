@@ -96,14 +96,19 @@ def is_under_way(writes: Sequence[PendingWrite], task_id: str) -> bool:
     return bool(marks) and 1 + marks.count("begun") - marks.count("paused") > marks.count("asked")
 
 
+def count_starts(writes: Sequence[PendingWrite], call_id: str) -> int:
+    """Returns the number of starts of a call that neither ended nor paused, the first included."""
+    marks = [value[1] for _, channel, value in writes if channel == CHANNEL and value[0] == call_id]
+    return 1 + marks.count("begun") - marks.count("paused")
+
+
 def sum_marks(stored: CheckpointTuple | None, config: RunnableConfig, call_id: str) -> CallMarks:
     """Returns the marks of a call in the checkpoint of the running node."""
     writes: Sequence[PendingWrite] = (stored.pending_writes or []) if stored else []
     own = read_task_id(config)
     marks = [value[1:] for _, channel, value in writes if channel == CHANNEL and value[0] == call_id]
-    names = [mark for mark, *_ in marks]
     asked = tuple(sorted((time, before) for mark, time, before in marks if mark == "asked"))
     written = [(name, value) for task, name, value in writes if task.startswith(own)]
     answers = sum(len(value) for name, value in written if name == RESUME_CHANNEL)
-    starts = 1 + names.count("begun") - names.count("paused")
+    starts = count_starts(writes, call_id)
     return CallMarks(starts, asked, answers, any(name == INTERRUPT_CHANNEL for name, _ in written))

@@ -245,15 +245,15 @@ def note_lost(gate: CallGate, call: ToolCall, intent: Effect, lost: int) -> dict
     """Returns the effects of starts in which the process died: nobody knows whether they acted, too."""
     effects = dict[str, Effect]()
     for number in range(1, lost + 1):
-        name = name_start(call, number)
+        name = name_start(call["id"], number)
         effects[name] = intent
         gate.note_call({**call, "id": name}, intent, NOT_ENDED)
     return effects
 
 
-def name_start(call: ToolCall, number: int) -> str:
+def name_start(call_id: str | None, number: int) -> str:
     """Returns the id of an effect for a start of a call before the last one."""
-    return f"{call['id']}{LOST_START}{number}"
+    return f"{call_id}{LOST_START}{number}"
 
 
 def _decide_repetition(tool: ActingTool, earlier: EarlierCall) -> Withheld | None:

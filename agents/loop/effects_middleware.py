@@ -310,7 +310,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
             lost = asked
         self._note_history(request.state)
         starts = {} if intent is None or not lost else note_lost(gate, call, intent, lost)
-        yield from gate.keep_effects(request, {} if use.only_reads else {str(call["id"]): effect})
+        yield from gate.keep_effects(request, {} if use.only_reads else {**starts, str(call["id"]): effect})
         gate.note_begun(request, is_begun=True)
         with watch_tool(call) as watch:
             try:
@@ -330,7 +330,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
             return output
         effect = yield from add_read_back(request, acting, use.treatment or DEFAULT, effect)
         earlier = [tell_effect(acting, effect, run, run.error) for run in runs[:-1]]
-        again = {name_start(call, number): each for number, each in enumerate(earlier, lost + 1)}
+        again = {name_start(call["id"], number): each for number, each in enumerate(earlier, lost + 1)}
         gate.note_call(call, effect)
         effects = {**starts, **again, str(call["id"]): effect}
         yield from gate.keep_effects(request, effects)

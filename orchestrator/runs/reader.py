@@ -15,7 +15,8 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Interrupt, PregelTask, StateSnapshot
 from pydantic import AwareDatetime
 
-from agents.loop.call_marks import is_under_way
+from agents.loop.call_marks import count_starts, is_under_way
+from agents.loop.decisions import name_start
 from agents.loop.effects import Effect
 from agents.loop.langgraph_internals import INTERRUPT_CHANNEL
 from orchestrator.planning.parallel import find_rejudging
@@ -231,12 +232,15 @@ def list_graphs(
 
 
 def _read_effects(agent: CheckpointTuple | None) -> dict[str, Effect]:
-    """Reads the effects of an agent, also of the calls that ended while others did not."""
+    """Reads the effects of an agent, also of starts that were lost, and of calls that ended beside others."""
     if agent is None:
         return {}
-    writes = [value for _, channel, value in agent.pending_writes or () if channel == "effects"]
-    stored = [agent.checkpoint["channel_values"].get("effects") or {}, *writes]
-    return {key: effect for each in stored for key, effect in each.items()}
+    writes, effects = agent.pending_writes or (), dict[str, Effect]()
+    for key, effect in (agent.checkpoint["channel_values"].get("effects") or {}).items():
+        lost = range(1, count_starts(writes, key))
+        effects |= {**{name_start(key, number): effect for number in lost}, key: effect}
+    ended = [value for _, channel, value in writes if channel == "effects"]
+    return {key: effect for each in (effects, *ended) for key, effect in each.items()}
 
 
 def is_run(checkpoint: CheckpointTuple) -> bool:

@@ -109,6 +109,39 @@ async def test_a_call_that_was_cut_off_is_an_unknown_effect_beside_one_that_was_
     await asyncio.to_thread(check_refused, orchestrator)
 
 
+@pytest.mark.parametrize("place", ["agent", "node"])
+async def test_each_start_that_was_cut_off_is_an_effect_of_a_run_that_waits_or_is_cancelled(opened, place):
+    begun = asyncio.Event()
+
+    async def pay(order: str) -> str:
+        """Pay an order."""
+        begun.set()
+        await asyncio.sleep(3600)
+        return "paid"
+
+    async def cut_off(running):
+        begun.clear()
+        task = asyncio.ensure_future(running)
+        await asyncio.wait_for(begun.wait(), 20)
+        task.cancel()
+        await asyncio.wait([task])
+
+    agent = create_agent(
+        model(calls(("pay", {"order": "7"})), "done"), [pay], middleware=[EffectsMiddleware()]
+    )
+    graph = StateGraph(MessagesState).add_node("desk", agent).add_edge(START, "desk").compile()
+    orchestrator = build(opened, ["one"], agent if place == "agent" else graph, acting_tools=["pay"])
+    await cut_off(orchestrator.arun("x", "thread"))
+    await orchestrator.aresume("thread")
+    await cut_off(orchestrator.aresume("thread", {"answer": "approve"}))
+
+    made = [(0, "pay", "unknown")] * 2
+    shown = await asyncio.to_thread(opened.history.show, "thread")
+    waiting = await orchestrator.aresume("thread")
+    state = await asyncio.to_thread(cancelled, opened, orchestrator)
+    assert effects(shown.state) == effects(waiting) == effects(state) == made
+
+
 def test_a_graph_of_the_user_has_a_record_of_its_open_execution(opened):
     middleware = [EffectsMiddleware(ACTING)]
     graph = create_agent(model(calls(REFUND), calls(SEND), "done"), [refund, send], middleware=middleware)
