@@ -253,7 +253,7 @@ class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
             evidence=evidence.record,
             report=report,
             attempts=[*state.get("contract_attempts", []), attempt],
-            warnings=[describe_repeat(name) for name in sorted(repeated)],
+            warnings=[describe_repeat(name, f"acting_tools=[{name!r}]") for name in sorted(repeated)],
         )
 
     def _can_be_mended(self, state: ContractState, verdict: ConversationVerdict) -> bool:

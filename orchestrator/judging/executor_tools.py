@@ -157,9 +157,19 @@ class ExecutorTools:
             for call in record["tool_calls"]
             if (read := call.get("read_back")) is not None and read["error"] is not None
         ]
-        told = [describe_repeat(name, is_known=name in (self.known or (name,))) for name in sorted(repeated)]
-        warnings = [*told, *unread]
+        warnings = [*map(self._describe_repeat, sorted(repeated)), *unread]
         return [f"step {record['step_index'] + 1}: {each}" for each in warnings]
+
+    def _describe_repeat(self, name: str) -> str:
+        """Describes a repeated call, with what prevents it in this executor."""
+        middleware = f"EffectsMiddleware([{name!r}])"
+        if self.kind == "object":
+            option = f"an ExecutionAgent, or a graph whose agent has {middleware}, as the executor"
+        elif self.kind == "graph" or name not in (self.known or (name,)):
+            option = f"its agent {middleware}, as create_agent takes it,"
+        else:
+            option = f"acting_tools=[{name!r}]"
+        return describe_repeat(name, option)
 
     def _is_guess(self, call: ToolCallRecord) -> bool:
         """Returns whether a call was made of a tool that only its name makes acting."""
@@ -173,18 +183,13 @@ class ExecutorTools:
         return call["name"] == other["name"] and describe(call["args"]) in map(describe, known)
 
 
-def describe_repeat(name: str, *, is_known: bool = True) -> str:
+def describe_repeat(name: str, option: str) -> str:
     """Returns a sentence about a tool that acts by its name alone, and was called as before.
 
     Args:
         name: The tool.
-        is_known: Whether ``acting_tools`` may name it; that of an agent within a tool is stated there.
+        option: What prevents the repeated call.
     """
-    option = (
-        f"acting_tools=[{name!r}]"
-        if is_known
-        else f"its agent EffectsMiddleware([{name!r}]), as create_agent takes it,"
-    )
     return (
         f"{name} was called as before, which may have acted twice; "
         f"give {option} to prevent it, or acting_tools=[] if it does not act"

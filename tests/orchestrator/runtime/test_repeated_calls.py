@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 from langchain.agents import create_agent
-from langchain_core.tools import ToolException
+from langchain_core.tools import StructuredTool, ToolException
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import interrupt
 
@@ -83,6 +83,22 @@ def test_a_retry_warns_of_a_call_of_an_agent_in_a_tool_with_the_middleware_that_
     [warning] = state["warnings"]
     assert len(office.done) == 2
     assert "give its agent EffectsMiddleware(['pay']), as create_agent takes it, to prevent it" in warning
+
+
+def test_a_retry_warns_of_a_call_with_what_the_executor_accepts_to_prevent_it(subtests):
+    class Opaque:
+        def execute_step(self, step_description, context=""):
+            return StructuredTool.from_function(Office().pay).invoke({"to": "Ada"})
+
+    bare = create_agent(ScriptedChatModel([PAY, "hm", PAY, "done"]), Office().tools())
+    for executor, option in [
+        (Opaque(), "give an ExecutionAgent, or a graph whose agent has EffectsMiddleware(['pay']), as the"),
+        (bare, "give its agent EffectsMiddleware(['pay']), as create_agent takes it, to prevent it"),
+    ]:
+        with subtests.test(executor=executor):
+            orchestrator = build_run(executor, FakeMonitor(refuse(), accept()), plan=["act"])
+            [warning] = orchestrator.run("x")["warnings"]
+            assert option in warning
 
 
 def test_an_answer_that_is_reused_twice_names_the_attempt_that_made_the_call():
