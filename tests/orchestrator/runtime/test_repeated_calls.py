@@ -88,7 +88,7 @@ def test_a_retry_warns_of_a_call_of_an_agent_in_a_tool_with_the_middleware_that_
 def test_a_retry_warns_of_a_call_with_what_the_executor_accepts_to_prevent_it(subtests):
     class Opaque:
         def execute_step(self, step_description, context=""):
-            return StructuredTool.from_function(Office().pay).invoke({"to": "Ada"})
+            return StructuredTool.from_function(Office().tools()[0]).invoke({"to": "Ada"})
 
     bare = create_agent(ScriptedChatModel([PAY, "hm", PAY, "done"]), Office().tools())
     for executor, option in [
