@@ -48,7 +48,7 @@ from orchestrator.state.graph_state import (
     current_step,
     supervision_mode,
 )
-from orchestrator.state.plain_values import read_text
+from orchestrator.state.plain_values import format_text, read_text
 from orchestrator.state.records import Attempt, CallOrigin
 
 
@@ -105,7 +105,7 @@ def executor_node(executor: ExecutorMethods, contracts: Contracts, settings: Set
         if isinstance(called, Raised) and _can_go_on(
             called, before, run, is_stored=bool(executor.graph or journal)
         ):
-            wait_for_server(called.message)
+            wait_for_server(_describe_outage(called))
         mode = supervision_mode(state, default_mode)
         made = called.spent.tool_calls if journal is None else journal.join_calls(called.spent.tool_calls)
         record: Attempt = {
@@ -215,6 +215,15 @@ def _can_go_on(called: Raised, state: OrchestratorState, run: RunContext, *, is_
     is_mended = has_called and isinstance(called.error, AgentError) and read_fault(called.error).is_away
     is_away = (called.transient or is_mended) and called.kind is None and run.interruptible
     return is_away and (is_stored or not made)
+
+
+def _describe_outage(called: Raised) -> str:
+    """Describes an error that ``resume`` goes on after: of a tool, or of the server of a model."""
+    error = f"{type(called.error).__name__}: {format_text(called.error)}"
+    raised = [call["name"] for call in called.spent.tool_calls if call["error"] == error]
+    if raised:
+        return f"tool {raised[-1]!r} raised {called.message}; `resume` goes on with the step"
+    return f"{called.message}; `resume` goes on when the server is back"
 
 
 def _build_gate(

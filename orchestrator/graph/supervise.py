@@ -297,7 +297,7 @@ async def approval_node(state: OrchestratorState, run: RunContext, write: Stream
 
 
 def wait_for_server(message: str) -> NoReturn:
-    """Stops the run, so that ``resume`` goes on with this execution when its model's server is back.
+    """Stops the run, so that ``resume`` goes on with this execution when the server is back.
 
     Raises:
         GraphInterrupt: Always.

@@ -276,7 +276,7 @@ class Runner:
     async def _build_last_event(self, run: RunContext, state: OrchestratorState, outage: str | None) -> Event:
         thread_id = run.thread_id
         if outage is not None and run.cancelled is None:
-            failure = build_failure("executor_error", f"{outage}; `resume` goes on when the server is back")
+            failure = build_failure("executor_error", outage)
             state = await self._complete(thread_id, state)
             waiting: OrchestratorState = {**state, "failure": failure["failure"]}
             return RunInterrupted(thread_id=thread_id, state=waiting)

@@ -27,7 +27,7 @@ from orchestrator.state.records import (
 _ANSWER_CHARACTERS: Final = 200
 _AGAIN: Final = " again? The answer correct does not run it: its text is the result of the {}."
 OUTAGE: Final = "server_outage"
-"""The key of the interrupt of a run that waits for the server of a model, and for no person."""
+"""The key of the interrupt of a run that waits for a server, of a model or a tool, and for no person."""
 _Field: TypeAlias = Literal["answer", "text", "answered_by", "question"]
 _QUESTION: Final = TypeAdapter(Question)
 _REQUEST: Final = TypeAdapter[HITLRequest | ToolApprovalRequest](HITLRequest | ToolApprovalRequest)
@@ -130,7 +130,7 @@ def read_tool_question(value: object) -> Question | None:
 
 
 def read_outage(value: object) -> str | None:
-    """Returns why a run waits for the server of a model; None for the value of another interrupt."""
+    """Returns why a run waits for a server; None for the value of another interrupt."""
     message = value.get(OUTAGE) if isinstance(value, Mapping) else None
     return message if isinstance(message, str) else None
 
