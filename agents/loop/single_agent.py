@@ -128,7 +128,13 @@ def ask_decision(build_request: Callable[[str], HITLRequest], new_after: int | N
             word, text = _WORDS[decisions[0]["type"]], str(decisions[0].get("message") or "no reason given")
             time = utc_now().isoformat()
             return HumanAnswer(answer=word, text=text, answered_by="a person", answered_at=time)
-        problem = f'the answer is {answer!r:.120}; give {{"decisions": [{{"type": "approve"}}]}}'
+        problem = f"the answer is {answer!r:.120}; give {_describe_forms(allowed[0])}"
+
+
+def _describe_forms(allowed: Sequence[DecisionType]) -> str:
+    """Describes the forms of an answer that a question accepts."""
+    message = {"reject": ', "message": "the reason"', "respond": ', "message": "the answer of the call"'}
+    return " or ".join(f'{{"decisions": [{{"type": "{each}"{message.get(each, "")}}}]}}' for each in allowed)
 
 
 def _find_place(request: ToolCallRequest) -> tuple[tuple[str, str], str]:

@@ -80,7 +80,9 @@ def test_an_answer_that_cannot_be_read_runs_nothing_and_is_asked_for_again(invok
     invoke(agent, TASK)
     [again] = invoke(agent, Command(resume=answer))["__interrupt__"]
 
-    assert 'give {"decisions": [{"type": "approve"}]}' in again.value["action_requests"][0]["description"]
+    approve = '{"decisions": [{"type": "approve"}]}'
+    reject = '{"decisions": [{"type": "reject", "message": "the reason"}]}'
+    assert again.value["action_requests"][0]["description"].endswith(f"; give {approve} or {reject}")
     assert shop.refunds == []
 
 
