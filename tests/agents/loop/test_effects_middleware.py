@@ -4,6 +4,7 @@ import asyncio
 import subprocess
 import sys
 from contextlib import nullcontext
+from functools import partial
 
 import pytest
 from langchain.agents import create_agent
@@ -107,6 +108,32 @@ def test_an_error_of_a_tool_reaches_the_caller_and_its_call_is_asked_about_later
 
     assert shop.refunds == [7]
     assert asked is None or "it is not known whether it had its effect" in str(asked.value)
+
+
+def test_two_cut_calls_of_one_reply_are_answered_by_the_ids_of_their_questions():
+    cut = [KeyboardInterrupt]
+
+    def refund(order: int) -> str:
+        """Refund an order."""
+        if cut:
+            raise cut[0]
+        return f"refunded order {order}"
+
+    calls = [{"name": "refund", "args": {"order": order}, "id": f"c{order}"} for order in (7, 8)]
+    model, saver = ScriptedChatModel([AIMessage("", tool_calls=calls), "done"]), InMemorySaver()
+    agent = create_agent(model, [refund], middleware=[EffectsMiddleware(["refund"])], checkpointer=saver)
+    invoke = partial(agent.invoke, config=THREAD, durability="sync")
+    with pytest.raises(KeyboardInterrupt):
+        invoke(TASK)
+    cut.clear()
+    asked = invoke(None)["__interrupt__"]
+    asked = invoke(Command(resume={each.id: "yes" for each in asked}))["__interrupt__"]
+    told = [each.value["action_requests"][0]["description"] for each in asked]
+    state = invoke(Command(resume={each.id: {"decisions": [{"type": "approve"}]} for each in asked}))
+
+    assert len(told) == 2
+    assert all('{"type": "respond", "message": "the answer of the call"}' in each for each in told)
+    assert [state["effects"][each]["outcome"] for each in ("c7", "c8")] == ["acted", "acted"]
 
 
 def test_a_cancellation_that_a_tool_raises_is_none_of_the_agent(invoke):
