@@ -18,7 +18,6 @@ from typing_extensions import TypedDict
 
 from agents.errors import ToolLoopError
 from agents.loop.acting_tools import ActingTools
-from agents.loop.langgraph_internals import EDITS_KEY
 from agents.reply_types import EffectOutcome, GateDecision, HumanAnswer
 from agents.sync import Conversation
 
@@ -174,6 +173,10 @@ class CallGate(ABC):
     def store_effects(self, request: ToolCallRequest, effects: Mapping[str, Effect]) -> Conversation[None]:  # noqa: ARG002
         """Stores the effects of a call of a tool that acts."""
         yield from ()
+
+    def list_taken(self) -> Iterable[str]:
+        """Lists the ids of calls that a new call must not have, besides those of its conversation."""
+        return ()
 
     def note_history(self, messages: Sequence[BaseMessage], effects: Mapping[str, Effect]) -> None:  # noqa: ARG002
         """Takes the stored conversation, so that calls before a crash are counted."""
@@ -390,10 +393,3 @@ def list_attempts(state: Mapping[str, Any]) -> list[str]:
     requests = [str(message.id) for message in state["messages"] if is_request(message)]
     earlier = [effect.get("attempt", "") for effect in (state.get("effects") or {}).values()]
     return (requests or earlier or [""])[-1:]
-
-
-def edit_call(state: object, call: ToolCall) -> ToolCall:
-    """Returns a call as a person has edited it in ``HumanInTheLoopMiddleware``, which keeps the message."""
-    edits = state.get(EDITS_KEY) if isinstance(state, Mapping) else None
-    edited = (edits or {}).get(call["id"])
-    return call if edited is None else {**call, "name": edited["name"], "args": edited["args"]}

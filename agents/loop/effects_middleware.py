@@ -53,7 +53,6 @@ from agents.loop.effects import (
     Withheld,
     add_effects,
     build_effect,
-    edit_call,
     find_gate,
     find_last_reply,
     list_attempts,
@@ -81,6 +80,7 @@ from agents.loop.tool_answers import (
 from agents.loop.tool_arguments import (
     ToolWatch,
     build_key,
+    edit_call,
     give_idempotency_key,
     hash_received,
     list_parameters,
@@ -233,14 +233,14 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
     def wrap_model_call(self, request: ModelRequest[Any], handler: Handler) -> ModelResponse[Any]:
         """Marks the reply with this execution and the time, which is the time of questions about it."""
         prepared = self.prepare_request(request)
-        mark = self._begin_mark(prepared)
-        return self._mark(prepared, mark, handler(prepared))
+        begun = self._begin_mark(prepared)
+        return self._mark(prepared, *begun, handler(prepared))
 
     async def awrap_model_call(self, request: ModelRequest[Any], handler: AsyncHandler) -> ModelResponse[Any]:
         """Like ``wrap_model_call``."""
         prepared = self.prepare_request(request)
-        mark = self._begin_mark(prepared)
-        return self._mark(prepared, mark, await handler(prepared))
+        begun = self._begin_mark(prepared)
+        return self._mark(prepared, *begun, await handler(prepared))
 
     def prepare_request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         """Returns the request of a reply, if this middleware is first and ``acting_tools`` fits the tools."""
@@ -253,14 +253,15 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         messages = write_messages(request.messages, request.model, tools)
         return request.override(model=check_replies(request.model), messages=cast("list[Any]", messages))
 
-    def _begin_mark(self, request: ModelRequest[Any]) -> ReplyMark:
-        model, execution = name_called(request.model), self._find_gate().execution
-        mark = ReplyMark(model=model, execution=execution, replied_at="")
+    def _begin_mark(self, request: ModelRequest[Any]) -> tuple[ReplyMark, set[str]]:
+        model, gate = name_called(request.model), self._find_gate()
+        mark = ReplyMark(model=model, execution=gate.execution, replied_at="")
         annotations = read_annotations(self._find_acting(), request.tools)
-        return {**mark, "annotations": annotations} if annotations else mark
+        taken = {*(_read_state(request.state).get("effects") or ()), *gate.list_taken()}
+        return {**mark, "annotations": annotations} if annotations else mark, taken
 
     def _mark(
-        self, request: ModelRequest[Any], mark: ReplyMark, response: ModelResponse[Any]
+        self, request: ModelRequest[Any], mark: ReplyMark, taken: set[str], response: ModelResponse[Any]
     ) -> ModelResponse[Any]:
         last, mark = response.result[-1], {**mark, "replied_at": utc_now().isoformat()}
         if isinstance(last, AIMessage) and not (last.tool_calls or last.invalid_tool_calls):
@@ -270,7 +271,6 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
                 mark["unmade"] = unmade
         if received := hash_received(response.result, request.tools):
             mark["received"] = received
-        taken = _read_state(request.state).get("effects") or {}
         # A reply with a structured output has an answer behind it, whose id is that of the call.
         if outputs := [each.tool_call_id for each in response.result if isinstance(each, ToolMessage)]:
             mark["outputs"] = outputs

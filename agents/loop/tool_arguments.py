@@ -21,6 +21,7 @@ from pydantic import AliasChoices, AliasPath, BaseModel
 from pydantic.fields import FieldInfo
 
 from agents.loop.effects import ReplyMark
+from agents.loop.langgraph_internals import EDITS_KEY
 from agents.loop.tool_answers import read_answer
 
 IDEMPOTENCY_KEY: Final = "idempotency_key"
@@ -341,3 +342,10 @@ def _build_tool(item: object) -> BaseTool:
         return tool(item)
     except ValueError as error:  # without a docstring, say
         raise ValueError(f"tools contains {name}, which cannot be a tool: {error}") from None
+
+
+def edit_call(state: object, call: ToolCall) -> ToolCall:
+    """Returns a call as a person has edited it in ``HumanInTheLoopMiddleware``, which keeps the message."""
+    edits = state.get(EDITS_KEY) if isinstance(state, Mapping) else None
+    edited = (edits or {}).get(call["id"])
+    return call if edited is None else {**call, "name": edited["name"], "args": edited["args"]}

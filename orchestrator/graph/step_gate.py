@@ -166,6 +166,10 @@ class RunGate(CallGate):
             ended = self._find_lost(str(record.get("id"))) if record["error"] == NOT_ENDED else None
             yield from self.journal.keep_effect(request.runtime.config, ended or record, asked_at)
 
+    def list_taken(self) -> list[str]:
+        """Lists the ids of the calls so far: some models number the calls of each conversation anew."""
+        return [str(each.get("id")) for each in self._list_current()]
+
     def note_call(self, call: ToolCall, effect: Effect, told: str | None = None) -> None:
         """Records the effect of a call; of a start that was lost, with its answer if that is stored."""
         if told == NOT_ENDED and (ended := self._find_lost(str(call["id"]))) is not None:

@@ -275,3 +275,26 @@ def test_the_effects_of_a_program_that_writes_the_answer_are_among_those_of_the_
 
     assert effects(state) == [(0, "refund", "acted"), (1, "refund", "acted"), (2, "send", "acted")]
     assert effects(opened.history.show("thread").state) == effects(state)
+
+
+def test_agents_whose_models_number_their_calls_alike_keep_their_effects(backend):
+    def build_lead(opened):
+        inner = create_agent(
+            model(calls(REFUND), "done"), [refund], middleware=[EffectsMiddleware(["refund"])]
+        )
+
+        def delegate(task: str) -> str:
+            """Give a task to a helper."""
+            return inner.invoke({"messages": [("user", task)]})["messages"][-1].text
+
+        asked = [calls(("delegate", {"task": task})) for task in ("first", "second")]
+        middleware = [EffectsMiddleware({"send": ActingTool(approve=True)})]
+        outer = create_agent(model(*asked, calls(SEND), "done"), [delegate, send], middleware=middleware)
+        return build(opened, ["one"], outer)
+
+    with backend.open() as opened:
+        build_lead(opened).run("x", "thread")
+    with backend.open() as opened:
+        state = build_lead(opened).resume("thread", {"answer": "approve"})
+
+    assert effects(state) == [(0, "refund", "acted"), (0, "refund", "acted"), (0, "send", "acted")]
