@@ -282,7 +282,7 @@ def list_changed(stored: object, current: Mapping[str, Json]) -> list[str]:
         current: The safeguards of the orchestrator.
     """
     before = {**_DEFAULTS, **(json.loads(stored) if isinstance(stored, str) else {})}
-    now = {**_DEFAULTS, **current}
+    now = {**_DEFAULTS, "executor": "of another kind", **current}
     return [
         _describe_change(name, now.get(name), value)
         for name, value in before.items()

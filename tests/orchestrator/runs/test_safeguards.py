@@ -66,7 +66,7 @@ def test_a_run_goes_on_with_the_kind_of_executor_that_stored_its_calls():
     build_run(ExecutionAgent(ScriptedChatModel(["{}", "done"])), **own).run("x", "thread")
     other = build_run(OwnExecutor(), **own)
 
-    with pytest.raises(ResumeError, match="executor is None, and the run began with 'an agent with"):
+    with pytest.raises(ResumeError, match="executor is 'of another kind', and the run began with 'an agent"):
         other.resume("thread")
 
 
