@@ -157,6 +157,8 @@ class UsageRecorder(BaseCallbackHandler):
         """Lists the tool calls so far, in the order of their starts; after a crash, as the model called."""
         with self._lock:
             records = [record for _, record in self._tools.values()]
+            if not self._places:
+                return records
             places = [self._places.get(read_call_id(str(each.get("id"))), -1) for each in records]
         listed = list[tuple[int, ToolCallRecord]]()
         for place, record in zip(places, records, strict=True):
