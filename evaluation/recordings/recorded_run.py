@@ -40,12 +40,14 @@ class RunFormat:
         read: Yields the runs of a value; raises ContractError with one sentence if it cannot be read.
         marks: An object in this format has all fields of one of these sets; empty for a list.
         test: Returns whether a value with such fields is in this format. Default: it is.
+        joins: Whether a run may be in several values of a file, so that ``read`` takes all of them as a list.
     """
 
     name: str
     read: Callable[[Any], Iterator[RecordedRun]]
     marks: tuple[frozenset[str], ...] = ()
     test: Callable[[Any], bool] = bool
+    joins: bool = False
 
     def recognises(self, value: object) -> bool:
         """Return whether a JSON value is in this format, by its fields."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -99,9 +99,8 @@ def _read_stream(stream: BinaryIO, name: str) -> Iterator[ReadRun]:
         yield from (each for each in values if isinstance(each, UnreadableCase))
         yield from _read_value([each for each in values if not isinstance(each, UnreadableCase)], name)
         return
-    for number, line in rest:
-        where = f"{name}:{number}"
-        yield from _read_value(_parse(line, where), where)
+    places = ((f"{name}:{number}", line) for number, line in rest)
+    yield from _read_values(((where, _parse(line, where)) for where, line in places), name)
 
 
 def _is_whole_line(line: bytes) -> bool:
@@ -115,8 +114,21 @@ def _read_document(data: bytes, name: str) -> Iterator[ReadRun]:
         return
     if not value:
         yield UnreadableCase(name, "the list is empty")
-    for index, item in enumerate(value):
-        yield from _read_value(item, f"{name}[{index}]")
+    yield from _read_values(((f"{name}[{index}]", item) for index, item in enumerate(value)), name)
+
+
+def _read_values(values: Iterable[tuple[str, object]], name: str) -> Iterator[ReadRun]:
+    """Yields the runs of the values of a file; those of a format that joins values come last."""
+    joined: dict[str, list[object]] = {}
+    for where, value in values:
+        found = _find_format(value)
+        if found is not None and found.joins:
+            joined.setdefault(found.name, []).append(value)
+        else:
+            yield from _read_value(value, where)
+    for each in _FORMATS:
+        if each.name in joined:
+            yield from _read_as(each, joined[each.name], name)
 
 
 def _read_value(value: object, where: str) -> Iterator[ReadRun]:
@@ -131,6 +143,10 @@ def _read_value(value: object, where: str) -> Iterator[ReadRun]:
         what = f"no known format has these fields: {keys}" if keys else "it has no fields of a known format"
         yield UnreadableCase(where, f"{what}; known are: {looked}")
         return
+    yield from _read_as(found, [value] if found.joins else value, where)
+
+
+def _read_as(found: RunFormat, value: object, where: str) -> Iterator[ReadRun]:
     try:
         runs = [*found.read(value)]
     except ContractError as error:

@@ -1,0 +1,132 @@
+"""The messages in the attributes of a span: by the conventions for generative AI, older ones and others.
+
+Sources: https://opentelemetry.io/docs/specs/semconv/gen-ai/, https://arize-ai.github.io/openinference/spec/.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from evaluation.importers.imported_message import format_text, parse_json_text, read_object, read_objects
+from evaluation.recordings.formats.span_dialects import Span, find_field
+from evaluation.recordings.logged_values import join_messages
+from evaluation.values import JsonObject, as_object
+
+_NUMBERED: Final = {"gen_ai.prompt": False, "gen_ai.completion": True} | {
+    "llm.input_messages": False, "llm.output_messages": True,
+}  # fmt: skip
+"""Prefixes of numbered messages, and whether these are replies."""
+_INDEXED: Final = re.compile(rf"({'|'.join(map(re.escape, _NUMBERED))})\.([0-9]{{1,6}})\.(?:message\.)?(.+)")
+_CALL: Final = re.compile(r"(tool_calls)\.([0-9]{1,6})\.(?:tool_call\.)?(?:function\.)?(.+)")
+_PART: Final = re.compile(r"(contents)\.([0-9]{1,6})\.message_content\.(.+)")
+_VALUES: Final = (
+    ("input.value", "output.value"),
+    ("langfuse.observation.input", "langfuse.observation.output"),
+)
+"""Attributes with the input and the output of a span in any form."""
+_DETAILS: Final = "gen_ai.client.inference.operation.details"
+_MEDIA: Final = frozenset({"blob", "uri", "file"})
+
+
+def read_span_messages(span: Span) -> list[dict[str, object]]:
+    """Returns the messages of a span of a model, an agent or a workflow; none if it has no contents.
+
+    Raises:
+        UnknownFormatError: Messages, or parts of them, are of a wrong type.
+    """
+    attributes, where = span.attributes, f"the span {span.id}"
+    for event in span.events:
+        if event.get("name") == _DETAILS:
+            attributes = {**attributes, **read_object(event, "attributes", where)}
+    system = parse_json_text(attributes.get("gen_ai.system_instructions"))
+    told = [{"role": "system", "content" if isinstance(system, str) else "parts": system}] if system else []
+    fields = ("gen_ai.input.messages", "gen_ai.output.messages")
+    messages = [each for name in fields for each in read_objects(_parse(attributes, name), name, where)]
+    current = [opened for each in (*told, *messages) for opened in _open_parts(each, where)]
+    return current or [*_read_numbered(attributes)] or _read_values(attributes)
+
+
+def _parse(fields: JsonObject, name: str) -> JsonObject:
+    """Returns the object with one field, whose text is read as JSON."""
+    return {name: parse_json_text(fields.get(name))}
+
+
+def _open_parts(message: JsonObject, where: str) -> Iterator[dict[str, object]]:
+    """Yields a message without its answers of tools, and each answer as a message."""
+    if "parts" not in message:
+        yield dict(message)
+        return
+    parts = read_objects(message, "parts", f"a message of {where}")
+    answers = [part for part in parts if part.get("type") == "tool_call_response"]
+    calls = [part for part in parts if part.get("type") == "tool_call"]
+    others = [_open_part(part) for part in parts if part not in answers and part not in calls]
+    if others or calls or not answers:
+        yield {
+            "role": message.get("role"),
+            "content": others,
+            "tool_calls": calls,
+            "finish_reason": message.get("finish_reason"),
+        }
+    for part in answers:
+        content = part.get("response", part.get("result"))
+        yield {"role": "tool", "tool_call_id": part.get("id"), "content": format_text(content)}
+
+
+def _open_part(part: JsonObject) -> object:
+    kind = part.get("type")
+    if kind == "text":
+        return {"type": "text", "text": part.get("content")}
+    return {"type": part.get("modality") or "file"} if kind in _MEDIA else {"type": kind}
+
+
+def _read_numbered(attributes: JsonObject) -> Iterator[dict[str, object]]:
+    """Yields the messages of numbered attributes, such as ``gen_ai.prompt.0.content``, or of such lists."""
+    found: defaultdict[tuple[bool, int], dict[str, Any]] = defaultdict(dict)
+    lists = {name: find_field(attributes, name) for name in _NUMBERED}
+    listed = [pair for name, value in lists.items() if value is not None for pair in _flatten(name, value)]
+    for key, value in (*attributes.items(), *listed):
+        if match := _INDEXED.fullmatch(key):
+            found[_NUMBERED[match[1]], int(match[2])][match[3]] = value
+    for (is_reply, _), fields in sorted(found.items(), key=lambda pair: pair[0]):
+        role = "assistant" if is_reply else str(fields.get("role"))
+        answered = {"tool_call_id": fields.get("tool_call_id")} if role == "tool" else {}
+        named = {"name": fields["name"]} if fields.get("name") else {}
+        parts = [_open_content(part) for part in _list_indexed(_PART, fields)]
+        plain = {"content": parts or fields.get("content"), "finish_reason": fields.get("finish_reason")}
+        calls = [*_list_indexed(_CALL, fields), *_list_older_call(fields)]
+        yield {"role": role, **plain, "tool_calls": calls, **answered, **named}
+
+
+def _list_older_call(fields: Mapping[str, object]) -> Iterator[dict[str, object]]:
+    if name := fields.get("function_call_name"):
+        yield {"name": name, "arguments": fields.get("function_call_arguments_json")}
+
+
+def _flatten(name: str, value: object) -> Iterator[tuple[str, object]]:
+    """Yields the values in an object or a list with their paths."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, each in inner:
+        yield from _flatten(f"{name}.{key}", each)
+    if not isinstance(value, dict | list):
+        yield name, value
+
+
+def _list_indexed(pattern: re.Pattern[str], fields: Mapping[str, object]) -> list[dict[str, object]]:
+    found: defaultdict[int, dict[str, object]] = defaultdict(dict)
+    for key, value in fields.items():
+        if match := pattern.fullmatch(key):
+            found[int(match[2])][match[3]] = value
+    return [each for _, each in sorted(found.items())]
+
+
+def _open_content(part: JsonObject) -> object:
+    kind = part.get("type")
+    return {"type": kind, **({"text": part.get("text")} if kind == "text" else {})}
+
+
+def _read_values(attributes: JsonObject) -> list[dict[str, object]]:
+    pairs = ([parse_json_text(find_field(attributes, name)) for name in names] for names in _VALUES)
+    return next(([*map(as_object, join_messages(*pair))] for pair in pairs if any(pair)), [])
