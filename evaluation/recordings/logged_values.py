@@ -2,37 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from evaluation.importers.imported_message import ROLES
 from evaluation.importers.known_formats import open_message
 from evaluation.values import as_object
 
-_HOLDERS: Final = ("messages", "generations", "choices", "message", "prompts", "input", "output")
-"""Fields that hold messages; of several generations and choices the first one was used."""
-_TEXTS: Final = ("query", "question", "answer", "result", "response", "content", "text")
+_HOLDERS: Final = (
+    "messages", "generations", "choices", "message", "prompts", "input", "output", "query", "question",
+    "answer", "result", "response", "content", "text",
+)  # fmt: skip
+"""Fields that hold messages or a text, the likeliest first."""
+_DEPTH: Final = 8
+"""Levels of objects and lists around messages that are looked through."""
 
 
 def list_messages(value: object, role: str) -> list[object]:
     """Return the messages of a logged value; a text is a message of ``role``; none if it has neither."""
-    if isinstance(value, str):
-        return [{"role": role, "content": value}] if value else []
+    for _ in range(_DEPTH):
+        if isinstance(value, str):
+            return [{"role": role, "content": value}] if value else []
+        messages = value if isinstance(value, list) else [value]
+        if messages and all(isinstance(each, dict) and open_message(each) is not None for each in messages):
+            return messages
+        value = _open(value)
+    return []
+
+
+def _open(value: object) -> object:
     if isinstance(value, list):
-        return _list_in_list(value, role)
+        # A batch has a list or an object for each request; of several replies the first one was used.
+        return value[0] if value else None
     fields = as_object(value)
-    if open_message(fields) is not None:
-        return [fields]
-    inner = next((list_messages(fields[name], role) for name in _HOLDERS if fields.get(name)), [])
-    texts = (fields[name] for name in _TEXTS if isinstance(fields.get(name), str))
-    return inner or list_messages(next(texts, None), role)
-
-
-def _list_in_list(values: Sequence[object], role: str) -> list[object]:
-    if values and all(isinstance(each, dict) and open_message(each) is not None for each in values):
-        return list(values)
-    # A batch of requests or replies has a list or an object for each.
-    return list_messages(values[0], role) if values else []
+    return next((fields[name] for name in _HOLDERS if fields.get(name)), None)
 
 
 def join_messages(asked: object, answered: object) -> list[object]:

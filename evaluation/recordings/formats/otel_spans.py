@@ -1,4 +1,4 @@
-"""Runs in traces of OpenTelemetry, Phoenix, Jaeger, Tempo and Langfuse: one for each trace and nested agent."""
+"""Runs in traces of OpenTelemetry, Phoenix, Jaeger, Tempo and Langfuse; a nested agent is a run, too."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _NANOSECONDS: Final = 1e6
 """Nanoseconds of a millisecond."""
 _READ: Final = frozenset({AGENT, TOOL, WORKFLOW, *MODEL})
 _ARGUMENTS: Final = (
-    "gen_ai.tool.call.arguments", "tool_arguments", "traceloop.entity.input", "input.value", "tool.parameters",
-    "langfuse.observation.input",
+    "gen_ai.tool.call.arguments", "tool_arguments", "traceloop.entity.input", "input.value",
+    "tool.parameters", "langfuse.observation.input",
 )  # fmt: skip
 _RESULTS: Final = (
     "gen_ai.tool.call.result", "tool_response", "traceloop.entity.output", "output.value",
@@ -131,11 +131,10 @@ def _list_gaps(
         yield f"{len(silent)} of {len(tools)} tool spans have no gen_ai.tool.call.arguments"
     if not any(span.operation in MODEL for span in spans):
         yield "the trace has no span of a model"
+    known = {None, *(span.error for span in spans if span.operation in _READ)}
     # A chain repeats what its parts have, but for an error of its own.
-    others = Counter(each.operation for each in spans if each.operation not in {*_READ, CHAIN} or each.error)
-    yield from (
-        f"spans of {kind} are not read ({count})" for kind, count in others.items() if kind not in _READ
-    )
+    others = Counter(each.operation for each in spans if each.operation != CHAIN or each.error not in known)
+    yield from (f"spans of {name} are not read ({others[name]})" for name in others if name not in _READ)
     replies = [read_message(told[span.id][-1]) for span in spans if span.operation in MODEL and told[span.id]]
     texts = {each.text for each in conversation.messages}
     if unread := [reply for reply in replies if reply.text not in {*texts, ""}]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
@@ -50,7 +50,7 @@ class Span:
 
 
 def find_field(record: object, *paths: str) -> Any:  # noqa: ANN401 - any value of JSON
-    """Returns the first field that is set; ``a.b`` is a key, or the field b of a, or of an element named a."""
+    """Returns the first field that is set; ``a.b`` is a key, or the field b of a, or of the element a."""
     return next((value for path in paths if (value := _follow(record, path)) is not None), None)
 
 
@@ -69,7 +69,7 @@ def _follow(record: object, path: str) -> object:
 
 @dataclass(frozen=True, slots=True)
 class _Dialect:
-    """The paths of what a span has; ``fields`` become attributes; ``unit`` is that of times in nanoseconds."""
+    """The paths of what a span has; ``fields`` become attributes; ``unit``: nanoseconds of a time."""
 
     id: str
     trace: tuple[str, ...]
@@ -83,7 +83,7 @@ class _Dialect:
     attributes: str = "attributes"
     events: str = "events"
     unit: int = 1
-    fields: Mapping[str, tuple[str, ...]] | None = None
+    fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 _OTLP: Final = _Dialect(
@@ -135,11 +135,11 @@ _LEAVES: Final = frozenset({"", "data", "spans", "observations"})
 _KINDS: Final[Mapping[str, Mapping[str, str | None]]] = {
     "gen_ai.operation.name": {},
     "openinference.span.kind": {
-        "LLM": "chat",
-        "CHAIN": CHAIN,
-        "AGENT": AGENT,
-        "TOOL": TOOL,
-        "UNKNOWN": CHAIN,
+        "llm": "chat",
+        "chain": CHAIN,
+        "agent": AGENT,
+        "tool": TOOL,
+        "unknown": CHAIN,
     },
     "llm.request.type": {"completion": "text_completion", "unknown": None},
     "traceloop.span.kind": {"tool": TOOL, "agent": AGENT, "workflow": AGENT, "task": None, "unknown": None},
@@ -216,9 +216,9 @@ def _read_id(value: object) -> str:
 def _find_operation(attributes: JsonObject) -> str | None:
     for name, kinds in _KINDS.items():
         if (kind := find_field(attributes, name)) is not None:
-            known = {**kinds, **{each.upper(): kinds[each] for each in kinds}}
-            operation = known.get(str(kind), str(kind))
-            if operation is not None:
+            # Langfuse exports its kinds in upper case, and its package writes them in lower case.
+            own = str(kind).lower() if kinds else str(kind)
+            if (operation := kinds.get(own, own)) is not None:
                 return operation
     return None
 
@@ -242,7 +242,7 @@ def _read_error(
 
 
 def _read_attributes(part: JsonObject, name: str, where: str) -> dict[str, Any]:
-    """Returns attributes that are an object, columns such as ``attributes.llm``, or pairs of key and value."""
+    columns = {key[len(name) + 1 :]: part[key] for key in part if key.startswith(f"{name}.")}
     if isinstance(part.get(name), dict):
         return read_object(part, name)
     columns = {key.removeprefix(f"{name}."): part[key] for key in part if key.startswith(f"{name}.")}

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from evaluation.importers.imported_message import format_text, parse_json_text, read_object, read_objects
-from evaluation.recordings.formats.span_dialects import Span, find_field
+from evaluation.recordings.formats.span_dialects import MODEL, Span, find_field
 from evaluation.recordings.logged_values import join_messages
 from evaluation.values import JsonObject, as_object
 
@@ -46,7 +46,11 @@ def read_span_messages(span: Span) -> list[dict[str, object]]:
     fields = ("gen_ai.input.messages", "gen_ai.output.messages")
     messages = [each for name in fields for each in read_objects(_parse(attributes, name), name, where)]
     current = [opened for each in (*told, *messages) for opened in _open_parts(each, where)]
-    return current or [*_read_numbered(attributes)] or _read_values(attributes)
+    if current:
+        return current
+    # Of the state of an agent, numbered attributes may have a part alone.
+    numbered, logged = [*_read_numbered(attributes)], _read_values(attributes)
+    return (numbered or logged) if span.operation in MODEL else (logged or numbered)
 
 
 def _parse(fields: JsonObject, name: str) -> JsonObject:
@@ -105,13 +109,16 @@ def _list_older_call(fields: Mapping[str, object]) -> Iterator[dict[str, object]
         yield {"name": name, "arguments": fields.get("function_call_arguments_json")}
 
 
-def _flatten(name: str, value: object) -> Iterator[tuple[str, object]]:
-    """Yields the values in an object or a list with their paths."""
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, each in inner:
-        yield from _flatten(f"{name}.{key}", each)
-    if not isinstance(value, dict | list):
+def _flatten(name: str, value: object, levels: int = 8) -> Iterator[tuple[str, object]]:
+    """Yields the values in an object or a list with their paths, as deep as messages are."""
+    inner = (
+        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
+    )
+    if inner is None or not levels:
         yield name, value
+        return
+    for key, each in inner:
+        yield from _flatten(f"{name}.{key}", each, levels - 1)
 
 
 def _list_indexed(pattern: re.Pattern[str], fields: Mapping[str, object]) -> list[dict[str, object]]:
