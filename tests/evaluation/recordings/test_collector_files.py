@@ -1,0 +1,121 @@
+"""Exports of collectors: spans in several dialects and lines, flat runs, and several traces in a file."""
+
+import json
+from pathlib import Path
+
+from evaluation.contract.intake import UnreadableCase
+from evaluation.recordings.run_files import read_runs
+
+PEERS = Path(__file__).parents[2] / "data" / "peers"
+
+
+def describe(run):
+    """Return what a run has in every dialect: its input, its calls, and its errors."""
+    fields = run.case["agent_run"]
+    calls = [
+        {name: value for name, value in call.items() if name in ("name", "args", "result", "error")}
+        for call in fields["tool_calls"]
+    ]
+    return fields["input"], calls, fields.get("error"), fields.get("total_tokens")
+
+
+def read(name):
+    return list(read_runs(PEERS / name))
+
+
+def test_the_same_trace_is_the_same_run_in_every_dialect(subtests):
+    for feature, names in {
+        "one-call.json": ["jaeger", "tempo", "phoenix"],
+        "error-result.json": ["jaeger", "tempo"],
+        "error-in-tool.json": ["jaeger", "phoenix"],
+        "parallel-calls.json": ["tempo", "phoenix"],
+        "nested-agent.json": ["jaeger"],
+    }.items():
+        expected = [describe(run) for run in read(f"openinference/{feature}")]
+        for name in names:
+            with subtests.test(feature=feature, name=name):
+                assert [describe(run) for run in read(f"{name}/{feature}")] == expected
+
+
+def test_the_spans_of_a_trace_may_stand_in_several_lines(subtests, tmp_path):
+    for name in ["phoenix/two-traces.jsonl", "phoenix/frame.jsonl"]:
+        with subtests.test(name=name):
+            first = read(name)[0]
+
+            assert describe(first) == describe(read("openinference/one-call.json")[0])
+            assert first.warnings == ()
+
+
+def test_each_trace_of_a_file_is_a_run():
+    first, second = read("phoenix/two-traces.jsonl")
+
+    assert first.case["case_id"] != second.case["case_id"]
+    assert [call["error"] for call in second.case["agent_run"]["tool_calls"]] == [True]
+
+
+def test_a_damaged_line_is_named_and_the_spans_of_the_others_are_read(tmp_path):
+    lines = (PEERS / "phoenix/two-traces.jsonl").read_text().splitlines()
+    file = tmp_path / "spans.jsonl"
+    file.write_text("\n".join([*lines[:3], "{broken", *lines[3:]]))
+
+    broken, *runs = read_runs(file)
+
+    assert isinstance(broken, UnreadableCase)
+    assert (broken.where, len(runs)) == ("spans.jsonl:4", 2)
+
+
+def test_an_id_in_base_64_is_named_in_hexadecimal_digits():
+    [run] = read("tempo/one-call.json")
+
+    assert len(bytes.fromhex(run.case["case_id"])) == 16
+
+
+def plant(name, path, new):
+    """Return the value of a file with ``new`` at a path."""
+    value = json.loads((PEERS / name).read_text())
+    inner = value
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = new
+    return value
+
+
+SPANS = ("data", 0, "spans")
+LOSSES = [
+    ("jaeger/one-call.json", (*SPANS, 0, "references"), [{"refType": "CHILD_OF", "spanID": "f"}], "lack their parents"),
+    ("jaeger/one-call.json", (*SPANS, 1, "tags"), [{"key": "openinference.span.kind", "type": "string", "value": "RERANKER"}], "spans of reranker are not read (1)"),
+    ("phoenix/one-call.json", (1, "span_kind"), "EVALUATOR", "spans of evaluator are not read (1)"),
+    ("phoenix/one-call.json", (1, "status_code"), "ERROR", "spans of chain are not read (1)"),
+]  # fmt: skip
+
+
+def test_what_is_not_read_of_the_spans_is_named(subtests, tmp_path):
+    for name, path, new, warning in LOSSES:
+        with subtests.test(name=name, warning=warning):
+            (tmp_path / "trace.json").write_text(json.dumps(plant(name, path, new)))
+
+            [run] = read_runs(tmp_path / "trace.json")
+            assert any(warning in text for text in run.warnings), run.warnings
+
+
+def nest(name, value, levels):
+    for _ in range(levels):
+        value = {name: [value]} if name == "data" else {name: value}
+    return value
+
+
+def test_hostile_exports_are_refused_or_read_and_never_raise(subtests, tmp_path):
+    for name, path, new in [
+        ("phoenix/one-call.json", (0, "attributes", "output.value"), nest("input", "x", 400)),
+        ("phoenix/one-call.json", (2, "attributes", "llm.input_messages"), nest("data", {}, 200)),
+        ("phoenix/one-call.json", (0, "parent_id"), json.loads((PEERS / "phoenix/one-call.json").read_text())[4]["context"]["span_id"]),
+        ("phoenix/one-call.json", (0, "start_time"), "yesterday"),
+        ("phoenix/one-call.json", (0, "context"), {"span_id": ["x"], "trace_id": 7}),
+        ("jaeger/one-call.json", ("data", 0), nest("data", {"spans": []}, 200)),
+        ("jaeger/one-call.json", (*SPANS, 0, "tags"), "none"),
+        ("jaeger/one-call.json", (*SPANS, 0, "startTime"), 10**30),
+    ]:  # fmt: skip
+        with subtests.test(path=path):
+            (tmp_path / "trace.json").write_text(json.dumps(plant(name, path, new)))
+
+            assert list(read_runs(tmp_path / "trace.json"))
