@@ -37,7 +37,7 @@ class CaseResult(InputModel):
     basis: ResultBasis
     """What a passing status rests on."""
     accepted: bool
-    """Whether the run passes the gate."""
+    """Whether the run passes the gate, which makes it a success."""
     reasons: tuple[str, ...] = ()
     """What to look at, the most severe first."""
     task: str = ""
@@ -57,13 +57,13 @@ class CaseResult(InputModel):
 
     @property
     def verified(self) -> bool:
-        """Whether a check, a trusted judge or a person vouches for the answer."""
-        return self.basis != "unverified"
+        """Whether it is a success, and a check, a trusted judge or a person vouches for the answer."""
+        return self.accepted and self.basis != "unverified"
 
     @property
     def is_clean(self) -> bool:
         """Whether nothing was found against a run whose answer nothing verifies."""
-        return self.status == "passed" and not self.verified
+        return self.status == "passed" and self.basis == "unverified"
 
     @property
     def verdict(self) -> str:
@@ -96,21 +96,16 @@ def describe_run(case: JsonObject) -> dict[str, Any]:
 
 
 Trials: TypeAlias = Mapping[str, Sequence[bool]]
-"""Whether each run of a case passed, by the name of the case."""
+"""Whether each run of a case is a success, by the name of the case."""
 _MOST_K: Final = 8
 
 
 def group_trials(results: Iterable[CaseResult]) -> dict[str, Trials]:
-    """Group the verdicts of results by arm and case."""
+    """Group the successes of results by arm and case."""
     arms: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
     for result in results:
-        arms[result.arm][result.name].append(read_verdict(result))
+        arms[result.arm][result.name].append(result.accepted)
     return {arm: dict(trials) for arm, trials in arms.items()}
-
-
-def read_verdict(result: CaseResult) -> bool:
-    """Return whether the run passed and was accepted; one that needs a review has not passed."""
-    return result.accepted and result.status in {"passed", "warning"}
 
 
 def list_pass_rates(trials: Trials) -> list[TrialRate]:
@@ -128,6 +123,15 @@ def find_flaky(trials: Trials) -> dict[str, str]:
     }
 
 
+def list_unsolved(trials: Trials, whose: str = "") -> Iterator[str]:
+    """Yield a sentence with the cases of which no run is a success, although there are several."""
+    tried = {name: len(outcomes) for name, outcomes in trials.items() if not any(outcomes)}
+    names = [name for name, count in tried.items() if count > 1]
+    if names:
+        runs = sum(tried[name] for name in names)
+        yield f"{whose}0 of {runs} runs are accepted in {len(names)} of {len(trials)} cases: {join_names(names)}"
+
+
 def describe_pass_rates(results: Sequence[CaseResult]) -> Iterator[str]:
     """Yield lines with pass^k of repeated runs, and the flaky cases; none without repeats."""
     for arm, trials in group_trials(results).items():
@@ -135,6 +139,7 @@ def describe_pass_rates(results: Sequence[CaseResult]) -> Iterator[str]:
             continue
         label = f"{arm}: " if arm else ""
         yield from (f"{label}{_format_rate(k, rate)}" for k, rate in enumerate(list_pass_rates(trials), 1))
+        yield from list_unsolved(trials, label)
         if flaky := find_flaky(trials):
             named = join_names(f"{name} ({count})" for name, count in flaky.items())
             yield f"{label}{len(flaky)} of {len(trials)} cases are flaky: {named}"

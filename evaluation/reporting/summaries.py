@@ -19,6 +19,9 @@ from evaluation.cases.case_result import (
     group_trials,
     list_pass_rates,
 )
+from evaluation.nodes.prepare_evaluation import prepare_evaluation
+from evaluation.plugins import Plugins
+from evaluation.report.report_model import Action
 from evaluation.sensitive.scanner import shorten
 from evaluation.statistics import FEWEST, Interval, TrialRate, paired_difference
 from evaluation.texts.normal import remove_unseen
@@ -70,12 +73,13 @@ def compare_arms(results: Iterable[CaseResult]) -> list[ArmDifference]:
 def _compare(control: str, treatment: str, pairs: Mapping[str, tuple[float, float]]) -> ArmDifference:
     before, after = zip(*pairs.values(), strict=True)
     differences = [second - first for first, second in pairs.values()]
+    low, high = paired_difference(before, after).interval
     return ArmDifference(
         control,
         treatment,
         len(pairs),
         fmean(differences),
-        paired_difference(before, after).interval,
+        Interval(max(-1.0, low), min(1.0, high)),
         _compute_p_value(differences),
         {name: pair for name, pair in pairs.items() if pair[0] != pair[1]},
     )
@@ -99,12 +103,12 @@ def summarize_arms(results: Iterable[CaseResult]) -> list[JsonObject]:
     """Return the figures of each arm, in the order of their first results.
 
     Returns:
-        ``arm``; ``runs`` and ``cases``: counts; ``bases``: counts of what accepted runs rest on; ``known``
-        and ``wrong``: runs with a known answer, and wrong ones among them that were accepted; ``pass_k``: for
-        each k the rate, its 95 % interval and the number of cases; ``difference``: the success minus that of
-        the first arm on their common cases, with its 95 % interval, and whether it is told apart from chance;
-        the medians of latency (ms), tokens and
-        cost (USD), None if no run has them.
+        ``arm``; ``runs`` and ``cases``: counts; ``accepted`` and ``verified``: counts of runs; ``bases``:
+        counts of what accepted runs rest on; ``known`` and ``wrong``: runs with a known answer, and wrong
+        ones among them that were accepted; ``pass_k``: for each k the rate, its 95 % interval and the number
+        of cases, of which the first one is the success; ``difference``: the success minus that of the first
+        arm on their common cases, with its 95 % interval, and whether it is told apart from chance; the
+        medians of latency (ms), tokens and cost (USD), None if no run has them.
     """
     kept = list(results)
     trials = group_trials(kept)
@@ -120,6 +124,8 @@ def _summarize_arm(arm: str, results: Sequence[CaseResult], trials: Trials) -> J
         "arm": arm,
         "runs": len(members),
         "cases": len(trials),
+        "accepted": sum(result.accepted for result in members),
+        "verified": sum(result.verified for result in members),
         "bases": Counter(result.basis for result in members if result.accepted),
         "known": len(known),
         "wrong": sum(result.accepted and not result.correct for result in known),
@@ -187,12 +193,12 @@ def rank_problems(results: Sequence[CaseResult], most: int = _MOST) -> list[Prob
 def describe_counts(results: Sequence[CaseResult]) -> Iterator[str]:
     """Yields the number of verified runs, of those in which nothing was found, and of the refused ones."""
     runs = "1 run" if len(results) == 1 else f"{len(results)} runs"
-    verified = [each.basis for each in results if each.accepted and each.verified]
+    verified = [each.basis for each in results if each.verified]
     bases = f" ({_count(verified)})" if verified else ""
     yield f"{len(verified)} of {runs} verified{bases}"
     if clean := sum(each.accepted and each.is_clean for each in results):
         yield f"{clean} of {runs}: {UNVERIFIED}"
-    if left := [each.status for each in results if not (each.accepted and (each.verified or each.is_clean))]:
+    if left := [each.status for each in results if not ((each.accepted and each.is_clean) or each.verified)]:
         yield f"{len(left)} of {runs} not: {_count(left)}"
 
 
@@ -217,14 +223,12 @@ _LONGEST_TEXT: Final = 400
 
 def describe_failure(result: CaseResult) -> str:
     """Returns the status and the reasons, the calls of a result with its run, and the answer, in lines."""
-    run = result.agent_run
+    run = prepare_evaluation({"agent_run": result.agent_run}, Plugins())
     first, *others = map(_shorten_line, result.reasons or ("",))
-    calls = [
-        f"{number}. {_format_call(call)}" for number, call in enumerate(as_list(run.get("tool_calls")), 1)
-    ]
+    calls = [f"{number}. {_format_call(call)}" for number, call in enumerate(run["actual_trajectory"], 1)]
     more = [f"and {left} more"] if (left := len(calls) - _MOST_CALLS) > 0 else []
-    answer = run.get("final_output")
-    told = "no answer" if answer is None else f"answer: {_shorten_line(str(answer))}"
+    answer = run["actual_output"]
+    told = f"answer: {_shorten_line(answer)}" if answer else "no answer"
     lines = [*others, *calls[:_MOST_CALLS], *more, told]
     return "\n  ".join([f"{result.status}: {first}", *lines])
 
@@ -233,9 +237,9 @@ def _shorten_line(text: str, limit: int = _LONGEST_TEXT) -> str:
     return shorten(clean_line(text), limit)
 
 
-def _format_call(call: object) -> str:
-    fields = as_object(call) or {"name": call}
-    args = as_object(fields.get("args")).items()
-    written = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in args)
-    error = f" -> {fields['error']}" if fields.get("error") else ""
-    return _shorten_line(f"{fields.get('name')}({written}){error}", _LONGEST_CALL)
+def _format_call(call: Action) -> str:
+    written = ", ".join(
+        f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in (call["args"] or {}).items()
+    )
+    error = f" -> {call['error']}" if call["error"] else ""
+    return _shorten_line(f"{call['name']}({written}){error}", _LONGEST_CALL)

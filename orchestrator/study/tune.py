@@ -194,6 +194,12 @@ class TuneResult:
         """The last states of all runs of the search, for ``replay``."""
         return [state for trial in self.trials for state in trial.states.values()]
 
+    @property
+    def outcomes(self) -> dict[str, list[bool]]:
+        """Whether each task of the search succeeded under each policy."""
+        tasks = self.trials[0].states
+        return {task: [is_success(trial.states[task]) for trial in self.trials] for task in tasks}
+
 
 _NO_VERDICT: Final = NO_ANSWER | {"compressor_error", "contract_error", "cancelled"}
 """Failures that say nothing about a policy: a server was away, say."""

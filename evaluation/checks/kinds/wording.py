@@ -338,7 +338,8 @@ class StatesNumber(BaseCheck):
 
     def _describe(self) -> str:
         margin = f" +/- {self.tolerance:g}" if self.tolerance else ""
-        return f"{'state' if self.present else 'do not state'} the number {self.number!r}{margin}"
+        number = repr(self.number).removesuffix(".0")
+        return f"{'state' if self.present else 'do not state'} the number {number}{margin}"
 
 
 def _strip(text: str) -> str:

@@ -15,7 +15,7 @@ async function unpack() {
 function drawSummary(data) {
   const { cases } = data;
   const attempts = cases.flatMap((item) => item.attempts);
-  const verified = attempts.filter((attempt) => attempt.accepted && attempt.verified);
+  const verified = attempts.filter((attempt) => attempt.verified);
   const bases = tally(verified.map((attempt) => attempt.basis));
   const noun = attempts.length === cases.length ? "case" : "run";
   const count = (counts, names, words) => element("ul", { class: "counts" }, names.filter((name) => counts.get(name)).map((name) =>
@@ -59,7 +59,7 @@ function drawComparison({ arms }) {
   const named = arms.map((arm, index) => ({ ...arm, number: isCompared ? index + 1 : null, name: arm.arm || (isCompared ? "(no name)" : "all runs") }));
   const figures = block("figures");
   if (isCompared) {
-    addFigure(figures, "Success", "Share of accepted runs with its 95 % interval.", "arms", named);
+    addFigure(figures, "Success", "Share of the runs of a case that are accepted, as the mean of the cases, with its 95 % interval.", "arms", named);
     if (named.filter((arm) => arm.latency_ms != null).length > 1) {
       addFigure(figures, "Success against latency", "Further up is better, further left is faster. Median milliseconds a run.", "latency", named.filter((arm) => arm.latency_ms != null));
     }
@@ -100,7 +100,8 @@ function drawTable(arms) {
     ...Array.from({ length: Math.max(...arms.map((arm) => arm.pass_k.length)) }, (_, index) => [index ? `pass^${index + 1}` : "success",
       (arm) => arm.pass_k[index] && `${tenths(arm.pass_k[index].value)} (${percentInterval(arm.pass_k[index])})`]),
     ["difference to the first", (arm) => arm.difference && `${(100 * arm.difference.value).toFixed(0)} points (${(100 * arm.difference.low).toFixed(0)} to ${(100 * arm.difference.high).toFixed(0)})`],
-    ["accepted runs rest on", (arm) => count(arm.bases)],
+    ["accepted runs", (arm) => `${arm.accepted} of ${arm.runs}`],
+    ["rest on", (arm) => count(arm.bases)],
     ["accepted but wrong", (arm) => (arm.known ? `${arm.wrong} of ${arm.known}` : null)],
     ["median latency", (arm) => arm.latency_ms != null && measure.latency_ms(arm.latency_ms)],
     ["median tokens", (arm) => arm.total_tokens != null && measure.total_tokens(arm.total_tokens)],
@@ -201,7 +202,7 @@ function drawRow(item) {
   const { attempts } = item, accepted = attempts.filter((each) => each.accepted);
   const reason = attempts.find((each) => !each.accepted)?.reasons[0] ?? attempts[0].reasons[0] ?? attempts[0].task;
   const strip = span("strip", attempts.map((each, index) => element("span", { class: `is-${each.status}${index && attempts[index - 1].arm !== each.arm ? " next-arm" : ""}`, "aria-hidden": "true" }, MARKS[each.status])),
-    hidden(`${accepted.length} of ${attempts.length} accepted`));
+    hidden([...tally(attempts.map((each) => each.status))].map(([name, count]) => `${count} ${WORDS[name]}`).join(", ")));
   const bases = [...new Set(accepted.map((each) => each.basis))];
   const button = element("button", { type: "button", "aria-expanded": "false", onclick: () => toggleCase(row, button, item) },
     attempts.length > 1 ? strip : statusBadge(attempts[0].status),

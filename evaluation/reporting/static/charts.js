@@ -6,7 +6,7 @@ const drawings = {
     const points = arms.map(readRate);
     return Plot.plot({
       ...frame(width, 46 * points.length + 52), marginLeft: 12, marginTop: 4,
-      x: { label: "share of accepted runs", domain: [0, 1], tickFormat: asPercent, ticks: 5 },
+      x: { label: "success", domain: [0, 1], tickFormat: asPercent, ticks: 5 },
       y: { axis: null, domain: points.map((point) => point.name), padding: 0.5 },
       marks: [
         Plot.gridX({ ticks: 5 }),

@@ -10,7 +10,7 @@ function drawCase(item) {
     for (const [place, button] of buttons.entries()) button.setAttribute("aria-pressed", place === index);
   };
   const buttons = attempts.map((attempt, index) => element("button", { type: "button", class: `is-${attempt.status}`, onclick: () => show(index) },
-    span("mark", element("span", { "aria-hidden": "true" }, MARKS[attempt.status]), hidden(WORDS[attempt.status])), ` trial ${attempt.trial}`));
+    span("mark", element("span", { "aria-hidden": "true" }, MARKS[attempt.status]), hidden(WORDS[attempt.status])), ` run ${attempt.trial + 1}`));
   const picker = groupByArm(attempts).map(([arm, members]) => element("div", { class: "picker", role: "group", "aria-label": `Attempts ${arm}` },
     arm && span("arm", arm), members.map((attempt) => buttons[attempts.indexOf(attempt)])));
   show(Math.max(0, attempts.findIndex((attempt) => !attempt.accepted)));

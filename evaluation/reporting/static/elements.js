@@ -53,11 +53,11 @@ const measure = {
   cost_usd: (value) => `$${value < 0.01 ? value.toPrecision(2) : value.toFixed(2)}`,
 };
 const groupByArm = (attempts) => [...attempts.reduce((groups, each) => groups.set(each.arm, [...(groups.get(each.arm) ?? []), each]), new Map())];
-// "every attempt", or the trials of each arm: "local (trials 1, 3), qwen3".
+// "every attempt", or the runs of each arm, from 1: "local (runs 1, 3), qwen3".
 function nameAttempts(named, all) {
   if (named.length === all.length) return "every attempt";
   return groupByArm(named).map(([arm, members]) => {
-    const trials = `${members.length > 1 ? "trials" : "trial"} ${members.map((each) => each.trial).join(", ")}`;
+    const trials = `${members.length > 1 ? "runs" : "run"} ${members.map((each) => each.trial + 1).join(", ")}`;
     const isWhole = members.length === all.filter((each) => each.arm === arm).length;
     return arm ? (isWhole ? arm : `${arm} (${trials})`) : trials;
   }).join(", ");

@@ -16,10 +16,9 @@ from rich.text import Text
 
 from evaluation import read_case_set
 from evaluation.cases.case_files import CaseSet
-from evaluation.cases.case_result import CaseResult, read_end, read_results, read_verdict
+from evaluation.cases.case_result import CaseResult, group_trials, list_unsolved, read_end, read_results
 from evaluation.reporting.summaries import ArmDifference, compare_arms, summarize_arms
-from evaluation.statistics import proportion
-from evaluation.values import JsonObject, as_object
+from evaluation.values import JsonObject, as_list, as_object
 from orchestrator import persistence
 from orchestrator.cli import consoles, options
 from orchestrator.cli.process_exit import BAD_INPUT
@@ -111,12 +110,12 @@ def list_differences(differences: Sequence[ArmDifference]) -> Iterator[str]:
 
 
 def _describe_side(side: Sequence[CaseResult], figures: JsonObject) -> Mapping[str, str]:
-    passed = sum(map(read_verdict, side))
     bases = ", ".join(f"{count} {basis}" for basis, count in as_object(figures["bases"]).items())
     retries = [value for each in side if isinstance(value := each.agent_run.get("retries"), int)]
     return {
-        "success": _format_share(passed, len(side)),
-        "rests on": bases,
+        "success": _format_rate(as_object(as_list(figures["pass_k"])[0])),
+        "accepted runs": f"{figures['accepted']} of {figures['runs']}",
+        "rest on": bases,
         "wrong claims": f"{figures['wrong']} of {figures['known']}" if figures["known"] else "",
         "retries a run": f"{fmean(retries):.1f}" if retries else "",
         "seconds a run": _format(figures["latency_ms"], 1000, ".1f"),
@@ -125,10 +124,9 @@ def _describe_side(side: Sequence[CaseResult], figures: JsonObject) -> Mapping[s
     }
 
 
-def _format_share(passed: int, runs: int) -> str:
-    interval = proportion(passed, runs).interval
-    bounds = "" if interval is None else f" ({interval.low:.2f} to {interval.high:.2f})"
-    return f"{passed} of {runs}{bounds}"
+def _format_rate(rate: JsonObject) -> str:
+    """Formats a rate over the cases, whose interval takes the runs of one case for one."""
+    return f"{rate['value']:.2f} ({rate['low']:.2f} to {rate['high']:.2f})"
 
 
 def _format(value: object, unit: float, form: str) -> str:
@@ -181,13 +179,18 @@ def compare(  # noqa: PLR0917
                 source = build_case_source(runners, cases, repeat, concurrency, {"seed": seed})
                 results = source.sort([*source.take(out, partial(consoles.show_progress, console))])
         unread += describe_unanswered(results)
+        unsolved = [
+            each
+            for arm, trials in group_trials(results).items()
+            for each in list_unsolved(trials, f"{arm}: ")
+        ]
         if html is not None:
             from evaluation.reporting.case_page import write_html
 
             write_html(html, results, "Comparison")
-    _print(results, as_json=json)
-    for sentence in unread:
+    for sentence in (*unread, *unsolved):
         console.print(consoles.one_line(sentence), markup=False)
+    _print(results, as_json=json)
     if unread:
         raise typer.Exit(BAD_INPUT)
 
@@ -224,7 +227,7 @@ def tune(
         result = tune_study(spec, folder=folder, on_trial=lambda trials: _print_trial(progress, trials))
         policy = folder / result.spec.name / "policy.yaml"
         policy.write_text(result.policy.to_yaml(), encoding="utf-8")
-    lines = [result.sentence]
+    lines = [*list_unsolved(result.outcomes), result.sentence]
     lines += [f"{each.name}, held out: success {_format_success(each)}" for each in result.held_out or ()]
     consoles.build_console().print(
         Text(consoles.clean("\n".join([*lines, f"policy: {policy}"]))), soft_wrap=True

@@ -58,8 +58,8 @@ def test_two_models_have_a_column_each_and_a_case_that_changed_sides_is_named(cl
     ended = compare(cli, tasks)
     rows = {line[:15].strip(): line[15:].split("  ") for line in ended.stdout.splitlines()}
     assert ended.exit_code == 0
-    assert "3 of 3 (0.29 to 1.00)" in rows["success"]
-    assert "0 of 3 (0.00 to 0.71)" in " ".join(rows["success"])
+    assert "1.00 (0.29 to 1.00)" in rows["success"]
+    assert "0.00 (0.00 to 0.71)" in " ".join(rows["success"])
     assert rows["wrong claims"][0].strip() == "0 of 3"
     assert "  france: 100% of ollama:good, 0% of ollama:bad\n" in ended.stdout
 
