@@ -145,7 +145,7 @@ class Judging:
         raise self._record_failure(called)
 
     async def _ask_monitor(self, request: JudgeRequest) -> object:
-        objective, answer = objective_of(self.record["step"], request), None
+        objective, answer, cut = objective_of(self.record["step"], request), None, ""
         reads = [
             f"Read back with {read['name']} {read['args']}: {read['result'] or read['error']}"
             for read in list_read_backs(self.record)
@@ -163,8 +163,9 @@ class Judging:
             if verdict and not (verdict["success"] and called.spent.cut_off):
                 self.verdict = verdict
                 return score_verdict(verdict, request)
+            cut = _TOO_SHORT if called.spent.cut_off == "length" else ""
         last = format_repr(answer, 300)
-        self.unjudged = f"{self.judges.attempts} answers could not be read, the last: {last}"
+        self.unjudged = f"{self.judges.attempts} answers could not be read, the last{cut}: {last}"
         raise JudgeError(self.unjudged, "malformed")
 
     async def _call(self, method: AgentMethod[object], *args: str) -> Returned[object] | Raised:
@@ -182,6 +183,9 @@ class Judging:
     def _record_failure(self, called: Raised) -> JudgeError:
         self.unjudged, self.error = called.message, None if called.transient else called
         return JudgeError(called.message)
+
+
+_TOO_SHORT: Final = " cut off at the limit of tokens of the monitor's model, which is to be raised"
 
 
 def list_read_backs(record: Attempt) -> list[ProbeRecord]:

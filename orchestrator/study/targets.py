@@ -162,15 +162,21 @@ def build_arms(models: Sequence[str], store: Store, seed: int) -> list[ModelArm]
     return [ModelArm(spec, load_model(spec), store, seed) for spec in models]
 
 
-def describe_unanswered(results: Sequence[CaseResult]) -> list[str]:
-    """Says of each arm how many runs ended because its model did not answer."""
+NO_VERDICT: Final[frozenset[FailureKind]] = frozenset({"needs_review"})
+"""The failure of a run that nothing judged: its judge's reply was cut or unreadable, say."""
+
+
+def describe_unanswered(
+    results: Sequence[CaseResult], kinds: frozenset[FailureKind] = NO_ANSWER, lacked: str = "no answer"
+) -> list[str]:
+    """Says of each arm how many runs ended because its model did not answer, or because of other failures."""
     failed: dict[str, list[str]] = {}
     for result in results:
         error, known = result.agent_run.get("error"), as_object(result.agent_run.get("metadata"))
-        if error is not None and known.get("failure", "executor_error") in NO_ANSWER:
+        if error is not None and known.get("failure", "executor_error") in kinds:
             failed.setdefault(result.arm, []).append(str(error))
     return [
-        f"{arm}: {len(errors)} of {sum(each.arm == arm for each in results)} runs had no answer: {errors[0]}"
+        f"{arm}: {len(errors)} of {sum(each.arm == arm for each in results)} runs had {lacked}: {errors[0]}"
         for arm, errors in failed.items()
     ]
 

@@ -25,7 +25,7 @@ from orchestrator.cli.process_exit import BAD_INPUT
 from orchestrator.errors import ConfigurationError
 from orchestrator.study.case_runs import CaseRunner, build_case_source
 from orchestrator.study.recorded_evaluation import RecordedEvaluation, check_cases
-from orchestrator.study.targets import build_arms, describe_unanswered
+from orchestrator.study.targets import NO_VERDICT, build_arms, describe_unanswered
 from orchestrator.study.tune import Trial
 from orchestrator.study.tune import tune as tune_study
 
@@ -179,7 +179,8 @@ def compare(  # noqa: PLR0917
                 source = build_case_source(runners, cases, repeat, concurrency, {"seed": seed})
                 results = source.sort([*source.take(out, partial(consoles.show_progress, console))])
         unread += describe_unanswered(results)
-        unsolved = [
+        notes = describe_unanswered(results, NO_VERDICT, "no verdict")
+        notes += [
             each
             for arm, trials in group_trials(results).items()
             for each in list_unsolved(trials, f"{arm}: ")
@@ -188,7 +189,7 @@ def compare(  # noqa: PLR0917
             from evaluation.reporting.case_page import write_html
 
             write_html(html, results, "Comparison")
-    for sentence in (*unread, *unsolved):
+    for sentence in (*unread, *notes):
         console.print(consoles.one_line(sentence), markup=False)
     _print(results, as_json=json)
     if unread:

@@ -31,6 +31,8 @@ def answer(body: dict[str, object]) -> bytes:
     known = next(capital for country, capital in CAPITALS.items() if country in asked)
     if body["model"] == "broken":
         return encode({"error": "out of memory"}, 500)
+    if body["model"] == "short" and "success" in json.dumps(body.get("format")):
+        return ollama_reply('{"feedback": "it is', done_reason="length", **COUNTS)
     if "format" in body:  # a judge's verdict
         return ollama_reply(json.dumps({"feedback": "it is good", "success": True}), **COUNTS)
     return ollama_reply(known if body["model"] == "good" else "I do not know.", **COUNTS)
@@ -83,8 +85,16 @@ def test_every_model_gets_the_same_seeds(cli, ollama, tasks):
 def test_a_model_that_does_not_answer_is_named_and_the_others_go_on(cli, ollama, tasks):
     ended = compare(cli, tasks, models="ollama:good,ollama:broken")
     assert ended.exit_code == 2
-    assert "3 of 3 (0.29 to 1.00)" in ended.stdout
+    assert "1.00 (0.29 to 1.00)" in ended.stdout
     assert "ollama:broken: 3 of 3 runs had no answer" in ended.stderr
+
+
+def test_a_judge_whose_reply_was_cut_by_a_setting_is_named_before_the_figures(cli, ollama, tmp_path):
+    file = tmp_path / "open.yaml"
+    file.write_text(json.dumps({"version": 1, "cases": [{"task": "Tell me of France."}]}))
+    ended = compare(cli, file, models="ollama:short,num_predict=5,ollama:good")
+    assert "ollama:short,num_predict=5: 1 of 1 runs had no verdict" in ended.stderr
+    assert "cut off at the limit of tokens of the monitor's model" in ended.stderr
 
 
 @pytest.mark.thorough
