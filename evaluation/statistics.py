@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import random
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import itemgetter
 from statistics import NormalDist, fmean
 from typing import Final, NamedTuple
 
@@ -152,6 +154,61 @@ def pass_hat_k(trials: Mapping[str, Sequence[bool]], k: int) -> TrialRate:
     return TrialRate(
         len(chances), fmean(chances), _exact_interval(math.fsum(chances), len(chances), _CONFIDENCE)
     )
+
+
+def pass_at_k(trials: Mapping[str, Sequence[bool]], k: int) -> float | None:
+    """Estimate the chance that at least one of k trials of a case succeeds; None if no case has k trials.
+
+    The mean of 1 - C(failures, k) / C(trials, k) over the cases with at least k trials.
+
+    Source: Chen et al. (2021), Evaluating large language models trained on code, arXiv 2107.03374.
+
+    Args:
+        trials: The outcomes of each case's trials.
+        k: Number of trials, at least 1.
+    """
+    failed = {name: [not outcome for outcome in outcomes] for name, outcomes in trials.items()}
+    value = pass_hat_k(failed, k).value
+    return None if value is None else 1.0 - value
+
+
+_SAMPLES: Final = 1000
+
+
+def resampled_interval(values: Sequence[float], span: Interval) -> Interval:
+    """Compute the 95 % interval of the mean of independent values from samples of them with replacement.
+
+    The percentiles are moved outwards, because samples vary less than the values do. Equal values do not vary
+    in any sample: then the bounds allow for as many values at either end of the span as an exact interval
+    allows for. Each call draws the same samples.
+
+    Sources: Efron and Tibshirani (1993), An introduction to the bootstrap, chapter 13; Hesterberg (2015),
+    What teachers should know about the bootstrap, The American Statistician 69.
+
+    Args:
+        values: Finite values, such as one for each task.
+        span: The lowest and the highest possible value.
+
+    Returns:
+        The whole span if there are fewer than two values.
+    """
+    count = len(values)
+    if count < FEWEST:
+        return span
+    if is_constant(values):
+        rare = 1.0 - (0.5 * (1.0 - _CONFIDENCE)) ** (1.0 / count)
+        return Interval(*(values[0] + rare * (end - values[0]) for end in span))
+    # The variance of a sample is that of the values times (n - 1) / n.
+    upper = NormalDist().inv_cdf((1.0 + _CONFIDENCE) / 2.0) * math.sqrt(count / (count - 1))
+    means = sorted(sum(draw(values)) / count for draw in _draw_samples(count))
+    spare = math.floor(NormalDist().cdf(-upper) * _SAMPLES)
+    return Interval(means[spare], means[-1 - spare])
+
+
+@lru_cache(maxsize=2)
+def _draw_samples(count: int) -> list[Callable[[Sequence[float]], Sequence[float]]]:
+    drawn = random.Random(count)  # noqa: S311 - no secret
+    return [itemgetter(*drawn.choices(range(count), k=count)) for _ in range(_SAMPLES)]
 
 
 FEWEST: Final = 2

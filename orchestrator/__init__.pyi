@@ -22,4 +22,5 @@ from .study.case_runs import assert_evaluation as assert_evaluation
 from .study.replay import replay as replay
 from .study.tune import tune as tune
 from .study.tune_spec import TuneSpec as TuneSpec
+from .study.worth import estimate_worth as estimate_worth
 from .supervision.phases import Supervisor as Supervisor

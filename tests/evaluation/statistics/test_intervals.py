@@ -9,7 +9,16 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluation.statistics import beta_quantile, paired_difference, pass_hat_k, proportion, t_quantile
+from evaluation.statistics import (
+    Interval,
+    beta_quantile,
+    paired_difference,
+    pass_at_k,
+    pass_hat_k,
+    proportion,
+    resampled_interval,
+    t_quantile,
+)
 
 PROBABILITIES = st.floats(1e-9, 1 - 1e-9).filter(lambda p: abs(p - 0.5) > 1e-4)
 TASKS = {"steady": [True] * 4, "shaky": [True, True, False, False], "hopeless": [False] * 4}
@@ -103,3 +112,29 @@ def test_the_difference_is_treatment_minus_control_with_an_interval_of_two_pairs
     assert low < 0 < high
     assert paired_difference([0.0, 0.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0]).mean == 0.5
     assert paired_difference([0.0], [1.0]).interval == (-math.inf, math.inf)
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=6), st.integers(1, 6))
+def test_pass_at_k_is_the_share_of_choices_with_a_success(outcomes, k):
+    k = min(k, len(outcomes))
+    choices = list(itertools.combinations(outcomes, k))
+    assert pass_at_k({"t": outcomes, "few": []}, k) == pytest.approx(sum(map(any, choices)) / len(choices))
+
+
+def test_the_interval_of_resampled_values_holds_the_mean_as_often_as_it_says():
+    draw, hits = random.Random(5), 0
+    for _ in range(400):
+        low, high = resampled_interval([draw.choice((0.0, 0.5, 1.0, 1.0)) for _ in range(40)], Interval(0, 1))
+        hits += low <= 0.625 <= high
+    assert 0.93 <= hits / 400 <= 0.97
+
+
+def test_the_interval_of_equal_or_too_few_values_goes_towards_the_ends_of_the_span(subtests):
+    for values, bounds in [
+        ([1.0] * 29, (0.88, 1.0)),
+        ([0.0] * 5, (0.0, 0.52)),
+        ([0.5], (0, 1)),
+        ([], (0, 1)),
+    ]:
+        with subtests.test(count=len(values)):
+            assert resampled_interval(values, Interval(0, 1)) == pytest.approx(bounds, abs=0.005)

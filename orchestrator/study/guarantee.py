@@ -1,0 +1,110 @@
+"""Which verdicts may be accepted so that at most a share of the acceptances is wrong. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from evaluation.statistics import proportion
+from orchestrator.study.trial_outcomes import Trial
+
+
+@dataclass(frozen=True, slots=True)
+class Guarantee:
+    """What may be accepted so that at most a share of the acceptances is wrong, at 95 % confidence.
+
+    Attributes:
+        at_most: The share.
+        cells: The verdicts with their attempts that may be accepted; empty if nothing is shown.
+        answered: Tasks that they answer, each counted once by its first recorded run.
+        wrong: Wrong answers among them.
+        bound: Upper bound of the share of wrong acceptances, one-sided, by Clopper and Pearson.
+        unanswered: Share of tasks that they leave unanswered.
+        least_unanswered: Share that any choice among the accepted attempts leaves unanswered.
+        needed: Faultless accepted tasks that show the share.
+    """
+
+    at_most: float
+    cells: tuple[tuple[str, int], ...]
+    answered: int
+    wrong: int
+    bound: float
+    unanswered: float
+    least_unanswered: float
+    needed: int
+
+    @property
+    def sentence(self) -> str:
+        """All of it in words."""
+        first = f"At least {self.least_unanswered:.0%} of the tasks have to be left unanswered"
+        counted = f"{self.wrong} of {self.answered} accepted tasks are wrong"
+        if not self.cells:
+            return (
+                f"{first}; nothing is shown to have at most {self.at_most:.0%} of wrong acceptances, because "
+                f"{counted}, and at least {self.needed} faultless ones are needed"
+            )
+        named = ", ".join(f"{verdict or 'accepted'} at attempt {number}" for verdict, number in self.cells)
+        return (
+            f"{first}; accept {named}: {counted}, at most {self.bound:.1%} at 95 % confidence, and "
+            f"{self.unanswered:.0%} of the tasks are left unanswered"
+        )
+
+
+_VERDICTS: Final = ("approved", "checked", "judged", "unverified")
+"""From the strongest to the weakest: sets of them are tested in this order, whatever the labels are."""
+_Answer: TypeAlias = tuple[tuple[str, int], bool | None]
+"""The verdict and the number of an accepted attempt, and whether it is right."""
+
+
+def _list_answers(trials: Sequence[Trial], *, in_sequence: bool) -> list[_Answer]:
+    """Returns the attempts at a task that could be its answer, in their order."""
+    if not in_sequence:
+        attempts = [trial.attempts[0] for trial in trials]
+        return [((each.verdict, k), each.right) for k, each in enumerate(attempts, 1) if each.accepted]
+    steps, last = trials[0].steps, trials[0].attempts[-1]
+    return [((last.verdict, max(map(len, steps))), last.right)] if last.accepted else []
+
+
+def _rank_cell(cell: tuple[str, int]) -> tuple[int, str, int]:
+    verdict, attempt = cell
+    return _VERDICTS.index(verdict) if verdict in _VERDICTS else len(_VERDICTS), verdict, attempt
+
+
+def find_guarantee(tasks: Sequence[Sequence[Trial]], at_most: float, *, in_sequence: bool) -> Guarantee:
+    """Tests growing sets of verdicts and attempts in a fixed order, and stops at the first that fails.
+
+    A task counts once. Sets with too few tasks, which no label could show, are passed over. Sources: Clopper
+    and Pearson (1934), Biometrika 26; Angelopoulos et al. (2021), Learn then test, arXiv 2110.01052, for
+    tests in a fixed sequence, which need no correction.
+    """
+    answers = [_list_answers(trials, in_sequence=in_sequence) for trials in tasks]
+    cells = sorted({cell for each in answers for cell, _ in each}, key=_rank_cell)
+    tests = [_test_cells(answers, cells[:size], at_most) for size in range(1, len(cells) + 1)]
+    shown = None
+    for test in (each for each in tests if each.answered >= each.needed):
+        if test.bound > at_most:
+            break
+        shown = test
+    return shown or replace(_test_cells(answers, cells, at_most), cells=())
+
+
+def _test_cells(
+    tasks: Sequence[Sequence[_Answer]], cells: Sequence[tuple[str, int]], at_most: float
+) -> Guarantee:
+    given = [next((right for cell, right in answers if cell in cells), None) for answers in tasks]
+    answered, wrong = sum(right is not None for right in given), given.count(False)
+    able = sum(any(right for _, right in answers) for answers in tasks) / len(tasks)
+    # Both tails of 10 % are the one tail of 5 %.
+    interval = proportion(wrong, answered, 0.9).interval
+    return Guarantee(
+        at_most=at_most,
+        cells=tuple(cells),
+        answered=answered,
+        wrong=wrong,
+        bound=1.0 if interval is None else interval.high,
+        unanswered=1.0 - answered / len(tasks),
+        least_unanswered=max(0.0, 1.0 - able / (1.0 - at_most)),
+        needed=math.ceil(math.log(0.05) / math.log1p(-at_most)),
+    )

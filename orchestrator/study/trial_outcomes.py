@@ -1,0 +1,175 @@
+"""Recorded attempts at tasks, and what a bound on the attempts gives for one task. Pure functions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, permutations
+from operator import attrgetter
+from statistics import fmean
+from typing import Final, NamedTuple, TypeAlias
+
+from orchestrator.errors import ConfigurationError
+
+
+@dataclass(frozen=True, slots=True)
+class TriedAttempt:
+    """One recorded attempt at a step.
+
+    Attributes:
+        accepted: Whether our verdict accepts it, which ends the step.
+        right: Whether it is right; None if nobody knows.
+        verdict: What an acceptance rests on, as the ``basis`` of a result says it.
+        tokens: Its tokens with those of its judge; None if they are unknown.
+        seconds: The seconds of its model calls; None if they are unknown.
+        cost_usd: Its cost in US dollars; None if it is unknown.
+        step: Place of its step in the run.
+        use: How it was made: "first", or a strategy of the retry policy such as "feedback".
+        kinds: The kinds of failures for which it was refused.
+        rule: The fields of the rule of the retry policy that led to it; None if no rule did.
+    """
+
+    accepted: bool
+    right: bool | None = None
+    verdict: str = ""
+    tokens: float | None = None
+    seconds: float | None = None
+    cost_usd: float | None = None
+    step: int = 0
+    use: str = "first"
+    kinds: tuple[str, ...] = ()
+    rule: Mapping[str, object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One recorded run of a task. A run with several steps is accepted if each of them is.
+
+    Attributes:
+        task: Names the task: trials of one task are not independent of each other.
+        attempts: Its attempts in their order, step by step.
+        stopped: Whether the run, refused as it is, would end here with any number of attempts.
+    """
+
+    task: str
+    attempts: Sequence[TriedAttempt]
+    stopped: bool = False
+
+    @property
+    def steps(self) -> list[list[TriedAttempt]]:
+        """The attempts of each step."""
+        return [[*group] for _, group in groupby(self.attempts, key=attrgetter("step"))]
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What an answer is worth, in any unit; that of costs is the same.
+
+    Attributes:
+        value: Of a right acceptance.
+        loss: Of a wrong acceptance, which is subtracted.
+        cost_per_attempt: Of each attempt.
+        in_usd: Whether the recorded cost in US dollars counts in place of ``cost_per_attempt``.
+
+    Raises:
+        ConfigurationError: A number is negative or not finite.
+    """
+
+    value: float = 1.0
+    loss: float = 3.0
+    cost_per_attempt: float = 0.02
+    in_usd: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("value", "loss", "cost_per_attempt"):
+            if not 0.0 <= (given := getattr(self, name)) < math.inf:
+                raise ConfigurationError(f"{name} is {given!r}; give a number of at least 0")
+
+
+class Outcome(NamedTuple):
+    """What a bound on the attempts gives for one task, as means over its trials; NaN if it is unknown."""
+
+    accepted: float
+    right: float
+    attempts: float
+    tokens: float
+    seconds: float
+    cost_usd: float
+
+    @property
+    def wrong(self) -> float:
+        """Share of trials that end with a wrong acceptance."""
+        return self.accepted - self.right
+
+    def price(self, terms: Terms) -> float:
+        """Returns value x right - loss x wrong - cost."""
+        cost = self.cost_usd if terms.in_usd else terms.cost_per_attempt * self.attempts
+        return terms.value * self.right - terms.loss * self.wrong - cost
+
+    def correct(self, rates: Rates | None) -> Outcome:
+        """Returns the shares that the known rates of errors of a judge leave, without a label.
+
+        Of m attempts, g of them right, a judge accepts a = (1 - refusals) g + acceptances (m - g).
+        """
+        if rates is None:
+            return self
+        false_accepts, false_rejects = rates
+        made_right = (self.accepted - false_accepts * self.attempts) / (1.0 - false_accepts - false_rejects)
+        return self._replace(right=(1.0 - false_rejects) * made_right)
+
+
+Rates: TypeAlias = tuple[float, float]
+"""A judge's share of wrong outputs that it accepts, and of right ones that it refuses."""
+COSTS: Final = ("tokens", "seconds", "cost_usd")
+
+
+def measure_samples(attempts: Sequence[TriedAttempt], most: int) -> Outcome:
+    """Returns the outcome of at most ``most`` independent attempts: the mean over all orders of the recorded.
+
+    With N of n attempts refused, no one of the first k is accepted in C(N, k) / C(n, k) of the orders.
+    """
+    refused = [each for each in attempts if not each.accepted]
+    accepted = [each for each in attempts if each.accepted]
+    misses = [math.comb(len(refused), k) / math.comb(len(attempts), k) for k in range(most + 1)]
+    share, made = 1.0 - misses[most], sum(misses[:most])
+    costs = (
+        (made - share) * _mean(refused, name) + share * _mean(accepted, name) for name in COSTS
+    )  # one accepted attempt, and of the refused ones each equally often
+    return Outcome(share, share * _mean(accepted, "right"), made, *costs)
+
+
+def measure_sequence(trial: Trial, most: int) -> Outcome:
+    """Returns the outcome of a run with at most ``most`` attempts at each step: as recorded, to there."""
+    made: list[TriedAttempt] = []
+    for step in trial.steps:
+        made += step[:most]
+        if not made[-1].accepted:
+            break
+    accepted = float(made[-1].accepted)
+    costs = (len(made) * _mean(made, name) for name in COSTS)
+    return Outcome(accepted, accepted and _mean(made[-1:], "right"), len(made), *costs)
+
+
+def _mean(attempts: Sequence[TriedAttempt], name: str) -> float:
+    """Returns a mean; 0 without an attempt, NaN if one is unknown."""
+    values = [getattr(each, name) for each in attempts]
+    return math.nan if None in values else fmean(values) if values else 0.0
+
+
+Pair: TypeAlias = tuple[float, TriedAttempt, TriedAttempt]
+"""The chance of a repeated attempt, the refused attempt, and the one after it."""
+
+
+def pair_samples(attempts: Sequence[TriedAttempt], number: int) -> Iterator[Pair]:
+    """Yields the pairs that the attempts before and at ``number`` may be, over all orders."""
+    refused = sum(not each.accepted for each in attempts)
+    for before, after in permutations(attempts, 2):
+        if not before.accepted:
+            others = refused - 1 - (not after.accepted)
+            yield math.perm(others, number - 2) / math.perm(len(attempts), number), before, after
+
+
+def pair_sequence(trial: Trial, number: int) -> Iterator[Pair]:
+    """Yields attempts ``number - 1`` and ``number`` of each step that has them."""
+    return ((1.0, step[number - 2], step[number - 1]) for step in trial.steps if len(step) >= number)

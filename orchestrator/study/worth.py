@@ -1,0 +1,276 @@
+"""Estimates from recorded attempts whether another attempt pays, for how many, and what may be accepted."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from statistics import fmean
+from typing import Final
+
+from evaluation.judges.figures import JudgeTrust
+from evaluation.statistics import pass_at_k, pass_hat_k
+from orchestrator.errors import ConfigurationError
+from orchestrator.state.plain_values import format_repr
+from orchestrator.study.guarantee import Guarantee, find_guarantee
+from orchestrator.study.trial_outcomes import COSTS, Rates, Terms, Trial
+from orchestrator.study.worth_curves import SHARE, Changes, Estimate, FollowUp, Study
+
+
+@dataclass(frozen=True, slots=True)
+class WorthPoint:
+    """The figures of a bound of ``k`` attempts; None if a figure is not known.
+
+    Attributes:
+        k: Most attempts at a step.
+        tasks: Tasks with enough recorded attempts, on which the figures rest.
+        right: Share of tasks that end with a right acceptance.
+        wrong: Share of tasks that end with a wrong acceptance.
+        none: Share of tasks that end without an acceptance.
+        attempts: Mean attempts a task.
+        tokens: Mean tokens a task.
+        seconds: Mean seconds a task.
+        cost_usd: Mean cost a task in US dollars.
+        value: Mean value a task, in the unit of the terms.
+        gain: The value minus that of one attempt less, on the same tasks; None for the first.
+        changes: What attempt ``k`` made of the refused ones; None for the first.
+        pass_at_k: Chance that one of k attempts is right, whatever the verdicts; of independent trials.
+        pass_hat_k: Chance that all of k attempts are right; of independent trials.
+    """
+
+    k: int
+    tasks: int
+    right: Estimate | None
+    wrong: Estimate | None
+    none: Estimate | None
+    attempts: float
+    tokens: float | None
+    seconds: float | None
+    cost_usd: float | None
+    value: Estimate | None
+    gain: Estimate | None
+    changes: Changes | None
+    pass_at_k: float | None
+    pass_hat_k: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """How many attempts pay.
+
+    Attributes:
+        attempts: The recommended bound; None if the tasks do not tell.
+        more_tasks: Tasks that would tell, with a chance of 80 %, besides the recorded ones; None otherwise.
+        sentence: All of it in one sentence.
+    """
+
+    attempts: int | None
+    more_tasks: int | None
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """The result of ``estimate_worth``.
+
+    Attributes:
+        tasks: Number of tasks.
+        trials: Number of trials.
+        in_sequence: Whether the attempts of a trial follow each other, and are never reordered.
+        basis: What right and wrong rest on: "labels", "figures of a judge" or "nothing".
+        terms: What an answer is worth.
+        points: The figures for k = 1, 2, ... attempts.
+        follow_ups: What follows best after which failure; empty for independent trials.
+        recommendation: How many attempts pay.
+        guarantee: None if none was asked for.
+        rules: The rules of the retry policy that led to the recorded attempts, in their order.
+    """
+
+    tasks: int
+    trials: int
+    in_sequence: bool
+    basis: str
+    terms: Terms
+    points: Sequence[WorthPoint]
+    follow_ups: Sequence[FollowUp]
+    recommendation: Recommendation
+    guarantee: Guarantee | None
+    rules: Sequence[Mapping[str, object]] = ()
+
+    @property
+    def sentences(self) -> list[str]:
+        """What each further attempt changes, in words."""
+        return [_describe_gain(point) for point in self.points[1:]]
+
+
+def estimate_worth(
+    trials: Iterable[Trial],
+    terms: Terms | None = None,
+    *,
+    judge: JudgeTrust | None = None,
+    at_most_wrong: float | None = None,
+) -> Worth:
+    """Estimates what each number of attempts at a task is worth.
+
+    If every trial is a single attempt, the trials of a task are independent, and are averaged over all of
+    their orders. Otherwise the attempts of a trial follow each other, and only their beginnings are read.
+    Runs stop at an acceptance: what was never repeated is not estimated. Intervals resample tasks.
+
+    Sources: Chen et al. (2021), arXiv 2107.03374, for pass@k, which this extends by verdicts that err; Yao
+    et al. (2024), arXiv 2406.12045, for pass^k; Rogan and Gladen (1978), Estimating prevalence from the
+    results of a screening test, American Journal of Epidemiology 107, for the figures of a judge.
+
+    Args:
+        trials: The recorded runs; each task has at least one.
+        terms: What an answer is worth. Default: 1 for a right one, -3 for a wrong one, 0.02 an attempt.
+        judge: The measured figures of the judge that gave the verdicts, if nobody knows what is right.
+        at_most_wrong: The share of acceptances that may be wrong, between 0 and 1, for a guarantee.
+
+    Raises:
+        ConfigurationError: There is one attempt a task, so that nothing can be estimated; only some
+            accepted attempts are known to be right or wrong; or a number is not accepted.
+    """
+    tasks: defaultdict[str, list[Trial]] = defaultdict(list)
+    for trial in trials:
+        tasks[trial.task].append(trial)
+    basis = _find_basis([each for group in tasks.values() for each in group], judge)
+    if at_most_wrong is not None and not (0.0 < at_most_wrong < 1.0 and basis == _LABELS):
+        raise ConfigurationError(
+            f"the share of wrong acceptances is {at_most_wrong!r}, and right and wrong rest on {basis}; "
+            f"give a share between 0 and 1, and {_LABELS}"
+        )
+    rates: Sequence[Rates | None] = [None] if judge is None else _list_rates(judge)
+    study = Study(dict(tasks), terms or Terms(), rates)
+    points = [_measure(study, k) for k in range(1, study.most + 1)]
+    return Worth(
+        tasks=len(tasks),
+        trials=sum(map(len, tasks.values())),
+        in_sequence=study.in_sequence,
+        basis=basis,
+        terms=study.terms,
+        points=points,
+        follow_ups=study.list_follow_ups() if study.in_sequence else (),
+        recommendation=_recommend(study, points),
+        guarantee=None
+        if at_most_wrong is None
+        else find_guarantee([*tasks.values()], at_most_wrong, in_sequence=study.in_sequence),
+        rules=_list_rules(study),
+    )
+
+
+_LABELS: Final = "labels"
+_JUDGE: Final = "figures of a judge"
+_NOTHING: Final = "nothing"
+
+
+def _find_basis(trials: Sequence[Trial], judge: JudgeTrust | None) -> str:
+    """Returns what right and wrong rest on."""
+    if empty := [trial.task for trial in trials if not trial.attempts]:
+        raise ConfigurationError(f"{format_repr(empty[0], 80)} has a trial without an attempt; leave it out")
+    accepted = [(trial.task, each) for trial in trials for each in trial.attempts if each.accepted]
+    unknown = [task for task, attempt in accepted if attempt.right is None]
+    if (unknown and len(unknown) < len(accepted)) or (judge and accepted and not unknown):
+        raise ConfigurationError(
+            f"{len(accepted) - len(unknown)} of {len(accepted)} accepted attempts are known to be right or "
+            "wrong; label all of them, or none and give the figures of their judge"
+        )
+    return _JUDGE if judge else _NOTHING if unknown else _LABELS
+
+
+def _list_rates(judge: JudgeTrust) -> list[Rates]:
+    """Returns the rates of a judge, and the corners of their intervals."""
+    accepts, rejects = judge.false_accepts, judge.false_rejects
+    accepted, refused = accepts.interval or SHARE, rejects.interval or SHARE
+    if accepts.value is None or rejects.value is None or accepted.high + refused.high >= 1.0:
+        raise ConfigurationError(
+            "the figures of the judge do not show that it accepts right outputs more often than wrong ones; "
+            "measure it with more outputs, or label the attempts"
+        )
+    return [(accepts.value, rejects.value), *product(accepted, refused)]
+
+
+def _measure(study: Study, k: int) -> WorthPoint:
+    made, last = study.select(k), k - 1
+    labels = {} if study.in_sequence else study.list_labels()
+    tokens, seconds, cost_usd = (fmean(getattr(each, name) for each in made) for name in COSTS)
+    return WorthPoint(
+        k=k,
+        tasks=len(made),
+        right=study.estimate(k, lambda curve: curve[last].right),
+        wrong=study.estimate(k, lambda curve: curve[last].wrong),
+        none=study.estimate(k, lambda curve: 1.0 - curve[last].accepted),
+        attempts=fmean(each.attempts for each in made),
+        tokens=_drop_unknown(tokens),
+        seconds=_drop_unknown(seconds),
+        cost_usd=_drop_unknown(cost_usd),
+        value=study.estimate_value(k),
+        gain=study.estimate_value(k, last) if last else None,
+        changes=study.count_changes(k) if last else None,
+        pass_at_k=pass_at_k(labels, k),
+        pass_hat_k=pass_hat_k(labels, k).value,
+    )
+
+
+def _drop_unknown(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _list_rules(study: Study) -> list[Mapping[str, object]]:
+    rules: list[Mapping[str, object]] = []
+    for each in study.attempts:
+        if each.rule is not None and each.rule not in rules:
+            rules.append(each.rule)
+    return rules
+
+
+def _recommend(study: Study, points: Sequence[WorthPoint]) -> Recommendation:
+    """Goes from one attempt to the next number that is told to be better, as long as there is one."""
+    if any(point.value is None for point in points):
+        gap = "what is right is not known" if points[0].right is None else "an attempt has no known cost"
+        return Recommendation(None, None, f"Cannot be told: {gap}.")
+    chosen = 1
+    while better := next((k for k, gain in study.compare_later(chosen).items() if gain.low > 0.0), 0):
+        chosen = better
+    later = study.compare_later(1)
+    if chosen > 1:
+        return Recommendation(chosen, None, f"Use up to {chosen} attempts: {_format_gain(later[chosen])}.")
+    if all(each.accepted for each in study.attempts):
+        return Recommendation(1, None, "Stop after the first: no attempt was refused.")
+    second = f"with a second, {_format_gain(later[2])}"
+    if all(gain.high < 0.0 for gain in later.values()):
+        return Recommendation(1, None, f"Stop after the first: {second}.")
+    more = study.count_more(later)
+    told = f"{more} more tasks would tell" if more else "more tasks alone would not tell"
+    return Recommendation(None, more, f"Cannot be told: {told}; {second}.")
+
+
+def _format_gain(gain: Estimate) -> str:
+    return f"the value of a task changes by {gain.value:+.3f} ({gain.low:+.3f} to {gain.high:+.3f})"
+
+
+_ORDINALS: Final = {2: "a second attempt", 3: "a third", 4: "a fourth", 5: "a fifth"}
+
+
+def _describe_gain(point: WorthPoint) -> str:
+    """Says what an attempt corrects and spoils, and whether it pays."""
+    name, changes, gain = _ORDINALS.get(point.k, f"attempt {point.k}"), point.changes, point.gain
+    parts = (
+        [
+            f"{verb} {100 * part / whole:.0f} of 100 {kind}"
+            for verb, part, whole, kind in (
+                ("corrects", changes.corrected, changes.wrong, "wrong answers"),
+                ("spoils", changes.spoiled, changes.right, "right ones"),
+            )
+            if whole
+        ]
+        if changes
+        else []
+    )
+    told = f"{' and '.join(parts)} that were refused; it " if parts else ""
+    if gain is None:
+        return f"{name} {told}is of unknown worth"
+    pays = "pays" if gain.value > 0.0 else "is a loss"
+    effect = pays if gain.is_told else "changes nothing that can be told"
+    return f"{name} {told}{effect}: {_format_gain(gain)}"

@@ -1,0 +1,214 @@
+"""The curves of recorded tasks over the bound on attempts, with intervals from resampled tasks. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, pairwise, permutations
+from statistics import NormalDist, fmean
+from typing import Final, TypeAlias
+
+from evaluation.statistics import Interval, resampled_interval
+from orchestrator.errors import ConfigurationError
+from orchestrator.study.trial_outcomes import (
+    Outcome,
+    Pair,
+    Rates,
+    Terms,
+    Trial,
+    TriedAttempt,
+    measure_samples,
+    measure_sequence,
+    pair_samples,
+    pair_sequence,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """An estimate with its 95 % interval from resampled tasks."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def is_told(self) -> bool:
+        """Whether it is told apart from 0."""
+        return self.low > 0.0 or self.high < 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What the next attempts made of refused ones that are known to be right or wrong, in expected numbers.
+
+    Attributes:
+        wrong: Wrong attempts that were repeated.
+        corrected: Those whose next attempt was right.
+        right: Right attempts that were refused, and repeated.
+        spoiled: Those whose next attempt was wrong.
+    """
+
+    wrong: float
+    corrected: float
+    right: float
+    spoiled: float
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUp:
+    """How often an attempt of one kind succeeds after a failure of one kind.
+
+    Attributes:
+        kind: Kind of the failure.
+        use: "feedback", "resample" or another strategy; "another run" is the first attempt of another run.
+        tasks: Tasks with such attempts.
+        success: The share that is accepted, and not known to be wrong.
+    """
+
+    kind: str
+    use: str
+    tasks: int
+    success: Estimate
+
+
+_OTHER_RUN: Final = "another run"
+RECORD: Final = "record at least two trials of each task (--repeat 2), or runs with retries"
+_POWER: Final = NormalDist().inv_cdf(0.975) + NormalDist().inv_cdf(0.8)
+"""Standard errors that a difference has to have, to be told in 80 of 100 studies."""
+_MOST_TASKS: Final = 100_000
+"""More tasks than these are not asked for."""
+Curve: TypeAlias = Sequence[Outcome]
+"""The outcomes of one task under the bounds 1, 2, ..., as far as they were recorded."""
+SHARE: Final = Interval(0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Study:
+    """The curves of all tasks."""
+
+    tasks: Mapping[str, Sequence[Trial]]
+    terms: Terms
+    rates: Sequence[Rates | None]
+
+    @cached_property
+    def attempts(self) -> list[TriedAttempt]:
+        """All attempts."""
+        return [each for trials in self.tasks.values() for trial in trials for each in trial.attempts]
+
+    @cached_property
+    def in_sequence(self) -> bool:
+        """Whether an attempt follows another one in a trial."""
+        return len(self.attempts) > sum(map(len, self.tasks.values()))
+
+    @cached_property
+    def most(self) -> int:
+        """The most attempts that are recorded for each run, or for one task if they are independent."""
+        most = max(map(len, self.tasks.values()), default=0)
+        if self.in_sequence:
+            runs = list(chain.from_iterable(self.tasks.values()))
+            ends = [len(run.steps[-1]) for run in runs if not (run.steps[-1][-1].accepted or run.stopped)]
+            longest = max(len(step) for run in runs for step in run.steps)
+            most = min(ends, default=longest)
+        if most < 2:  # noqa: PLR2004 - one attempt tells nothing of a second one
+            raise ConfigurationError(f"there is one attempt a task, so nothing to estimate; {RECORD}")
+        return most
+
+    @cached_property
+    def readings(self) -> list[list[Curve]]:
+        """The curves by each of the rates; the first are the estimates."""
+        curves = [self._measure_task(trials) for trials in self.tasks.values()]
+        return [[[each.correct(rates) for each in curve] for curve in curves] for rates in self.rates]
+
+    def _measure_task(self, trials: Sequence[Trial]) -> Curve:
+        if self.in_sequence:
+            runs = ([measure_sequence(trial, k) for trial in trials] for k in range(1, self.most + 1))
+            return [Outcome(*map(fmean, zip(*each, strict=True))) for each in runs]
+        attempts = [trial.attempts[0] for trial in trials]
+        return [measure_samples(attempts, k) for k in range(1, len(attempts) + 1)]
+
+    def select(self, k: int) -> list[Outcome]:
+        """Returns the outcomes of the tasks that have k attempts."""
+        return [curve[k - 1] for curve in self.readings[0] if len(curve) >= k]
+
+    def estimate(self, k: int, read: Callable[[Curve], float], span: Interval = SHARE) -> Estimate | None:
+        """Returns the mean of a figure of the tasks that have k attempts; None if it is not known."""
+        readings = [[read(curve) for curve in curves if len(curve) >= k] for curves in self.readings]
+        if any(map(math.isnan, readings[0])):
+            return None
+        bounds = [resampled_interval(values, span) for values in readings]
+        ends = (fmean(readings[0]), min(each.low for each in bounds), max(each.high for each in bounds))
+        return Estimate(*(min(max(end, span.low), span.high) for end in ends))
+
+    def estimate_value(self, k: int, fewer: int = 0) -> Estimate | None:
+        """Returns the value of k attempts, minus that of fewer ones on the same tasks if they are given."""
+        terms = self.terms
+        free = Terms(0.0, 0.0, terms.cost_per_attempt, terms.in_usd)
+        cost = max(-outcome.price(free) for curve in self.readings[0] for outcome in curve)
+        ends = (-terms.value if fewer else 0.0) - terms.loss - cost, terms.value + fewer * (terms.loss + cost)
+
+        def read(curve: Curve) -> float:
+            return curve[k - 1].price(terms) - (curve[fewer - 1].price(terms) if fewer else 0.0)
+
+        return self.estimate(k, read, Interval(*ends))
+
+    def compare_later(self, fewer: int) -> dict[int, Estimate]:
+        """Returns by how much each larger number of attempts is better than this one."""
+        found = ((k, self.estimate_value(k, fewer)) for k in range(fewer + 1, self.most + 1))
+        return {k: gain for k, gain in found if gain is not None}
+
+    def count_more(self, later: Mapping[int, Estimate]) -> int | None:
+        """Returns how many more tasks would tell one of the gains; None for too many, or if none would."""
+        if self.rates != [None]:
+            return None  # they do not narrow the figures of a judge
+        needed = [
+            len(self.select(k)) * ((_POWER * (gain.high - gain.low) / (2 * 1.96 * gain.value)) ** 2 - 1.0)
+            for k, gain in later.items()
+            if gain.value
+        ]
+        return max(1, math.ceil(min(needed))) if needed and min(needed) <= _MOST_TASKS else None
+
+    def list_labels(self) -> dict[str, list[bool]]:
+        """Returns whether each trial is right, by task; empty if that is not known of all."""
+        if any(each.right is None for each in self.attempts):
+            return {}
+        return {
+            task: [each.right is True for trial in trials for each in trial.attempts]
+            for task, trials in self.tasks.items()
+        }
+
+    def _list_pairs(self, trials: Sequence[Trial], number: int) -> Iterable[Pair]:
+        if self.in_sequence:
+            return chain.from_iterable(pair_sequence(trial, number) for trial in trials)
+        attempts = [trial.attempts[0] for trial in trials]
+        return pair_samples(attempts, number) if len(attempts) >= number else ()
+
+    def count_changes(self, number: int) -> Changes:
+        """Counts what the attempts with a number, from 2, made of refused ones."""
+        counts: defaultdict[tuple[bool | None, bool | None], float] = defaultdict(float)
+        for trials in self.tasks.values():
+            for chance, before, after in self._list_pairs(trials, number):
+                counts[before.right, after.right] += chance
+        corrected, spoiled = counts[False, True], counts[True, False]
+        return Changes(corrected + counts[False, False], corrected, spoiled + counts[True, True], spoiled)
+
+    def list_follow_ups(self) -> list[FollowUp]:
+        """Returns how often each kind of attempt succeeds after each kind of failure."""
+        found: defaultdict[tuple[str, str], dict[str, list[float]]] = defaultdict(dict)
+        for task, trials in self.tasks.items():
+            steps = [step for trial in trials for step in trial.steps]
+            pairs = [(before, after, after.use) for step in steps for before, after in pairwise(step)]
+            firsts = permutations([trial.attempts[0] for trial in trials], 2)
+            pairs += [(before, after, _OTHER_RUN) for before, after in firsts if not before.accepted]
+            for before, after, use in pairs:
+                success = float(after.accepted and after.right is not False)
+                for kind in before.kinds or ("other",):
+                    found[kind, use].setdefault(task, []).append(success)
+        return [
+            FollowUp(kind, use, len(shares), Estimate(fmean(shares), *resampled_interval(shares, SHARE)))
+            for (kind, use), tasks in sorted(found.items())
+            if (shares := [fmean(each) for each in tasks.values()])
+        ]

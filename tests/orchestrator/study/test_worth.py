@@ -1,0 +1,242 @@
+"""The worth of further attempts: every figure equals what an enumeration gives, and nothing is guessed."""
+
+import itertools
+import math
+from statistics import fmean
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluation.judges.figures import compute_trust
+from orchestrator.errors import ConfigurationError
+from orchestrator.study.trial_outcomes import Terms, Trial, TriedAttempt
+from orchestrator.study.worth import estimate_worth
+
+ATTEMPTS = st.builds(TriedAttempt, accepted=st.booleans(), right=st.booleans(), tokens=st.integers(0, 90))
+TASKS = st.lists(st.lists(ATTEMPTS, min_size=2, max_size=4), min_size=1, max_size=4)
+
+
+def tried(code, **fields):
+    """An attempt: "R" or "W" is a right or a wrong one that is accepted, "r" or "w" one that is refused."""
+    return TriedAttempt(code.isupper(), None if code in "?!" else code in "Rr", **fields)
+
+
+def samples(*tasks):
+    """Independent trials of tasks: `samples("Rw", "WW")`."""
+    return [Trial(str(task), [tried(code)]) for task, codes in enumerate(tasks) for code in codes]
+
+
+def sequences(*runs):
+    """Runs whose attempts follow each other, one for each task."""
+    return [Trial(str(task), [tried(code) for code in codes]) for task, codes in enumerate(runs)]
+
+
+def enumerate_orders(attempts, k):
+    """The mean over all orders of right, wrong, attempts and tokens, if at most k attempts are made."""
+    ends = []
+    for order in itertools.permutations(attempts):
+        made = list(itertools.takewhile(lambda each: not each.accepted, order[:k]))
+        made += [each for each in order[len(made) : k][:1] if each.accepted]
+        right, wrong = (made[-1].accepted and made[-1].right is known for known in (True, False))
+        ends.append((right, wrong, len(made), sum(each.tokens for each in made)))
+    return [fmean(each) for each in zip(*ends, strict=True)]
+
+
+@settings(max_examples=30)
+@given(TASKS)
+def test_independent_trials_are_averaged_over_all_orders(tasks):
+    worth = estimate_worth(Trial(str(n), [each]) for n, task in enumerate(tasks) for each in task)
+
+    for point in worth.points:
+        ends = [enumerate_orders(task, point.k) for task in tasks if len(task) >= point.k]
+        figures = (point.right.value, point.wrong.value, point.attempts, point.tokens)
+        assert figures == pytest.approx([fmean(each) for each in zip(*ends, strict=True)])
+        assert point.tasks == len(ends)
+
+
+@settings(max_examples=30)
+@given(TASKS)
+def test_changes_of_independent_trials_are_those_of_all_orders(tasks):
+    worth = estimate_worth(Trial(str(n), [each]) for n, task in enumerate(tasks) for each in task)
+
+    for point in worth.points[1:]:
+        counts = {(before, after): 0.0 for before in (True, False) for after in (True, False)}
+        for task in (each for each in tasks if len(each) >= point.k):
+            for order in itertools.permutations(task):
+                if not any(each.accepted for each in order[: point.k - 1]):
+                    counts[order[point.k - 2].right, order[point.k - 1].right] += 1 / math.factorial(
+                        len(task)
+                    )
+        changes = point.changes
+        assert (changes.corrected, changes.spoiled) == pytest.approx(
+            (counts[False, True], counts[True, False])
+        )
+        assert (changes.wrong - changes.corrected, changes.right - changes.spoiled) == pytest.approx(
+            (counts[False, False], counts[True, True])
+        )
+
+
+def test_attempts_in_sequence_are_read_from_their_beginning(subtests):
+    first, second, third = estimate_worth(sequences("wrR", "wW", "R", "rww")).points
+
+    for point, figures in ((first, (0.25, 0.0, 1)), (second, (0.25, 0.25, 1.75)), (third, (0.5, 0.25, 2.25))):
+        with subtests.test(k=point.k):
+            assert (point.right.value, point.wrong.value, point.attempts) == figures
+    assert (second.changes.wrong, second.changes.corrected, second.changes.spoiled) == (2, 1, 1)
+    assert second.pass_at_k is None
+
+
+def test_attempts_in_sequence_are_estimated_as_far_as_each_refused_run_goes():
+    assert len(estimate_worth(sequences("wwwW", "ww")).points) == 2
+    stopped = Trial("stopped", [tried("w")], stopped=True)
+    assert len(estimate_worth([*sequences("wwwW"), stopped]).points) == 4
+
+
+def test_a_run_of_several_steps_is_accepted_if_each_step_is():
+    def run(*steps):
+        return Trial("task", [tried(code, step=n) for n, codes in enumerate(steps) for code in codes])
+
+    points = estimate_worth([run("wR", "R"), run("R", "ww")]).points
+    assert [(point.right.value, point.attempts) for point in points] == [(0.0, 1.5), (0.5, 3.0)]
+
+
+def test_the_value_subtracts_losses_and_costs(subtests):
+    trials = [Trial("task", [tried(code, cost_usd=0.5)]) for code in "RW"]
+    for terms, value in [
+        (Terms(value=1, loss=3, cost_per_attempt=0.02), 0.5 - 1.5 - 0.02),
+        (Terms(value=2, loss=0, cost_per_attempt=0), 1.0),
+        (Terms(value=2, loss=0, cost_per_attempt=9, in_usd=True), 0.5),
+    ]:
+        with subtests.test(terms=terms):
+            assert estimate_worth(trials, terms).points[0].value.value == pytest.approx(value)
+
+
+def measured_judge(accepted, refused, count=200):
+    """The figures of a judge that accepts so many wrong outputs, and refuses so many right ones."""
+    wrong = ["accepted"] * accepted + ["refused"] * (count - accepted)
+    right = ["refused"] * refused + ["accepted"] * (count - refused)
+    kinds = [("plain", verdict) for verdict in wrong] + [("right", verdict) for verdict in right]
+    return compute_trust("judge", kinds)
+
+
+def test_the_figures_of_a_judge_stand_for_labels_with_their_bounds():
+    """Of 100 attempts, 50 right, a judge that errs in 10 % accepts 45 right ones and 5 wrong ones."""
+    codes = ["?!"] * 50 + ["??"] * 25 + ["!!"] * 25
+    trials = [
+        Trial(str(task), [TriedAttempt(code == "!", tokens=1)])
+        for task, pair in enumerate(codes)
+        for code in pair
+    ]
+    wide, narrow = (
+        estimate_worth(trials, judge=measured_judge(count // 10, count // 10, count)) for count in (50, 5000)
+    )
+
+    point = narrow.points[0]
+    assert (narrow.basis, point.right.value, point.wrong.value) == pytest.approx(
+        ("figures of a judge", 0.45, 0.05)
+    )
+    spans = [each.points[0].right.high - each.points[0].right.low for each in (wide, narrow)]
+    assert spans[0] > spans[1] > 0
+    assert narrow.recommendation.more_tasks is None
+
+
+def test_without_labels_and_judge_only_acceptances_are_estimated():
+    worth = estimate_worth(
+        [Trial(str(task), [TriedAttempt(flag)]) for task in range(3) for flag in (True, False)]
+    )
+
+    point = worth.points[0]
+    assert (worth.basis, point.right, point.value, point.none.value) == ("nothing", None, None, 0.5)
+    assert worth.recommendation.sentence == "Cannot be told: what is right is not known."
+
+
+def test_a_number_of_attempts_is_recommended_if_the_tasks_tell(subtests):
+    for trials, attempts, sentence in [
+        (samples(*["wR"] * 30, *["RR"] * 5), 2, "Use up to 2 attempts: the value of a task changes by +0."),
+        (samples(*["wW"] * 30, *["RR"] * 5), 1, "Stop after the first: with a second, the value"),
+        (samples(*["RR"] * 30), 1, "Stop after the first: no attempt was refused."),
+        (samples("wR", "wW", "wR", "ww", "Rw"), None, " more tasks would tell; with a second"),
+    ]:
+        with subtests.test(sentence):
+            recommended = estimate_worth(trials).recommendation
+            assert recommended.attempts == attempts
+            assert sentence in recommended.sentence
+            assert (recommended.more_tasks is None) == (attempts is not None)
+
+
+def test_the_sentence_of_an_attempt_says_what_it_corrects_and_spoils():
+    [sentence] = estimate_worth(sequences(*["wR"] * 31, *["ww"] * 69, *["rR"] * 24, "rw")).sentences
+    assert sentence.startswith(
+        "a second attempt corrects 31 of 100 wrong answers and spoils 4 of 100 right ones that were refused; "
+        "it pays: the value of a task changes by +0."
+    )
+
+
+def test_the_strategies_are_compared_after_each_kind_of_failure():
+    def run(task, use, end):
+        return Trial(task, [tried("w", kinds=("format",)), tried(end, use=use)])
+
+    trials = [run(str(task), "feedback", "R") for task in range(9)]
+    trials += [run(str(task), "resample", "w") for task in range(9, 18)]
+    trials += [Trial("0", [tried("R")])]
+    found = {
+        (each.kind, each.use): (each.tasks, each.success.value) for each in estimate_worth(trials).follow_ups
+    }
+
+    assert found == {
+        ("format", "feedback"): (9, 1.0),
+        ("format", "resample"): (9, 0.0),
+        ("format", "another run"): (1, 1.0),
+    }
+
+
+def test_a_guarantee_counts_each_task_once_and_needs_enough_of_them(subtests):
+    for tasks, answered, wrong, cells in [
+        (["RR"] * 28, 28, 0, ()),
+        (["RR"] * 29, 29, 0, (("checked", 1), ("checked", 2))),
+        (["RR"] * 29 + ["wW"] * 5, 29, 0, (("checked", 1),)),
+        (["RW"] * 15 + ["WR"] * 15, 30, 15, ()),
+    ]:
+        with subtests.test(tasks=len(tasks), cells=cells):
+            trials = [
+                Trial(str(task), [tried(code, verdict="checked")])
+                for task, codes in enumerate(tasks)
+                for code in codes
+            ]
+            guarantee = estimate_worth(trials, at_most_wrong=0.1).guarantee
+            assert (guarantee.answered, guarantee.wrong, guarantee.needed) == (answered, wrong, 29)
+            assert guarantee.cells == cells
+
+
+def test_a_guarantee_says_first_how_much_has_to_be_left_unanswered():
+    guarantee = estimate_worth(samples(*["RR"] * 45, *["ww"] * 55), at_most_wrong=0.1).guarantee
+    assert guarantee.sentence.startswith("At least 50% of the tasks have to be left unanswered; accept")
+
+
+def test_input_that_tells_nothing_is_refused(subtests):
+    labelled = samples("RW", "Rw")
+    for trials, options, words in [
+        (samples("R", "w"), {}, "one attempt a task, so nothing to estimate; record at least two trials"),
+        (sequences("w", "wwW"), {}, "nothing to estimate"),
+        ([], {}, "nothing to estimate"),
+        ([Trial("task", [])], {}, "'task' has a trial without an attempt"),
+        ([*labelled, Trial("2", [TriedAttempt(True)])], {}, "3 of 4 accepted attempts are known"),
+        (labelled, {"judge": measured_judge(1, 1)}, "label all of them, or none and give the figures"),
+        (labelled, {"at_most_wrong": 1.5}, "give a share between 0 and 1"),
+        ([Trial("1", [TriedAttempt(True)])] * 2, {"at_most_wrong": 0.1}, "right and wrong rest on nothing"),
+        (
+            [Trial("1", [TriedAttempt(True)])] * 2,
+            {"judge": measured_judge(150, 90)},
+            "measure it with more outputs",
+        ),
+    ]:
+        with subtests.test(words), pytest.raises(ConfigurationError, match=words):
+            estimate_worth(trials, **options)
+
+
+@pytest.mark.parametrize("field", ["value", "loss", "cost_per_attempt"])
+@pytest.mark.parametrize("number", [-1.0, math.inf, math.nan])
+def test_a_negative_or_infinite_term_is_refused(field, number):
+    with pytest.raises(ConfigurationError, match=rf"{field} is .* give a number of at least 0"):
+        Terms(**{field: number})
