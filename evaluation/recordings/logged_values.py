@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from evaluation.importers.imported_message import ROLES
+from evaluation.importers.imported_message import ROLES, dump_message
 from evaluation.importers.known_formats import open_message
 from evaluation.values import as_object
 
@@ -22,11 +22,25 @@ def list_messages(value: object, role: str) -> list[object]:
     for _ in range(_DEPTH):
         if isinstance(value, str):
             return [{"role": role, "content": value}] if value else []
-        messages = value if isinstance(value, list) else [value]
-        if messages and all(isinstance(each, dict) and open_message(each) is not None for each in messages):
+        messages = [dump_message(each) for each in (value if isinstance(value, list) else [value])]
+        if messages and all(map(_is_message, messages)):
             return messages
+        if isinstance(value, list) and value and all(map(_is_part, value)):
+            return [{"role": role, "content": value}]
         value = _open(value)
     return []
+
+
+def _is_message(value: object) -> bool:
+    fields = as_object(value)
+    # One with a wrong role or type is refused as a message.
+    return not {"role", "type"}.isdisjoint(fields) and (
+        "content" in fields or open_message(fields) is not None
+    )
+
+
+def _is_part(value: object) -> bool:
+    return isinstance(value, dict) and "type" in value and "message" not in value
 
 
 def _open(value: object) -> object:

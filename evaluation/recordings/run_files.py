@@ -15,7 +15,6 @@ from evaluation.recordings.formats import (
     adk_evalset,
     atif,
     conversations,
-    langchain_trace,
     model_exchange,
     otel_spans,
 )
@@ -44,7 +43,6 @@ _FORMATS: Final[Sequence[RunFormat]] = (
     otel_spans.SPANS,
     conversations.TAU_BENCH,
     adk_evalset.EVALSET,
-    langchain_trace.TRACE,
     model_exchange.EXCHANGE,
     conversations.HISTORY,
     conversations.CONVERSATION,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
 from typing import Any, Final
 
 from evaluation.importers.conversation import Conversation, read_conversation
-from evaluation.importers.imported_message import Answer, parse_json_text, read_arguments
+from evaluation.importers.imported_message import Answer, format_text, parse_json_text, read_arguments
 from evaluation.importers.known_formats import open_message, read_message
 from evaluation.recordings.formats.span_dialects import (
     AGENT,
@@ -37,6 +36,8 @@ _RESULTS: Final = (
     "gen_ai.tool.call.result", "tool_response", "traceloop.entity.output", "output.value",
     "langfuse.observation.output",
 )  # fmt: skip
+_INPUTS: Final = ("input.value", "langfuse.observation.input")
+_EMPTY: Final[Sequence[object]] = (None, "", {}, "{}")
 _TOKENS: Final = {
     "input_tokens": ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt"),
     "output_tokens": (
@@ -50,10 +51,11 @@ _MODELS: Final = (
 
 def _read_exports(values: Iterable[JsonObject]) -> Iterator[RecordedRun]:
     """Yields the run of each trace with a span of generative AI, and of each agent that a tool calls."""
-    listed = [span for value in values for span in list_spans(value)]
-    spans = sorted(listed, key=lambda span: (span.trace, span.start))
-    for trace, group in groupby(spans, key=lambda span: span.trace):
-        yield from _read_trace(trace, list(group))
+    traces: defaultdict[str, list[Span]] = defaultdict(list)
+    for span in (span for value in values for span in list_spans(value)):
+        traces[span.trace].append(span)
+    for name, spans in traces.items():
+        yield from _read_trace(name, sorted(spans, key=lambda span: span.start))
 
 
 def _read_trace(trace: str, spans: list[Span]) -> Iterator[RecordedRun]:
@@ -95,23 +97,44 @@ def _find_nested_agent(span: Span, by_id: Mapping[str, Span]) -> str | None:
 
 def _read_agent(name: str, spans: Sequence[Span], warnings: Sequence[str]) -> RecordedRun:
     told = {span.id: read_span_messages(span) for span in spans if span.operation in _READ - {TOOL}}
-    # Each request repeats the messages before it, so that the longest one has them all.
-    messages = max(reversed(told.values()), key=len, default=[])
-    conversation = read_conversation(messages)
-    run = read_message_run(
-        messages, name, _read_totals(spans), [*warnings, *_list_gaps(spans, told, conversation)]
-    )
-    plain: dict[str, Any] = dict(as_object(run.case["agent_run"]))
-    ids = [each.call.id for each in conversation.calls]
-    plain["tool_calls"] = _add_spans(
-        plain["tool_calls"], ids, [span for span in spans if span.operation == TOOL]
-    )
     workflows = [told[span.id] for span in spans if span.operation == WORKFLOW]
-    plain |= _read_workflow([each for each in workflows if each is not messages])
-    if not messages or plain.get("final_output", "") not in conversation.messages[-1].text:
-        # The conversation of one step is not the conversation of a workflow of several.
+    # Each request repeats the messages before it, so that the longest one has them all.
+    known = [*workflows, *reversed(told.values()), _join_steps(spans, told)]
+    messages = max(known, key=len, default=[])
+    conversation = read_conversation(messages)
+    around = _read_workflow([each for each in workflows if each is not messages])
+    # The conversation of one step is not the conversation of a workflow of several.
+    is_whole = bool(messages) and str(around.get("final_output", "")) in conversation.messages[-1].text
+    gaps = [*warnings, *_list_gaps(spans, told, conversation)]
+    if messages and not is_whole:
+        gaps.append(f"the output of the workflow is not that of its conversation ({len(messages)} messages)")
+    run = read_message_run(messages, name, _read_totals(spans), gaps)
+    plain: dict[str, Any] = {**as_object(run.case["agent_run"]), **around}
+    ids = [each.call.id for each in conversation.calls]
+    tools = [span for span in spans if span.operation == TOOL]
+    plain["tool_calls"] = _add_spans(plain["tool_calls"], ids, tools)
+    if not is_whole:
         del plain["messages"]
     return RecordedRun({**run.case, "agent_run": plain}, run.warnings)
+
+
+def _join_steps(spans: Sequence[Span], told: Mapping[str, list[Any]]) -> list[Any]:
+    """Returns the messages of an agent whose requests are logged as texts: all replies and answers."""
+    models = [span for span in spans if span.operation in MODEL]
+    if not all(span.get("input.value.prompts") for span in models):
+        return []
+    replies = {span.id: told[span.id][-1:] for span in models}
+    answers = {span.id: [_write_answer(span)] for span in spans if span.operation == TOOL}
+    asked = [each for span in spans if span.operation == WORKFLOW for each in told[span.id][:1]]
+    return [*asked, *(each for span in spans for each in {**replies, **answers}.get(span.id, []))]
+
+
+def _write_answer(span: Span) -> JsonObject:
+    answer = _read_answer(span)
+    content = span.error if answer.value is None else format_text(answer.value)
+    status = "error" if span.error or answer.is_error else "success"
+    named = {"tool_call_id": answer.id} if answer.id else {}
+    return {"role": "tool", "name": _name_tool(span), "content": content, "status": status, **named}
 
 
 def _read_workflow(workflows: Iterable[Sequence[object]]) -> JsonObject:
@@ -126,6 +149,9 @@ def _list_gaps(
 ) -> Iterator[str]:
     if not conversation.messages:
         yield "the trace has no gen_ai.output.messages, so that there is no output; record the contents"
+    given = [span for span in spans if span.id in told and span.get(*_INPUTS) not in _EMPTY]
+    if given and not any(each.role == "user" for each in conversation.messages):
+        yield f"inputs of spans are not read ({len(given)})"
     tools = [span for span in spans if span.operation == TOOL]
     if silent := [span for span in tools if span.get(*_ARGUMENTS) is None]:
         yield f"{len(silent)} of {len(tools)} tool spans have no gen_ai.tool.call.arguments"
@@ -163,6 +189,8 @@ def _name_tool(span: Span) -> object:
 def _read_answer(span: Span) -> Answer:
     """Returns the answer of a tool, which may be logged as the message with it."""
     result = parse_json_text(span.get(*_RESULTS))
+    if isinstance(result, dict) and result.keys() == {"output"}:
+        result = result["output"]
     is_message = isinstance(result, dict) and open_message(result) is not None
     answers = read_message(result).answers if is_message else ()
     return answers[0] if answers else Answer(result)
@@ -197,7 +225,10 @@ def _count_tokens(span: Span) -> dict[str, int]:
     details = as_object(parse_json_text(span.get("langfuse.observation.usage_details")))
     logged = {f"{name}_tokens": details.get(name) for name in ("input", "output")}
     counts = {name: span.get(*names) for name, names in _TOKENS.items()}
-    return read_tokens({name: logged[name] if counts[name] is None else counts[name] for name in counts})
+    known = {name: logged[name] if counts[name] is None else counts[name] for name in counts}
+    # A column of a data frame has floats.
+    whole = {name: int(each) if isinstance(each, float) else each for name, each in known.items()}
+    return read_tokens(whole)
 
 
 def _measure(spans: Sequence[Span]) -> float:

@@ -69,7 +69,13 @@ def _follow(record: object, path: str) -> object:
 
 @dataclass(frozen=True, slots=True)
 class _Dialect:
-    """The paths of what a span has; ``fields`` become attributes; ``unit``: nanoseconds of a time."""
+    """The paths of what a span has.
+
+    Attributes:
+        ends: Fields that are null until the span ends, besides ``end``.
+        unit: Nanoseconds of a time that is a number.
+        fields: Fields that are read as attributes.
+    """
 
     id: str
     trace: tuple[str, ...]
@@ -82,6 +88,7 @@ class _Dialect:
     message: tuple[str, ...] = ("status_message", "status.description", "status.message")
     attributes: str = "attributes"
     events: str = "events"
+    ends: tuple[str, ...] = ()
     unit: int = 1
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -111,6 +118,21 @@ _DIALECTS: Final = (
     ),
     _Dialect(
         "id",
+        ("trace_id",),
+        "parent_run_id",
+        ends=("outputs",),
+        code=("error",),
+        message=("error",),
+        fields={
+            "langsmith.span.kind": ("run_type",),
+            "input.value": ("inputs",),
+            "output.value": ("outputs",),
+            "llm.token_count.prompt": ("prompt_tokens", "outputs.usage_metadata.input_tokens"),
+            "llm.token_count.completion": ("completion_tokens", "outputs.usage_metadata.output_tokens"),
+        },
+    ),
+    _Dialect(
+        "id",
         ("traceId", "id"),
         "parentObservationId",
         start="startTime",
@@ -128,24 +150,26 @@ _DIALECTS: Final = (
 )  # fmt: skip
 _CONTAINERS: Final = (
     "resourceSpans", "batches", "scopeSpans", "instrumentationLibrarySpans", "trace", "data", "spans",
-    "observations",
+    "observations", "child_runs",
 )  # fmt: skip
 """Fields that hold spans, or objects with such a field."""
-_LEAVES: Final = frozenset({"", "data", "spans", "observations"})
+_LEAVES: Final = frozenset({"", "data", "spans", "observations", "child_runs"})
 _KINDS: Final[Mapping[str, Mapping[str, str | None]]] = {
     "gen_ai.operation.name": {},
     "openinference.span.kind": {
-        "llm": "chat",
-        "chain": CHAIN,
-        "agent": AGENT,
-        "tool": TOOL,
-        "unknown": CHAIN,
+        "llm": "chat", "chain": CHAIN, "agent": AGENT, "tool": TOOL, "unknown": CHAIN,
     },
     "llm.request.type": {"completion": "text_completion", "unknown": None},
-    "traceloop.span.kind": {"tool": TOOL, "agent": AGENT, "workflow": AGENT, "task": None, "unknown": None},
-    "langfuse.observation.type": dict.fromkeys(("span", "chain", "trace"), CHAIN)
-    | {"generation": "chat", "agent": AGENT, "tool": TOOL},
-}
+    "traceloop.span.kind": {
+        "tool": TOOL, "agent": AGENT, "workflow": AGENT, "task": None, "unknown": None,
+    },
+    "langsmith.span.kind": {
+        "llm": "chat", "chat_model": "chat", "tool": TOOL, "prompt": CHAIN, "parser": CHAIN,
+    },
+    "langfuse.observation.type": {
+        "generation": "chat", "agent": AGENT, "tool": TOOL, "span": CHAIN, "chain": CHAIN, "trace": CHAIN,
+    },
+}  # fmt: skip
 """Attributes that tell the kind of a span, the newest convention first; a kind without an entry is kept."""
 _CODES: Final = ("otel.status_code", "error", "langfuse.observation.level")
 _MESSAGES: Final = ("otel.status_description", "langfuse.observation.status_message")
@@ -163,13 +187,15 @@ def list_spans(export: JsonObject) -> Iterator[Span]:
         UnknownFormatError: A part of it is of a wrong type.
     """
     for record in _list_records(export, ""):
-        known = (each for each in _DIALECTS if find_field(record, each.id) is not None)
+        known = (
+            each for each in _DIALECTS if find_field(record, each.id) and find_field(record, *each.trace)
+        )
         yield _read_span(record, next(known, _OTLP))
 
 
 def _list_records(value: JsonObject, container: str) -> Iterator[JsonObject]:
-    inner = [name for name in _CONTAINERS if name in value]
-    if container in _LEAVES and not inner:
+    inner = [name for name in _CONTAINERS if value.get(name) is not None]
+    if container in _LEAVES and (not inner or "run_type" in value):
         yield value
     elif "observations" in inner and "id" in value:
         yield {"type": "trace", "startTime": value.get("timestamp"), **value}
@@ -234,7 +260,8 @@ def _read_error(
     codes = [find_field(record, *dialect.code), *(find_field(attributes, name) for name in _CODES)]
     names = {str(code).upper().removeprefix("STATUS_CODE_") for code in codes}
     if "error.type" not in attributes and names <= _NO_ERROR:
-        return None
+        is_open = any(record.get(name, "") is None for name in (dialect.end, *dialect.ends))
+        return "the trace was written before its end; record all of it" if is_open else None
     raised = [find_field(event, "attributes.exception.message") for event in events]
     said = [find_field(record, *dialect.message), *(find_field(attributes, name) for name in _MESSAGES)]
     texts = filter(None, [*said, *raised, attributes.get("error.type")])
@@ -298,10 +325,11 @@ MARKS: Final = (
     frozenset({"context", "parent_id"}),
     frozenset({"context.span_id"}),
     frozenset({"traceId", "parentObservationId"}),
+    frozenset({"run_type", "inputs"}),
     frozenset({"data"}),
     frozenset({"trace"}),
 )
-_INNER: Final = frozenset({"resourceSpans", "batches", "spans", "context", "traceId"})
+_INNER: Final = frozenset({"resourceSpans", "batches", "spans", "context", "traceId", "trace_id"})
 
 
 def is_export(value: JsonObject) -> bool:

@@ -10,13 +10,10 @@ PEERS = Path(__file__).parents[2] / "data" / "peers"
 
 
 def describe(run):
-    """Return what a run has in every dialect: its input, its calls, and its errors."""
+    """Return what a run has in every dialect: its input, its calls, whether it failed, and its tokens."""
     fields = run.case["agent_run"]
-    calls = [
-        {name: value for name, value in call.items() if name in ("name", "args", "result", "error")}
-        for call in fields["tool_calls"]
-    ]
-    return fields["input"], calls, fields.get("error"), fields.get("total_tokens")
+    calls = [(each["name"], str(each["result"]), bool(each["error"])) for each in fields["tool_calls"]]
+    return fields["input"], calls, bool(fields.get("error")), fields.get("total_tokens")
 
 
 def read(name):
@@ -25,11 +22,11 @@ def read(name):
 
 def test_the_same_trace_is_the_same_run_in_every_dialect(subtests):
     for feature, names in {
-        "one-call.json": ["jaeger", "tempo", "phoenix"],
-        "error-result.json": ["jaeger", "tempo"],
-        "error-in-tool.json": ["jaeger", "phoenix"],
-        "parallel-calls.json": ["tempo", "phoenix"],
-        "nested-agent.json": ["jaeger"],
+        "one-call.json": ["jaeger", "tempo", "phoenix", "langsmith", "langfuse"],
+        "error-result.json": ["jaeger", "tempo", "langsmith", "langfuse"],
+        "error-in-tool.json": ["jaeger", "phoenix", "langsmith", "langfuse"],
+        "parallel-calls.json": ["tempo", "phoenix", "langsmith", "langfuse"],
+        "nested-agent.json": ["jaeger", "langsmith", "langfuse"],
     }.items():
         expected = [describe(run) for run in read(f"openinference/{feature}")]
         for name in names:
@@ -37,8 +34,14 @@ def test_the_same_trace_is_the_same_run_in_every_dialect(subtests):
                 assert [describe(run) for run in read(f"{name}/{feature}")] == expected
 
 
-def test_the_spans_of_a_trace_may_stand_in_several_lines(subtests, tmp_path):
-    for name in ["phoenix/two-traces.jsonl", "phoenix/frame.jsonl"]:
+def test_a_tool_of_a_vendor_without_a_framework_writes_the_same_run(subtests):
+    for name in ["langsmith/traceable.json", "langfuse/otlp.json"]:
+        with subtests.test(name=name):
+            assert describe(read(name)[0]) == describe(read("openinference/one-call.json")[0])
+
+
+def test_the_spans_of_a_trace_may_stand_in_several_lines(subtests):
+    for name in ["phoenix/two-traces.jsonl", "phoenix/frame.jsonl", "langsmith/two-traces.jsonl"]:
         with subtests.test(name=name):
             first = read(name)[0]
 
@@ -71,22 +74,40 @@ def test_an_id_in_base_64_is_named_in_hexadecimal_digits():
 
 
 def plant(name, path, new):
-    """Return the value of a file with ``new`` at a path."""
+    """Return the value of a file with ``new`` at a path; a name in the path is that of a span in the list."""
     value = json.loads((PEERS / name).read_text())
     inner = value
     for key in path[:-1]:
-        inner = inner[key]
+        named = isinstance(inner, list) and isinstance(key, str)
+        inner = next(span for span in inner if span["name"] == key) if named else inner[key]
     inner[path[-1]] = new
     return value
 
 
 SPANS = ("data", 0, "spans")
+RERANKER = [{"key": "openinference.span.kind", "type": "string", "value": "RERANKER"}]
+LOST = [{"refType": "CHILD_OF", "spanID": "f"}]
 LOSSES = [
-    ("jaeger/one-call.json", (*SPANS, 0, "references"), [{"refType": "CHILD_OF", "spanID": "f"}], "lack their parents"),
-    ("jaeger/one-call.json", (*SPANS, 1, "tags"), [{"key": "openinference.span.kind", "type": "string", "value": "RERANKER"}], "spans of reranker are not read (1)"),
-    ("phoenix/one-call.json", (1, "span_kind"), "EVALUATOR", "spans of evaluator are not read (1)"),
-    ("phoenix/one-call.json", (1, "status_code"), "ERROR", "spans of chain are not read (1)"),
-]  # fmt: skip
+    ("jaeger/one-call.json", (*SPANS, 0, "references"), LOST, "spans lack their parents"),
+    ("jaeger/one-call.json", (*SPANS, 1, "tags"), RERANKER, "spans of reranker are not read (1)"),
+    ("phoenix/one-call.json", ("tools", "span_kind"), "EVALUATOR", "spans of evaluator are not read (1)"),
+    ("phoenix/one-call.json", ("tools", "status_code"), "ERROR", "spans of chain are not read (1)"),
+    ("langchain-trace/model-alone.json", ("inputs",), {"id": 7}, "inputs of spans are not read (1)"),
+    ("langsmith/traceable.json", ("ask", "outputs"), {"output": "no"}, "not that of its conversation (4"),
+    ("langfuse/one-call.json", ("observations", "tools", "type"), "EVENT", "spans of event are not read (1)"),
+]
+
+
+def test_a_trace_that_was_written_before_its_end_has_failed(subtests, tmp_path):
+    for name, path in [
+        ("langsmith/traceable.json", ("ask", "end_time")),
+        ("langfuse/one-call.json", ("observations", "LangGraph", "endTime")),
+    ]:
+        with subtests.test(name=name):
+            (tmp_path / "trace.json").write_text(json.dumps(plant(name, path, None)))
+
+            [run] = read_runs(tmp_path / "trace.json")
+            assert "written before its end" in run.case["agent_run"]["error"]
 
 
 def test_what_is_not_read_of_the_spans_is_named(subtests, tmp_path):
@@ -105,16 +126,18 @@ def nest(name, value, levels):
 
 
 def test_hostile_exports_are_refused_or_read_and_never_raise(subtests, tmp_path):
+    circle = json.loads((PEERS / "phoenix/one-call.json").read_text())[0]["context"]["span_id"]
     for name, path, new in [
-        ("phoenix/one-call.json", (0, "attributes", "output.value"), nest("input", "x", 400)),
-        ("phoenix/one-call.json", (2, "attributes", "llm.input_messages"), nest("data", {}, 200)),
-        ("phoenix/one-call.json", (0, "parent_id"), json.loads((PEERS / "phoenix/one-call.json").read_text())[4]["context"]["span_id"]),
+        ("phoenix/one-call.json", ("LangGraph", "attributes", "output.value"), nest("input", "x", 400)),
+        ("phoenix/one-call.json", ("Scripted", "attributes", "llm.input_messages"), nest("data", {}, 200)),
+        ("phoenix/one-call.json", ("LangGraph", "parent_id"), circle),
         ("phoenix/one-call.json", (0, "start_time"), "yesterday"),
         ("phoenix/one-call.json", (0, "context"), {"span_id": ["x"], "trace_id": 7}),
         ("jaeger/one-call.json", ("data", 0), nest("data", {"spans": []}, 200)),
         ("jaeger/one-call.json", (*SPANS, 0, "tags"), "none"),
         ("jaeger/one-call.json", (*SPANS, 0, "startTime"), 10**30),
-    ]:  # fmt: skip
+        ("langsmith/one-call.json", (0, "child_runs"), nest("child_runs", [], 200)),
+    ]:
         with subtests.test(path=path):
             (tmp_path / "trace.json").write_text(json.dumps(plant(name, path, new)))
 
