@@ -13,6 +13,7 @@ from evaluation.importers.known_formats import open_message, read_message
 from evaluation.recordings.formats.span_dialects import (
     AGENT,
     CHAIN,
+    FORMS,
     MARKS,
     MODEL,
     TOOL,
@@ -28,25 +29,7 @@ from evaluation.values import JsonObject, as_object
 _NANOSECONDS: Final = 1e6
 """Nanoseconds of a millisecond."""
 _READ: Final = frozenset({AGENT, TOOL, WORKFLOW, *MODEL})
-_ARGUMENTS: Final = (
-    "gen_ai.tool.call.arguments", "tool_arguments", "traceloop.entity.input", "input.value",
-    "tool.parameters", "langfuse.observation.input",
-)  # fmt: skip
-_RESULTS: Final = (
-    "gen_ai.tool.call.result", "tool_response", "traceloop.entity.output", "output.value",
-    "langfuse.observation.output",
-)  # fmt: skip
-_INPUTS: Final = ("input.value", "langfuse.observation.input")
 _EMPTY: Final[Sequence[object]] = (None, "", {}, "{}")
-_TOKENS: Final = {
-    "input_tokens": ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt"),
-    "output_tokens": (
-        "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion",
-    ),
-}  # fmt: skip
-_MODELS: Final = (
-    "gen_ai.response.model", "gen_ai.request.model", "llm.model_name", "langfuse.observation.model.name",
-)  # fmt: skip
 
 
 def _read_exports(values: Iterable[JsonObject]) -> Iterator[RecordedRun]:
@@ -72,7 +55,7 @@ def _read_trace(trace: str, spans: list[Span]) -> Iterator[RecordedRun]:
 
 
 def _name_agent(span: Span) -> object:
-    return span.get("gen_ai.agent.name", "agent.name") or span.name
+    return span.get(*FORMS["agents"]) or span.name
 
 
 def _open_chain(span: Span, owner: str | None, by_id: Mapping[str, Span]) -> Span:
@@ -149,11 +132,11 @@ def _list_gaps(
 ) -> Iterator[str]:
     if not conversation.messages:
         yield "the trace has no gen_ai.output.messages, so that there is no output; record the contents"
-    given = [span for span in spans if span.id in told and span.get(*_INPUTS) not in _EMPTY]
+    given = [span for span in spans if span.id in told and span.get(*FORMS["inputs"]) not in _EMPTY]
     if given and not any(each.role == "user" for each in conversation.messages):
         yield f"inputs of spans are not read ({len(given)})"
     tools = [span for span in spans if span.operation == TOOL]
-    if silent := [span for span in tools if span.get(*_ARGUMENTS) is None]:
+    if silent := [span for span in tools if span.get(*FORMS["arguments"]) is None]:
         yield f"{len(silent)} of {len(tools)} tool spans have no gen_ai.tool.call.arguments"
     if not any(span.operation in MODEL for span in spans):
         yield "the trace has no span of a model"
@@ -178,17 +161,17 @@ def _add_spans(calls: list[Any], ids: list[Any], tools: list[Span]) -> list[Json
 
 
 def _is_span_of(span: Span, call: JsonObject, name: object) -> bool:
-    own = span.get("gen_ai.tool.call.id", "tool_call.id", "tool.id") or _read_answer(span).id
+    own = span.get(*FORMS["call_ids"]) or _read_answer(span).id
     return own == name if own and name else _name_tool(span) == call["name"]
 
 
 def _name_tool(span: Span) -> object:
-    return span.get("gen_ai.tool.name", "traceloop.entity.name", "tool.name") or span.name
+    return span.get(*FORMS["tools"]) or span.name
 
 
 def _read_answer(span: Span) -> Answer:
     """Returns the answer of a tool, which may be logged as the message with it."""
-    result = parse_json_text(span.get(*_RESULTS))
+    result = parse_json_text(span.get(*FORMS["results"]))
     if isinstance(result, dict) and result.keys() == {"output"}:
         result = result["output"]
     is_message = isinstance(result, dict) and open_message(result) is not None
@@ -197,7 +180,7 @@ def _read_answer(span: Span) -> Answer:
 
 
 def _read_tool(span: Span) -> JsonObject:
-    args, result = parse_json_text(span.get(*_ARGUMENTS)), _read_answer(span).value
+    args, result = parse_json_text(span.get(*FORMS["arguments"])), _read_answer(span).value
     call = {"name": _name_tool(span), "args": {} if args is None else read_arguments(args)}
     return {**call, **({} if result is None else {"result": result}), **_read_tool_end(span)}
 
@@ -213,7 +196,7 @@ def _read_totals(spans: Sequence[Span]) -> JsonObject:
     totals: dict[str, Any] = {"latency_ms": _measure(spans)}
     if counts and all(counts):
         totals |= {name: sum(each.get(name, 0) for each in counts) for name in counts[0]}
-    model = models[-1].get(*_MODELS) if models else None
+    model = models[-1].get(*FORMS["models"]) if models else None
     if isinstance(model, str):
         totals["model"] = model
     agents = [span for span in spans if span.operation in {AGENT, WORKFLOW}]
@@ -223,9 +206,9 @@ def _read_totals(spans: Sequence[Span]) -> JsonObject:
 
 def _count_tokens(span: Span) -> dict[str, int]:
     details = as_object(parse_json_text(span.get("langfuse.observation.usage_details")))
-    logged = {f"{name}_tokens": details.get(name) for name in ("input", "output")}
-    counts = {name: span.get(*names) for name, names in _TOKENS.items()}
-    known = {name: logged[name] if counts[name] is None else counts[name] for name in counts}
+    names = ("input_tokens", "output_tokens")
+    logged = {name: details.get(name.removesuffix("_tokens")) for name in names}
+    known = {name: span.get(*FORMS[name]) or logged[name] for name in names}
     # A column of a data frame has floats.
     whole = {name: int(each) if isinstance(each, float) else each for name, each in known.items()}
     return read_tokens(whole)

@@ -6,11 +6,13 @@ https://arize.com/docs/phoenix/, https://api.reference.langfuse.com.
 
 from __future__ import annotations
 
+import json
 import re
 from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Final
 
 from evaluation.importers.imported_message import UnknownFormatError, read_object, read_objects
@@ -78,104 +80,28 @@ class _Dialect:
     """
 
     id: str
-    trace: tuple[str, ...]
+    trace: Sequence[str]
     parent: str
     start: str = "start_time"
     end: str = "end_time"
     duration: str = "duration"
     name: str = "name"
-    code: tuple[str, ...] = ("status_code", "status.status_code", "status.code")
-    message: tuple[str, ...] = ("status_message", "status.description", "status.message")
+    code: Sequence[str] = ("status_code", "status.status_code", "status.code")
+    message: Sequence[str] = ("status_message", "status.description", "status.message")
     attributes: str = "attributes"
     events: str = "events"
-    ends: tuple[str, ...] = ()
+    ends: Sequence[str] = ()
     unit: int = 1
-    fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    fields: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
-_OTLP: Final = _Dialect(
-    "spanId", ("traceId",), "parentSpanId", start="startTimeUnixNano", end="endTimeUnixNano"
+FORMS: Final[Mapping[str, Any]] = json.loads(
+    Path(__file__).with_name("span_forms.json").read_text(encoding="utf-8")
 )
-_DIALECTS: Final = (
-    _OTLP,
-    _Dialect(
-        "spanID",
-        ("traceID",),
-        "references.CHILD_OF.spanID",
-        start="startTime",
-        end="endTime",
-        name="operationName",
-        attributes="tags",
-        events="logs",
-        unit=1000,
-    ),
-    _Dialect(
-        "context.span_id",
-        ("context.trace_id",),
-        "parent_id",
-        unit=1_000_000,
-        fields={"openinference.span.kind": ("span_kind",)},
-    ),
-    _Dialect(
-        "id",
-        ("trace_id",),
-        "parent_run_id",
-        ends=("outputs",),
-        code=("error",),
-        message=("error",),
-        fields={
-            "langsmith.span.kind": ("run_type",),
-            "input.value": ("inputs",),
-            "output.value": ("outputs",),
-            "llm.token_count.prompt": ("prompt_tokens", "outputs.usage_metadata.input_tokens"),
-            "llm.token_count.completion": ("completion_tokens", "outputs.usage_metadata.output_tokens"),
-        },
-    ),
-    _Dialect(
-        "id",
-        ("traceId", "id"),
-        "parentObservationId",
-        start="startTime",
-        end="endTime",
-        code=("level",),
-        message=("statusMessage",),
-        fields={
-            "langfuse.observation.type": ("type",),
-            "langfuse.observation.input": ("input",),
-            "langfuse.observation.output": ("output",),
-            "langfuse.observation.model.name": ("model", "providedModelName"),
-            "langfuse.observation.usage_details": ("usageDetails", "usage"),
-        },
-    ),
-)  # fmt: skip
-_CONTAINERS: Final = (
-    "resourceSpans", "batches", "scopeSpans", "instrumentationLibrarySpans", "trace", "data", "spans",
-    "observations", "child_runs",
-)  # fmt: skip
-"""Fields that hold spans, or objects with such a field."""
-_LEAVES: Final = frozenset({"", "data", "spans", "observations", "child_runs"})
-_KINDS: Final[Mapping[str, Mapping[str, str | None]]] = {
-    "gen_ai.operation.name": {},
-    "openinference.span.kind": {
-        "llm": "chat", "chain": CHAIN, "agent": AGENT, "tool": TOOL, "unknown": CHAIN,
-    },
-    "llm.request.type": {"completion": "text_completion", "unknown": None},
-    "traceloop.span.kind": {
-        "tool": TOOL, "agent": AGENT, "workflow": AGENT, "task": None, "unknown": None,
-    },
-    "langsmith.span.kind": {
-        "llm": "chat", "chat_model": "chat", "tool": TOOL, "prompt": CHAIN, "parser": CHAIN,
-    },
-    "langfuse.observation.type": {
-        "generation": "chat", "agent": AGENT, "tool": TOOL, "span": CHAIN, "chain": CHAIN, "trace": CHAIN,
-    },
-}  # fmt: skip
-"""Attributes that tell the kind of a span, the newest convention first; a kind without an entry is kept."""
-_CODES: Final = ("otel.status_code", "error", "langfuse.observation.level")
-_MESSAGES: Final = ("otel.status_description", "langfuse.observation.status_message")
-"""Attributes that replace the status in systems without one."""
-_NO_ERROR: Final = frozenset({"", "NONE", "0", "1", "UNSET", "OK", "FALSE", "DEBUG", "DEFAULT", "WARNING"})
-"""Codes of a status, as numbers or as names without their prefix; any other one is an error."""
+"""The dialects, and for each part of a run the attributes that have it, the newest convention first."""
+_DIALECTS: Final = [_Dialect(**each) for each in FORMS["dialects"]]
+MARKS: Final = tuple(map(frozenset, FORMS["marks"]))
+"""Fields of exports, and of the spans in them."""
 _WHOLE: Final = re.compile("-?[0-9]{1,20}")
 _BASE64_ID: Final = re.compile("[A-Za-z0-9+/]{22}==|[A-Za-z0-9+/]{11}=")
 
@@ -190,12 +116,12 @@ def list_spans(export: JsonObject) -> Iterator[Span]:
         known = (
             each for each in _DIALECTS if find_field(record, each.id) and find_field(record, *each.trace)
         )
-        yield _read_span(record, next(known, _OTLP))
+        yield _read_span(record, next(known, _DIALECTS[0]))
 
 
 def _list_records(value: JsonObject, container: str) -> Iterator[JsonObject]:
-    inner = [name for name in _CONTAINERS if value.get(name) is not None]
-    if container in _LEAVES and (not inner or "run_type" in value):
+    inner = [name for name in FORMS["containers"] if value.get(name) is not None]
+    if container in FORMS["span_lists"] and (not inner or "run_type" in value):
         yield value
     elif "observations" in inner and "id" in value:
         yield {"type": "trace", "startTime": value.get("timestamp"), **value}
@@ -240,7 +166,8 @@ def _read_id(value: object) -> str:
 
 
 def _find_operation(attributes: JsonObject) -> str | None:
-    for name, kinds in _KINDS.items():
+    tables: Mapping[str, Mapping[str, str | None]] = FORMS["kinds"]
+    for name, kinds in tables.items():
         if (kind := find_field(attributes, name)) is not None:
             # Langfuse exports its kinds in upper case, and its package writes them in lower case.
             own = str(kind).lower() if kinds else str(kind)
@@ -257,13 +184,16 @@ def _read_event(event: JsonObject, where: str) -> dict[str, Any]:
 def _read_error(
     record: JsonObject, dialect: _Dialect, attributes: JsonObject, events: Sequence[JsonObject]
 ) -> str | None:
-    codes = [find_field(record, *dialect.code), *(find_field(attributes, name) for name in _CODES)]
+    codes = [find_field(record, *dialect.code), *(find_field(attributes, name) for name in FORMS["codes"])]
     names = {str(code).upper().removeprefix("STATUS_CODE_") for code in codes}
-    if "error.type" not in attributes and names <= _NO_ERROR:
+    if "error.type" not in attributes and names.issubset(FORMS["not_errors"]):
         is_open = any(record.get(name, "") is None for name in (dialect.end, *dialect.ends))
         return "the trace was written before its end; record all of it" if is_open else None
     raised = [find_field(event, "attributes.exception.message") for event in events]
-    said = [find_field(record, *dialect.message), *(find_field(attributes, name) for name in _MESSAGES)]
+    said = [
+        find_field(record, *dialect.message),
+        *(find_field(attributes, name) for name in FORMS["messages"]),
+    ]
     texts = filter(None, [*said, *raised, attributes.get("error.type")])
     return str(next(texts, "an error without a text")).split("Traceback", maxsplit=1)[0]
 
@@ -317,24 +247,9 @@ def _read_whole(value: object) -> int | None:
     return int(text) if _WHOLE.fullmatch(text) else None
 
 
-MARKS: Final = (
-    frozenset({"resourceSpans"}),
-    frozenset({"batches"}),
-    frozenset({"observations"}),
-    frozenset({"traceID", "spans"}),
-    frozenset({"context", "parent_id"}),
-    frozenset({"context.span_id"}),
-    frozenset({"traceId", "parentObservationId"}),
-    frozenset({"run_type", "inputs"}),
-    frozenset({"data"}),
-    frozenset({"trace"}),
-)
-_INNER: Final = frozenset({"resourceSpans", "batches", "spans", "context", "traceId", "trace_id"})
-
-
 def is_export(value: JsonObject) -> bool:
     """Returns whether an object with such marks holds spans: ``data`` and ``trace`` are common names."""
     inner = value.get("data", value.get("trace"))
     first = (as_list(inner) or [inner])[0]
     is_wrapped = not value.keys().isdisjoint(("data", "trace"))
-    return not is_wrapped or not _INNER.isdisjoint(as_object(first))
+    return not is_wrapped or not as_object(first).keys().isdisjoint(FORMS["inner_marks"])

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from evaluation.importers.imported_message import format_text, parse_json_text, read_object, read_objects
-from evaluation.recordings.formats.span_dialects import MODEL, Span, find_field
+from evaluation.recordings.formats.span_dialects import FORMS, MODEL, Span, find_field
 from evaluation.recordings.logged_values import join_messages
 from evaluation.values import JsonObject, as_object
 
@@ -22,11 +22,6 @@ _NUMBERED: Final = {"gen_ai.prompt": False, "gen_ai.completion": True} | {
 _INDEXED: Final = re.compile(rf"({'|'.join(map(re.escape, _NUMBERED))})\.([0-9]{{1,6}})\.(?:message\.)?(.+)")
 _CALL: Final = re.compile(r"(tool_calls)\.([0-9]{1,6})\.(?:tool_call\.)?(?:function\.)?(.+)")
 _PART: Final = re.compile(r"(contents)\.([0-9]{1,6})\.message_content\.(.+)")
-_VALUES: Final = (
-    ("input.value", "output.value"),
-    ("langfuse.observation.input", "langfuse.observation.output"),
-)
-"""Attributes with the input and the output of a span in any form."""
 _DETAILS: Final = "gen_ai.client.inference.operation.details"
 _MEDIA: Final = frozenset({"blob", "uri", "file"})
 
@@ -135,5 +130,8 @@ def _open_content(part: JsonObject) -> object:
 
 
 def _read_values(attributes: JsonObject) -> list[dict[str, object]]:
-    pairs = ([parse_json_text(find_field(attributes, name)) for name in names] for names in _VALUES)
+    pairs = (
+        [parse_json_text(find_field(attributes, name)) for name in names]
+        for names in zip(FORMS["inputs"], FORMS["outputs"], strict=True)
+    )
     return next(([*map(as_object, join_messages(*pair))] for pair in pairs if any(pair)), [])
