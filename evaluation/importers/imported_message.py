@@ -169,7 +169,9 @@ def part_text(part: JsonObject) -> object:
     # Gemini marks its reasoning, which is no part of the answer.
     if part.get("thought") is True:
         return None
-    text = part.get("text", part.get("refusal"))
+    # AgentDojo writes the text in ``content``.
+    other = part.get("content") if part.get("type") == "text" else None
+    text = part.get("text", part.get("refusal", other))
     return text.get("value") if isinstance(text, dict) else text
 
 
@@ -242,6 +244,11 @@ _SUCCESSES: Final = frozenset({"none", "", "success", "succeeded", "ok", "comple
 def read_text(value: object) -> str | None:
     """Return a text that is not empty, else None."""
     return value if isinstance(value, str) and value else None
+
+
+def read_id(value: object) -> str | None:
+    """Return an id as a text; OpenHands numbers its events."""
+    return str(value) if isinstance(value, int) else read_text(value)
 
 
 def list_keys(record: JsonObject) -> str:

@@ -30,6 +30,7 @@ from evaluation.importers.imported_message import (
     parse_arguments,
     part_text,
     read_arguments,
+    read_id,
     read_list,
     read_object,
     read_objects,
@@ -176,8 +177,11 @@ def read_call(record: JsonObject) -> Call:
     Raises:
         UnknownFormatError: It has no name.
     """
-    inner = next((as_object(record[key]) for key in ("function", "custom") if record.get(key)), record)
-    kind, name = str(record.get("type")), inner.get("name")
+    # Inspect and AgentDojo write the name alone in ``function``.
+    inner = next(
+        (as_object(record[key]) for key in ("function", "custom") if _is_inner(record.get(key))), record
+    )
+    kind, name = str(record.get("type")), inner.get("name", record.get("function"))
     if not isinstance(name, str) and kind in _ITEM_CALLS - _NAMED:
         name = kind.removesuffix("_call")
     # An empty name is one that a model wrote; the call counts.
@@ -186,6 +190,10 @@ def read_call(record: JsonObject) -> Call:
     args = next((inner[key] for key in _ARGUMENTS if inner.get(key) is not None), None)
     id_ = next((str(record[key]) for key in ("call_id", "id") if record.get(key)), None)
     return Call(name, read_arguments(args), id_, _read_own_answer(record, kind))
+
+
+def _is_inner(value: object) -> bool:
+    return bool(value) and not isinstance(value, str)
 
 
 def _read_own_answer(record: JsonObject, kind: str) -> Answer | None:
@@ -228,7 +236,7 @@ def _read_answer(record: JsonObject, field: str, id_field: str) -> Answer:
     # Anthropic's server reports an error as an object in place of the result.
     kind = value.get("type") if isinstance(value, dict) else ""
     is_error = is_marked_error(record) or not isinstance(kind, str | None) or str(kind).endswith("_error")
-    return Answer(read_result(value), read_text(record.get(id_field)), is_error=is_error)
+    return Answer(read_result(value), read_id(record.get(id_field)), is_error=is_error)
 
 
 ACCEPTED: Final = "Anthropic, Gemini, LangChain, OpenAI Responses, OpenAI chat"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from evaluation.importers.conversation import Conversation, build_run, read_conversation
+from evaluation.importers.conversation import Conversation, build_run, ends_run, read_conversation
 from evaluation.importers.imported_message import Message, dump_message
 from evaluation.importers.known_formats import list_unread
 from evaluation.sensitive.scanner import shorten
@@ -93,7 +93,13 @@ def list_losses(conversation: Conversation) -> Iterator[str]:
     """Yields one sentence for each kind of thing in messages that is not read, or that they lack."""
     unread = Counter(name for message in conversation.messages for name in list_unread(message))
     yield from (f"{name} are not read ({count})" for name, count in unread.items())
-    open_calls = [each.call.name for each in conversation.calls if each.answer is None]
+    # A call that ends the run needs no answer.
+    last = len(conversation.messages) - 1
+    open_calls = [
+        each.call.name
+        for each in conversation.calls
+        if each.answer is None and not (each.message == last and ends_run(each.call.name))
+    ]
     if open_calls:
         names = ", ".join(dict.fromkeys(map(shorten, open_calls)))
         yield f"{len(open_calls)} of {len(conversation.calls)} calls have no answer: {names}"

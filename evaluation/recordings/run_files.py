@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeAlias
 
@@ -18,6 +18,7 @@ from evaluation.recordings.formats import (
     model_exchange,
     otel_spans,
 )
+from evaluation.recordings.record_format import HEAD, RecordFormat
 from evaluation.recordings.recorded_run import RecordedRun, RunFormat
 from evaluation.validation import parse_json
 from evaluation.values import JsonObject
@@ -31,8 +32,14 @@ def _read_state(value: JsonObject) -> Iterator[RecordedRun]:
     yield RecordedRun({"agent_run": run_from_state(value)})
 
 
+_RECORDS: Final = tuple(map(RecordFormat.load, (
+    "inspect", "tau2", "toolbench", "claude_code", "codex", "gemini_cli", "pi", "who_and_when", "swe_agent",
+    "mini_swe_agent", "openhands", "autogen", "agents_sdk", "pydantic_ai", "adk_session", "adk_test",
+)))  # fmt: skip
+"""The formats whose files list records: the lines of a session are one value, too."""
 _FORMATS: Final[Sequence[RunFormat]] = (
     RunFormat("case with agent_run", _read_case, (frozenset({"agent_run"}),)),
+    *_RECORDS,
     # The state alone, or in the document of ``orchestrator show --json``.
     RunFormat(
         "state of a run of plan-execute-monitor",
@@ -91,14 +98,33 @@ def _read_stream(stream: BinaryIO, name: str) -> Iterator[ReadRun]:
         lines = [first[1], *([] if second is None else [second[1]]), *(line for _, line in numbered)]
         yield from _read_document(b"".join(lines), name)
         return
-    rest = chain([first, second], numbered)
-    if conversations.are_messages([value]) and _find_format(value) is None:
-        values = [_parse(line, f"{name}:{number}") for number, line in rest]
-        yield from (each for each in values if isinstance(each, UnreadableCase))
-        yield from _read_value([each for each in values if not isinstance(each, UnreadableCase)], name)
+    head = [first, second, *islice(numbered, HEAD)]
+    rest = chain(head, numbered)
+    if _find_format(value) is None and _is_session([value, *(_parse(line, name) for _, line in head[1:])]):
+        yield from _read_session(rest, name)
         return
     places = ((f"{name}:{number}", line) for number, line in rest)
     yield from _read_values(((where, _parse(line, where)) for where, line in places), name)
+
+
+def _is_session(values: list[object]) -> bool:
+    """Returns whether lines are the messages or the records of one run."""
+    return conversations.are_messages(values[:1]) or any(each.recognises(values) for each in _RECORDS)
+
+
+def _read_session(lines: Iterable[tuple[int, bytes]], name: str) -> Iterator[ReadRun]:
+    values: list[object] = []
+    cut: tuple[str, ...] = ()
+    for number, line in lines:
+        value = _parse(line, f"{name}:{number}")
+        if not isinstance(value, UnreadableCase):
+            values.append(value)
+        elif line.endswith(b"\n"):
+            yield value
+        else:
+            cut = (f"{value.where}: the last line is cut, as in a file that is still being written",)
+    for run in _read_value(values, name):
+        yield replace(run, warnings=(*run.warnings, *cut)) if isinstance(run, RecordedRun) else run
 
 
 def _is_whole_line(line: bytes) -> bool:

@@ -10,7 +10,7 @@ from evaluation.importers.conversation import read_conversation
 from evaluation.recordings.run_files import read_runs
 
 PEERS = Path(__file__).parents[2] / "data" / "peers"
-FORMATS = sorted({file.parent.name for file in PEERS.glob("*/*.json")})
+FORMATS = sorted(folder.name for folder in PEERS.iterdir() if folder.is_dir())
 SAMPLE = 30
 """Damages of each format; the same ones in each run."""
 DAMAGED = frozenset({
@@ -46,6 +46,13 @@ def damage(value, path, wrong):
     return copied
 
 
+def load(file):
+    """Return the value of a file; of JSON Lines, the list that is read as they are."""
+    if file.suffix == ".jsonl":
+        return [json.loads(line) for line in file.read_text().splitlines()]
+    return json.loads(file.read_bytes())
+
+
 def read(value, folder):
     """Return the runs of a value, and its warnings; None if a part of it is refused."""
     file = folder / "run.json"
@@ -70,7 +77,7 @@ def list_facts(runs):
 def test_a_damaged_place_is_never_dropped_in_silence(subtests, tmp_path):
     for name in FORMATS:
         with subtests.test(name=name):
-            values = [json.loads(file.read_bytes()) for file in sorted((PEERS / name).glob("*.json"))]
+            values = [load(file) for file in sorted((PEERS / name).glob("*.*"))]
             damages = [(index, *each) for index, value in enumerate(values) for each in list_damages(value)]
             chosen = random.Random(0).sample(damages, SAMPLE)
             whole = {index: read(values[index], tmp_path) for index, *_ in chosen}

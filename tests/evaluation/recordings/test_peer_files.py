@@ -9,13 +9,14 @@ from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import read_runs
 
 PEERS = Path(__file__).parents[2] / "data" / "peers"
-FILES = sorted(f"{file.parent.name}/{file.stem}" for file in PEERS.glob("*/*.json"))
+FILES = sorted(f"{file.parent.name}/{file.stem}" for file in PEERS.glob("*/*.*"))
 FORMATS = sorted({name.split("/")[0] for name in FILES})
 MOBY, EMMA = ("Moby Dick", "12.5"), ("Emma", "8")
 
 
 def read(name):
-    return list(read_runs(PEERS / f"{name}.json"))
+    [file] = PEERS.glob(f"{name}.*")
+    return list(read_runs(file))
 
 
 def describe(call):
@@ -105,6 +106,7 @@ def test_an_agent_that_a_tool_calls_is_a_run_of_its_own(subtests):
         ("jaeger/nested-agent", [MOBY]),
         ("langsmith/nested-agent", [MOBY]),
         ("langfuse/nested-agent", [MOBY]),
+        ("claude-code/nested-agent", [MOBY]),
     ]:
         with subtests.test(name=name):
             parent, child = read(name)

@@ -1,0 +1,87 @@
+"""What templates cannot say of the records of some formats: functions of a run and its records."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from evaluation.recordings.record_template import find
+from evaluation.values import JsonObject, as_list, as_object
+
+_BLOCK: Final = re.compile(r"```(?:mswea_)?bash(?:_command)?\s*\n(.*?)\n```", re.DOTALL)
+_SUBMIT: Final = re.compile(r"COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT|MINI_SWE_AGENT_FINAL_OUTPUT")
+
+
+def mark_commands(_run: JsonObject, records: list[object]) -> list[object]:
+    """Writes the commands of a text as calls, and marks the message of the user that answers them."""
+    marked: list[object] = []
+    is_open = False
+    for record in records:
+        fields = as_object(record)
+        is_agent, is_answer = fields.get("role") == "assistant", is_open and fields.get("role") == "user"
+        written = {"tool_calls": [*map(_name_submission, as_list(fields.get("tool_calls")))]}
+        commands = written if written["tool_calls"] else _read_commands(fields)
+        is_open = is_agent and not written["tool_calls"] and bool(commands)
+        changes = commands if is_agent else {"role": "observation"} if is_answer else {}
+        marked.append({**fields, **changes} if changes else record)
+    return marked
+
+
+def _name_submission(call: object) -> object:
+    function = as_object(as_object(call).get("function"))
+    is_last = _SUBMIT.search(str(function.get("arguments")))
+    return {**as_object(call), "function": {**function, "name": "submit"}} if is_last else call
+
+
+def _read_commands(fields: JsonObject) -> JsonObject:
+    """Returns the text and the calls of a message with commands; no field if it has none."""
+    action, text = fields.get("action"), str(fields.get("content"))
+    if isinstance(action, str) and action.strip():
+        call = {"name": action.split()[0], "args": {"command": action}}
+        return {"content": fields.get("thought") or text, "tool_calls": [call]}
+    names = (("submit" if _SUBMIT.search(each) else "bash", each) for each in _BLOCK.findall(text))
+    calls = [{"name": name, "args": {"command": command}} for name, command in names]
+    return {"content": _BLOCK.sub("", text).strip(), "tool_calls": calls} if calls else {}
+
+
+def replace_earlier(_run: JsonObject, records: list[object]) -> list[object]:
+    """Returns the last state of each record: Gemini CLI writes one again when its calls are answered."""
+    ids = [find(record, "id") for record in records]
+    named = [id_ if isinstance(id_, str) else place for place, id_ in enumerate(ids)]
+    return [*dict(zip(named, records, strict=True)).values()]
+
+
+def mark_branches(_run: JsonObject, records: list[object]) -> list[object]:
+    """Marks the entries of pi that are not on the way to the last one: the user went back before them."""
+    links = [(str(find(each, "id")), str(find(each, "parentId") or "")) for each in records]
+    parents, chosen, last = dict(links), set[str](), links[-1][0] if links else ""
+    while last in parents and last not in chosen:
+        chosen.add(last)
+        last = parents[last]
+    pairs = zip(records, links, strict=True)
+    return [each if id_ in chosen or not parent else {"left": each} for each, (id_, parent) in pairs]
+
+
+def attach(run: JsonObject, records: list[object]) -> list[object]:
+    """Puts the texts in their places that Inspect has elsewhere, because they are long or repeated."""
+    attachments = as_object(run.get("attachments"))
+    return [_attach(record, attachments) for record in records]
+
+
+def _attach(value: object, attachments: JsonObject) -> object:
+    if isinstance(value, str):
+        key = value.removeprefix("attachment://")
+        return value if key == value else attachments.get(key, value)
+    if isinstance(value, list):
+        return [_attach(each, attachments) for each in value]
+    is_object = isinstance(value, dict)
+    return (
+        {name: _attach(each, attachments) for name, each in as_object(value).items()} if is_object else value
+    )
+
+
+STEPS: Final[Mapping[str, Callable[[JsonObject, list[object]], list[object]]]] = {
+    step.__name__: step for step in (mark_commands, replace_earlier, mark_branches, attach)
+}
+"""The steps by the name that a format gives as ``prepare``."""
