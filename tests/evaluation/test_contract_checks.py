@@ -176,7 +176,7 @@ def test_the_older_fields_of_a_contract_are_checks_of_the_report():
     assert seen == [
         ("word_count", True, "length", "use at most 9 words"),
         ("required_content", True, "content", 'include "lamp"'),
-        ("required_content", False, "content", "state the number 13.0"),
+        ("required_content", False, "content", "state the number 13"),
         ("required_content", False, "format", "write JSON that fulfils the JSON Schema"),
         ("forbidden_content", True, "content", 'write a text that does not match the pattern "(?i)bulb"'),
         ("keywords", False, "content", 'include "lamp" and "table"'),

@@ -95,6 +95,7 @@ def test_ctrl_c_ends_the_streams_so_that_their_clients_connect_again(start, inte
     assert printed.split() == ["orchestrator:", "interrupted"]
 
 
+@pytest.mark.thorough
 def test_tools_that_the_server_was_not_given_are_not_imported(start):
     running, client = start(
         "--tools", "post_tools:send", "--planning", "never", "--acting-tools", "all:approve"

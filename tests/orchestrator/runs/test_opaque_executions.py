@@ -103,7 +103,12 @@ def run_and_die(where, folder, kind):
 
 @pytest.mark.parametrize(
     ("kind", "again"),
-    [("tools", "refund send"), ("atools", "refund send"), ("agent", "send"), ("aagent", "send")],
+    [
+        ("tools", "refund send"),
+        pytest.param("atools", "refund send", marks=pytest.mark.thorough),
+        pytest.param("agent", "send", marks=pytest.mark.thorough),
+        pytest.param("aagent", "send", marks=pytest.mark.thorough),
+    ],
 )
 def test_a_step_whose_process_was_killed_in_a_tool_is_executed_again_only_if_a_person_says_so(
     backend, request, tmp_path, kind, again

@@ -174,6 +174,7 @@ def foreign(tmp_path_factory):
     )
 
 
+@pytest.mark.thorough
 def test_a_project_with_packages_of_our_names_is_tested_as_before(foreign):
     ended = foreign()
 
