@@ -59,6 +59,7 @@ _LOOKALIKES: Final = dict.fromkeys((*range(0x2010, 0x2016), 0x2212), "-") | dict
     (0xA0, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), " "
 )
 """Dashes and spaces as ASCII."""
+_LOOKALIKE: Final = re.compile(f"[{''.join(map(chr, _LOOKALIKES))}]")
 
 
 class Pattern:
@@ -95,8 +96,11 @@ class Pattern:
 
 def encode_text(text: str) -> bytes:
     """Return the bytes of a text, exactly one per character, with look-alikes as ASCII characters."""
+    if not text.isascii():
+        # Far faster than to translate each character.
+        text = _LOOKALIKE.sub(lambda match: _LOOKALIKES[ord(match[0])], text)
     # A character that is not in Latin-1 becomes "?".
-    return (text if text.isascii() else text.translate(_LOOKALIKES)).encode("latin-1", "replace")
+    return text.encode("latin-1", "replace")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from agents.parsing.loose_json import load_json, read_beginning, read_record, unwrap_fence
@@ -162,7 +163,18 @@ def _fold_names(fields: Mapping[object, object]) -> dict[str, object]:
 
 
 def _fold_word(value: object) -> str:
-    return re.sub(r"[\s_.!-]", "", value).lower() if isinstance(value, str) else ""
+    if not isinstance(value, str):
+        return ""
+    return _fold_name(value) if len(value) <= _LONGEST_NAME else _SEPARATORS.sub("", value).lower()
+
+
+_SEPARATORS: Final = re.compile(r"[\s_.!-]")
+_LONGEST_NAME: Final = 40
+
+
+@lru_cache(1024)  # the fields of the answers of a run recur
+def _fold_name(name: str) -> str:
+    return _SEPARATORS.sub("", name).lower()
 
 
 def _is_failure(name: str, value: object, states: frozenset[str]) -> bool:

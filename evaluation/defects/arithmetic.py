@@ -32,11 +32,13 @@ _TOLERANCE: Final = Decimal("0.006")
 @lru_cache(_CACHED)
 def read_numbers(text: str) -> frozenset[Decimal]:
     """Return the numbers of a text, also with a decimal comma."""
-    points = (
-        Decimal(match[1].replace(",", "")).scaleb(_SIZES[(match[2] or "").lower()])
-        for match in _NUMBER.finditer(text)
-    )
-    return frozenset(points) | {Decimal(f"{match[1]}.{match[2]}") for match in _COMMA.finditer(text)}
+    # A text of records has few different numbers, and to make a number of a text is slow.
+    points = {
+        Decimal(digits.replace(",", "")).scaleb(_SIZES[size.lower()])
+        for digits, size in {*_NUMBER.findall(text)}
+    }
+    commas = _COMMA.findall(text) if "," in text else ()
+    return frozenset(points) | {Decimal(f"{whole}.{part}") for whole, part in {*commas}}
 
 
 def follows(value: Decimal, known: Collection[Decimal]) -> bool:

@@ -45,6 +45,8 @@ _MANY: Final = 120
 _LONG: Final = 4
 """Digits of a number that hardly has its like by chance."""
 _LONGEST: Final = 300_000
+_MANY_NAMES: Final = 2048
+"""The names of fields, which the records of an answer repeat."""
 _CACHED: Final = 256
 """The calls of one run, which each of its turns may take numbers from."""
 _SHORT: Final = 300
@@ -79,6 +81,12 @@ class _Known:
         """The numbers in the fields of the answers."""
         return [field for call in self.calls for field in _list_fields(call)]
 
+    def list_alike(self, fact: Fact) -> list[_Field]:
+        """Return the fields with the number of a fact, or its opposite."""
+        values = {signed for value in fact.value.numbers for signed in (value, -value)}
+        calls = (call for call in self.calls if not _index_numbers(call).isdisjoint(values))
+        return [field for call in calls for field in _list_fields(call) if field.number in values]
+
     @cached_property
     def text(self) -> str:
         """All texts."""
@@ -87,7 +95,7 @@ class _Known:
     @cached_property
     def numbers(self) -> frozenset[Decimal]:
         """The numbers in the texts; none of very long ones."""
-        texts = self.texts if len(self.text) <= _LONGEST else ()
+        texts = self.texts if sum(map(len, self.texts)) <= _LONGEST else ()
         return frozenset[Decimal]().union(*map(read_numbers, texts))
 
 
@@ -121,6 +129,11 @@ def _list_fields(call: EvidenceCall) -> list[_Field]:
     ]
 
 
+@lru_cache(_CACHED)
+def _index_numbers(call: EvidenceCall) -> frozenset[Decimal]:
+    return frozenset(field.number for field in _list_fields(call))
+
+
 def _list_numbers(call: EvidenceCall) -> Iterator[_Field]:
     # A tool that answers with a number alone says by its name what it is.
     leaves = [(path or (call.name,), leaf) for path, leaf in list_paths(call.value)]
@@ -128,12 +141,18 @@ def _list_numbers(call: EvidenceCall) -> Iterator[_Field]:
     currency = stated.pop() if len(stated) == 1 else None
     for path, leaf in leaves:
         if (number := _read_number(leaf)) is not None:
-            words = tuple(split_name(path[-1]))
-            around = frozenset(word for name in path for word in split_name(name))
+            words, around = _read_path(path)
             shown = str(leaf) if path == (call.name,) else f"{path[-1]}: {leaf}"
             yield _Field(words, number, _read_unit(words, currency), shown, call, around)
 
 
+@lru_cache(_MANY_NAMES)
+def _read_path(path: tuple[str, ...]) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Return the words of the last name, and those of all names."""
+    return tuple(split_name(path[-1])), frozenset(word for name in path for word in split_name(name))
+
+
+@lru_cache(_MANY_NAMES)
 def _read_unit(words: Sequence[str], currency: str | None) -> str | None:
     """Return the currency that a name states, else its unit; "price" has the currency beside it."""
     named = next((unit for word in words if is_money(unit := CURRENCIES.get(word))), None)
@@ -144,6 +163,9 @@ def _read_unit(words: Sequence[str], currency: str | None) -> str | None:
 def _read_number(leaf: object) -> Decimal | None:
     if isinstance(leaf, bool) or not isinstance(leaf, int | float | str):
         return None
+    # An exception takes far longer than this test.
+    if isinstance(leaf, str) and not _DIGIT.search(leaf):
+        return None
     try:
         number = Decimal(str(leaf).strip()[:_LONGEST_NUMBER])
     except InvalidOperation:
@@ -152,40 +174,36 @@ def _read_number(leaf: object) -> Decimal | None:
 
 
 _LONGEST_NUMBER: Final = 40
+_DIGIT: Final = re.compile(r"\d")
 
 
 def _compare_fact(turn: EvidenceTurn, sentence: str, fact: Fact, known: _Known) -> Iterator[DefectFinding]:
-    fields, numbers = known.fields, known.numbers
-    other_unit = _find_other_unit(fact, fields, sentence, known.text)
-    if field := other_unit or _find_other_sign(fact, fields, sentence):
+    alike, numbers = known.list_alike(fact), known.numbers
+    other_unit = _find_other_unit(fact, alike, sentence, known)
+    if field := other_unit or _find_other_sign(fact, alike, sentence):
         seen = f"{field.call.name} gave {field.shown}"
         yield DefectFinding(_RULE, "defect", sentence, seen, turn.place, field.call.place)
     elif other := _find_near_miss(fact, numbers, read_numbers(sentence)):
         seen = f"the sources have {other:f}, and no {fact.shown}"
         yield DefectFinding(_RULE, "defect", sentence, seen, turn.place)
-    elif len(numbers) <= _FEW and (field := _find_other_field(fact, fields, numbers, turn, sentence)):
+    elif len(numbers) <= _FEW and (field := _find_other_field(fact, known.fields, numbers, turn, sentence)):
         seen = f"{field.call.name} gave {field.shown}, from which {fact.shown} does not follow"
         yield DefectFinding(_RULE, "defect", sentence, seen, turn.place, field.call.place)
 
 
-def _find_alike(fact: Fact, fields: Sequence[_Field]) -> list[_Field]:
-    values = {signed for value in fact.value.numbers for signed in (value, -value)}
-    return [field for field in fields if field.number in values]
-
-
-def _find_other_unit(fact: Fact, fields: Sequence[_Field], sentence: str, text: str) -> _Field | None:
+def _find_other_unit(fact: Fact, same: Sequence[_Field], sentence: str, known: _Known) -> _Field | None:
     """Find the field of the same number in another currency, size or scale; None if any field agrees."""
     unit = fact.value.unit
-    alike = [] if unit in (None, "%") else _find_alike(fact, fields)
+    alike = [] if unit in (None, "%") else same
     if any(agree_units(field.unit, unit) for field in alike):
         return None
-    return next((field for field in alike if _contradicts(field, fact, sentence, text)), None)
+    return next((field for field in alike if _contradicts(field, fact, sentence, known)), None)
 
 
-def _contradicts(field: _Field, fact: Fact, sentence: str, text: str) -> bool:
+def _contradicts(field: _Field, fact: Fact, sentence: str, known: _Known) -> bool:
     unit = fact.value.unit
     if is_money(unit):
-        return is_money(field.unit) and not _mentions_currency(text, unit)
+        return is_money(field.unit) and not _mentions_currency(known.text, unit)
     if is_money(field.unit) or field.unit in (None, "%"):
         return False
     is_same_kind = scale_unit(Decimal(1), field.unit, unit) is not None
@@ -204,8 +222,7 @@ def _names_field(field: _Field, sentence: str) -> bool:
     return any(len(word) >= _LONG and word[:5] in lower for word in field.name)
 
 
-def _find_other_sign(fact: Fact, fields: Sequence[_Field], sentence: str) -> _Field | None:
-    alike = _find_alike(fact, fields)
+def _find_other_sign(fact: Fact, alike: Sequence[_Field], sentence: str) -> _Field | None:
     is_lost = bool(alike) and all(field.number < 0 and _names_field(field, sentence) for field in alike)
     return alike[0] if is_lost and min(fact.value.numbers) > 0 and not _NEGATIVE.search(sentence) else None
 
@@ -216,17 +233,24 @@ def _find_near_miss(fact: Fact, known: frozenset[Decimal], beside: frozenset[Dec
     value, is_year = abs(values[0]), values[0] in _YEARS and fact.value.unit is None
     if is_year or len({*map(abs, values)}) > 1 or len(known) > _MANY or not known.isdisjoint(values):
         return None
-    shown, places = f"{value.normalize():f}", int(value.normalize().as_tuple().exponent)
-    near = next((each for each in known if _is_near_miss(shown, f"{each.normalize():f}")), None)
+    shown, places = _show(value), int(value.normalize().as_tuple().exponent)
+    near = next((each for each in known if _is_near_miss(shown, _show(each))), None)
     if near is None or abs(value - near) < Decimal(1).scaleb(places) or is_sum(value, known):
         return None
     computed = chain(combine({*known, *beside} - {value}, known), (sum(known, Decimal()),))
     return None if any(is_equal(value, each) for each in computed) else near
 
 
+@lru_cache(_MANY_NAMES)
+def _show(number: Decimal) -> str:
+    return f"{number.normalize():f}"
+
+
 def _is_near_miss(shown: str, other: str) -> bool:
+    if len(shown) != len(other):
+        return False
     digits, same = shown.replace(".", ""), other.replace(".", "")
-    if len(shown) != len(other) or len(digits) < _LONG or shown.find(".") != other.find("."):
+    if len(digits) < _LONG or shown.find(".") != other.find("."):
         return False
     changed = [(a, b) for a, b in zip(digits, same, strict=True) if a != b]
     return len(changed) == 1 or changed[:1] == [pair[::-1] for pair in changed[1:]]
@@ -234,9 +258,10 @@ def _is_near_miss(shown: str, other: str) -> bool:
 
 def _find_other_names(turn: EvidenceTurn, sentence: str, sources: Sequence[str]) -> Iterator[DefectFinding]:
     """Yield the addresses and identifiers without a source, if sources have others of their family."""
-    typed = () if _EXAMPLE.search(sentence) else read_typed(sentence)
-    named = [each for each in typed if each.family.startswith(("address", "identifier"))]
-    text = "\n".join(sources).lower() if named else ""
+    named = [each for each in read_typed(sentence) if each.family.startswith(("address", "identifier"))]
+    if not named or _EXAMPLE.search(sentence):
+        return
+    text = "\n".join(sources).lower()
     unsourced = [each for each in named if each.value.lower() not in text]
     known = {value for source in sources for value in read_typed(source)} if unsourced else set()
     for value in unsourced:

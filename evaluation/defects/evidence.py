@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import NoneType
 from typing import Any, Final, Literal, cast
 
 from agents.parsing.outcomes import read_outcome, states_error
@@ -330,16 +331,21 @@ def list_leaves(value: object) -> Iterator[tuple[str, object]]:
     yield from ((path[-1] if path else "", leaf) for path, leaf in list_paths(value))
 
 
+_PLAIN: Final = (str, int, float, NoneType)
+"""The most frequent types, whose test is far cheaper than the one of a mapping."""
+
+
 def list_paths(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
     """Yield the plain values of a JSON value, each with the names of the fields that lead to it."""
-    if isinstance(value, Mapping) and len(path) < _DEPTH:
-        for key, inner in value.items():
-            yield from list_paths(inner, (*path, str(key)))
-    elif isinstance(value, list):
-        for inner in value:
-            yield from list_paths(inner, path)
-    else:
-        yield path, value
+    waiting = [(path, value)]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, list):
+            waiting += [(path, inner) for inner in reversed(value)]
+        elif isinstance(value, _PLAIN) or not isinstance(value, Mapping) or len(path) >= _DEPTH:
+            yield path, value
+        else:
+            waiting += [((*path, str(key)), inner) for key, inner in [*value.items()][::-1]]
 
 
 def names_value(text: str, value: object) -> bool:

@@ -215,7 +215,9 @@ def find_at_places(
 def _list_suspects(values: Iterable[tuple[str, object]]) -> Iterator[tuple[str, object]]:
     """Yield the parts of the values in whose JSON text a value may be found; to walk through one is slow."""
     for place, value in values:
-        yield from ((place, part) for part in _split_value(value) if _is_suspect(part))
+        # Most values have nothing: to test a value with all its parts costs little more than one of them.
+        if _is_suspect(value):
+            yield from ((place, part) for part in _split_value(value) if _is_suspect(part))
 
 
 def _split_value(value: object) -> Iterator[object]:

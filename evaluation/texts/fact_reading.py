@@ -215,6 +215,10 @@ _TAKEN: Final = " ; "
 """Stands in the text for a fact that was read."""
 
 
+_CACHED: Final = 512
+"""The texts of one run, which several rules read."""
+
+
 class Value(NamedTuple):
     """The value of a fact, without its notation."""
 
@@ -270,12 +274,13 @@ def read_facts(text: str) -> Facts:
     return Facts(facts, _NEGATION.findall(dotted.lower()))
 
 
-def read_vital_numbers(text: str) -> list[Fact]:
+@lru_cache(_CACHED)
+def read_vital_numbers(text: str) -> tuple[Fact, ...]:
     """Read the numbers of a text that an answer may not leave out."""
     # This test is far cheaper than the search.
     if text.isascii() and not (has_digit(text) or has_digit(spell_in_digits(text)[0])):
-        return []
-    return [fact for fact in read_facts(text).facts if fact.kind == "number" and fact.is_vital]
+        return ()
+    return tuple(fact for fact in read_facts(text).facts if fact.kind == "number" and fact.is_vital)
 
 
 def _take_amounts(text: str) -> tuple[list[Fact], str]:
@@ -364,7 +369,6 @@ _NAMED_ID: Final = re.compile(
     r"(?<![\w/.@-])(#?[A-Za-z]+(?:_[A-Za-z]+)*[_-])(?=[A-Za-z0-9]*\d)([A-Za-z0-9]{3,})\b(?![-/@])"
 )
 _CODE_ID: Final = re.compile(r"(?<![\w/.@-])(#?[A-Z]{1,4})(\d{3,})\b(?![-/@])")
-_CACHED: Final = 512
 
 
 class TypedValue(NamedTuple):
