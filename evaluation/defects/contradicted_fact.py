@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
 from agents.parsing.tool_names import split_name
 from evaluation.defects.arithmetic import combine, follows, is_converted, is_equal, is_sum, read_numbers
@@ -52,14 +52,14 @@ _CACHED: Final = 256
 _SHORT: Final = 300
 """Most characters of a prose whose numbers are read with their units."""
 _NO_DIGIT: Final = re.compile(r"\D")
-_YEARS: Final = range(1500, 2200)
+_FIRST_YEAR: Final = 1500
+_END_YEAR: Final = 2200
 _EXAMPLE: Final = re.compile(
     r"\bfor example\b|\be\.g\.|\bsuch as\b|\bplaceholder\b|\breplace\b", re.IGNORECASE
 )
 
 
-@dataclass(frozen=True)
-class _Field:
+class _Field(NamedTuple):
     name: tuple[str, ...]
     number: Decimal
     unit: str | None
@@ -230,7 +230,7 @@ def _find_other_sign(fact: Fact, alike: Sequence[_Field], sentence: str) -> _Fie
 def _find_near_miss(fact: Fact, known: frozenset[Decimal], beside: frozenset[Decimal]) -> Decimal | None:
     """Find the number of a source that a long number is, but for one digit or for two that are swapped."""
     values = fact.value.numbers
-    value, is_year = abs(values[0]), values[0] in _YEARS and fact.value.unit is None
+    value, is_year = abs(values[0]), fact.value.unit is None and _is_year(values[0])
     if is_year or len({*map(abs, values)}) > 1 or len(known) > _MANY or not known.isdisjoint(values):
         return None
     shown, places = _show(value), int(value.normalize().as_tuple().exponent)
@@ -239,6 +239,10 @@ def _find_near_miss(fact: Fact, known: frozenset[Decimal], beside: frozenset[Dec
         return None
     computed = chain(combine({*known, *beside} - {value}, known), (sum(known, Decimal()),))
     return None if any(is_equal(value, each) for each in computed) else near
+
+
+def _is_year(number: Decimal) -> bool:
+    return _FIRST_YEAR <= number < _END_YEAR and number == int(number)
 
 
 @lru_cache(_MANY_NAMES)

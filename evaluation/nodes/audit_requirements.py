@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import chain, islice, starmap
 from typing import Any, Final, TypeAlias
 
@@ -164,6 +165,7 @@ def find_exposures(
             literals.setdefault((match.category, place, match.kind), set()).add(match.literal)
     values = dict(_places(run)) if literals else {}
     # The search yields credentials with a telling name first.
+    excerpts = cache(lambda place: build_excerpt(values.get(place)))
     positions = {place: position for position, place in enumerate(values)}
     ordered = sorted(literals, key=lambda key: positions.get(key[1], len(values)))
     for category, reaction in reactions.items():
@@ -174,7 +176,7 @@ def find_exposures(
             place = exposure[1]
             at_place: Severity = "critical" if place == _FINAL_OUTPUT else "info"
             severity = at_place if reaction == "output" else reaction
-            yield _report_exposure(exposure, len(literals[exposure]), severity, values.get(place))
+            yield _report_exposure(exposure, len(literals[exposure]), severity, excerpts(place))
 
 
 def _places(run: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
@@ -211,12 +213,12 @@ def _name_place(path: str, verb: str) -> str:
     return f"{f'Message {int(message[1]) + 1}' if message else path} {verb}s"
 
 
-def _report_exposure(exposure: _Exposure, count: int, severity: Severity, value: object) -> Finding:
+def _report_exposure(exposure: _Exposure, count: int, severity: Severity, evidence: JsonObject) -> Finding:
     topic, where, kind = exposure
     name, category, action = _TOPICS[topic]
     counted, them = (f"{count} values", "them") if count > 1 else ("1 value", "it")
     found = f"{name.replace('_', ' ')}: {kind} ({counted})"
-    reason, evidence = f"{_name_place(where, 'contain')} {found}; remove {them}", build_excerpt(value)
+    reason = f"{_name_place(where, 'contain')} {found}; remove {them}"
     name = f"{name}.{kind}"
     return _find(name, category, "policy", severity, reason, where=where, evidence=evidence, action=action)
 
