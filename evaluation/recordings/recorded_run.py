@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from evaluation.importers.conversation import Conversation, build_run, ends_run, read_conversation
@@ -23,12 +23,14 @@ class RecordedRun:
         warnings: Parts of the file that the case does not have, one sentence each.
         trial: Number of the run among the runs of its case, from 0.
         arm: The model or the policy under comparison, if the file names one.
+        source: The object of the file that the run was read from, which may have labels besides.
     """
 
     case: JsonObject
     warnings: tuple[str, ...] = ()
     trial: int = 0
     arm: str = ""
+    source: JsonObject = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from evaluation.recordings.formats import (
 from evaluation.recordings.record_format import HEAD, RecordFormat
 from evaluation.recordings.recorded_run import RecordedRun, RunFormat
 from evaluation.validation import parse_json
-from evaluation.values import JsonObject
+from evaluation.values import JsonObject, as_object
 
 
 def _read_case(value: JsonObject) -> Iterator[RecordedRun]:
@@ -180,7 +180,7 @@ def _read_as(found: RunFormat, value: object, where: str) -> Iterator[ReadRun]:
         place = where if len(runs) == 1 else f"{where}#{number}"
         name = run.case.get("case_id") or place
         warnings = tuple(f"{place}: {text}" for text in run.warnings)
-        yield replace(run, case={**run.case, "case_id": name}, warnings=warnings)
+        yield replace(run, case={**run.case, "case_id": name}, warnings=warnings, source=as_object(value))
     if not runs:
         yield UnreadableCase(where, f"this {found.name} has no run of an agent")
 

@@ -147,11 +147,12 @@ def _describe_difference(each: ArmDifference) -> JsonObject | None:
 
 
 def _find_median(members: Iterable[CaseResult], name: str) -> float | None:
-    values = [value for each in members if (value := _read_measure(each.agent_run, name)) is not None]
+    values = [value for each in members if (value := read_measure(each.agent_run, name)) is not None]
     return median(values) if values else None
 
 
-def _read_measure(run: JsonObject, name: str) -> float | None:
+def read_measure(run: JsonObject, name: str) -> float | None:
+    """Return a measured quantity of a run or its metadata; None if it has none."""
     known = {**as_object(run.get("metadata")), **run}
     values = [known.get(name), *(known.get(part) for part in _PARTS if name == "total_tokens")]
     numbers = [value for value in values if isinstance(value, int | float) and isfinite(value)]

@@ -27,7 +27,7 @@ class TriedAttempt:
         step: Place of its step in the run.
         use: How it was made: "first", or a strategy of the retry policy such as "feedback".
         kinds: The kinds of failures for which it was refused.
-        rule: The fields of the rule of the retry policy that led to it; None if no rule did.
+        rule: The place and the fields of the rule of the retry policy that led to it; None if no rule did.
     """
 
     accepted: bool
@@ -39,7 +39,7 @@ class TriedAttempt:
     step: int = 0
     use: str = "first"
     kinds: tuple[str, ...] = ()
-    rule: Mapping[str, object] | None = None
+    rule: tuple[int, Mapping[str, object]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,15 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
+from operator import itemgetter
 from statistics import fmean
-from typing import Final
+from typing import Any, Final
 
 from evaluation.judges.figures import JudgeTrust
 from evaluation.statistics import pass_at_k, pass_hat_k
 from orchestrator.errors import ConfigurationError
+from orchestrator.retry.policy import ResampleRule, RetryPolicy
 from orchestrator.state.plain_values import format_repr
 from orchestrator.study.guarantee import Guarantee, find_guarantee
 from orchestrator.study.trial_outcomes import COSTS, Rates, Terms, Trial
@@ -85,7 +87,7 @@ class Worth:
         follow_ups: What follows best after which failure; empty for independent trials.
         recommendation: How many attempts pay.
         guarantee: None if none was asked for.
-        rules: The rules of the retry policy that led to the recorded attempts, in their order.
+        rules: The rules that led to the recorded attempts, each with its place in the retry policy.
     """
 
     tasks: int
@@ -97,12 +99,38 @@ class Worth:
     follow_ups: Sequence[FollowUp]
     recommendation: Recommendation
     guarantee: Guarantee | None
-    rules: Sequence[Mapping[str, object]] = ()
+    rules: Sequence[tuple[int, Mapping[str, object]]] = ()
 
     @property
     def sentences(self) -> list[str]:
         """What each further attempt changes, in words."""
-        return [_describe_gain(point) for point in self.points[1:]]
+        return [
+            _describe_gain(point, is_made=point.attempts > before.attempts)
+            for before, point in pairwise(self.points)
+        ]
+
+    def build_policy(self) -> RetryPolicy | None:
+        """Builds the recommended retry policy: the recorded rules with the number of attempts that pays.
+
+        Independent trials stand for new samples.
+
+        Returns:
+            The policy; None if the tasks do not tell.
+
+        Raises:
+            ConfigurationError: The runs do not say by which rules of one policy they were retried.
+        """
+        if self.recommendation.attempts is None:
+            return None
+        rules: Sequence[object] = [fields for _, fields in self.rules]
+        if not self.in_sequence:
+            rules = [ResampleRule()]
+        elif not rules or len({place for place, _ in self.rules}) < len(rules):
+            raise ConfigurationError(
+                "the runs were not retried by the rules of one policy; give those of one, or write it by hand"
+            )
+        fields: dict[str, Any] = {"max_retries": self.recommendation.attempts - 1, "strategies": rules}
+        return RetryPolicy(**fields)
 
 
 def estimate_worth(
@@ -217,18 +245,19 @@ def _drop_unknown(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _list_rules(study: Study) -> list[Mapping[str, object]]:
-    rules: list[Mapping[str, object]] = []
+def _list_rules(study: Study) -> list[tuple[int, Mapping[str, object]]]:
+    rules: list[tuple[int, Mapping[str, object]]] = []
     for each in study.attempts:
         if each.rule is not None and each.rule not in rules:
             rules.append(each.rule)
-    return rules
+    return sorted(rules, key=itemgetter(0))
 
 
 def _recommend(study: Study, points: Sequence[WorthPoint]) -> Recommendation:
     """Goes from one attempt to the next number that is told to be better, as long as there is one."""
     if any(point.value is None for point in points):
-        gap = "what is right is not known" if points[0].right is None else "an attempt has no known cost"
+        is_open = any(point.right is None for point in points)
+        gap = "what is right is not known" if is_open else "an attempt has no known cost"
         return Recommendation(None, None, f"Cannot be told: {gap}.")
     chosen = 1
     while better := next((k for k, gain in study.compare_later(chosen).items() if gain.low > 0.0), 0):
@@ -253,9 +282,11 @@ def _format_gain(gain: Estimate) -> str:
 _ORDINALS: Final = {2: "a second attempt", 3: "a third", 4: "a fourth", 5: "a fifth"}
 
 
-def _describe_gain(point: WorthPoint) -> str:
+def _describe_gain(point: WorthPoint, *, is_made: bool) -> str:
     """Says what an attempt corrects and spoils, and whether it pays."""
     name, changes, gain = _ORDINALS.get(point.k, f"attempt {point.k}"), point.changes, point.gain
+    if not is_made:
+        return f"{name} is never made"
     parts = (
         [
             f"{verb} {100 * part / whole:.0f} of 100 {kind}"

@@ -110,9 +110,9 @@ class Study:
         most = max(map(len, self.tasks.values()), default=0)
         if self.in_sequence:
             runs = list(chain.from_iterable(self.tasks.values()))
-            ends = [len(run.steps[-1]) for run in runs if not (run.steps[-1][-1].accepted or run.stopped)]
-            longest = max(len(step) for run in runs for step in run.steps)
-            most = min(ends, default=longest)
+            steps = [(run, step) for run in runs for step in run.steps]
+            ends = [len(step) for run, step in steps if not (step[-1].accepted or run.stopped)]
+            most = min(ends, default=max(len(step) for _, step in steps))
         if most < 2:  # noqa: PLR2004 - one attempt tells nothing of a second one
             raise ConfigurationError(f"there is one attempt a task, so nothing to estimate; {RECORD}")
         return most
@@ -148,12 +148,13 @@ class Study:
         terms = self.terms
         free = Terms(0.0, 0.0, terms.cost_per_attempt, terms.in_usd)
         cost = max(-outcome.price(free) for curve in self.readings[0] for outcome in curve)
-        ends = (-terms.value if fewer else 0.0) - terms.loss - cost, terms.value + fewer * (terms.loss + cost)
+        most = terms.value + bool(fewer) * (terms.loss + cost)
+        least = -terms.loss - cost - bool(fewer) * terms.value
 
         def read(curve: Curve) -> float:
             return curve[k - 1].price(terms) - (curve[fewer - 1].price(terms) if fewer else 0.0)
 
-        return self.estimate(k, read, Interval(*ends))
+        return self.estimate(k, read, Interval(least, most))
 
     def compare_later(self, fewer: int) -> dict[int, Estimate]:
         """Returns by how much each larger number of attempts is better than this one."""

@@ -75,9 +75,9 @@ def _open_task(task: object) -> JsonObject:
 
 def _read_result(value: JsonObject) -> Iterator[RecordedRun]:
     messages, name = read_list(value, "traj", "the result"), f"task {value['task_id']}"
-    run = read_message_run(
-        messages, name, read_run_error(value), failed=lambda answer: answer.startswith("Error")
-    )
+    # A label, which a stored result keeps; it decides nothing.
+    fields = {**read_run_error(value), "metadata": {"reward": value["reward"]}}
+    run = read_message_run(messages, name, fields, failed=lambda answer: answer.startswith("Error"))
     if not isinstance(trial := value.get("trial"), int | None):
         raise UnknownFormatError("the result has a trial that is no number")
     yield replace(run, trial=trial or 0)
