@@ -7,7 +7,7 @@ import gzip
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -28,21 +28,29 @@ _SCRIPTS: Final = ("d3.min.js", "plot.umd.min.js", "charts.js", "elements.js", "
 """d3 and Observable Plot, as their packages publish them with the licences beside them; and our scripts."""
 
 
-def write_html(path: str | Path, results: Iterable[CaseResult], title: str = _TITLE) -> None:
+def write_html(
+    path: str | Path,
+    results: Iterable[CaseResult],
+    title: str = _TITLE,
+    worth: Sequence[JsonObject] = (),
+) -> None:
     """Write the results of an evaluation as one HTML file, which a browser opens from disk.
 
     Args:
         path: The file. An existing one is replaced.
         results: The results, with their runs; results of the same name are attempts at one case.
         title: The heading.
+        worth: What ``orchestrator worth --json`` prints of each model or policy.
 
     Raises:
         OSError: The file cannot be written.
     """
-    Path(path).write_text(render_results(results, title), encoding="utf-8")
+    Path(path).write_text(render_results(results, title, worth), encoding="utf-8")
 
 
-def render_results(results: Iterable[CaseResult], title: str = _TITLE) -> str:
+def render_results(
+    results: Iterable[CaseResult], title: str = _TITLE, worth: Sequence[JsonObject] = ()
+) -> str:
     """Render the results as HTML.
 
     All texts of the results are compressed data in the page, which its scripts show as text; nothing of them
@@ -50,7 +58,8 @@ def render_results(results: Iterable[CaseResult], title: str = _TITLE) -> str:
     """
     kept = list(results)
     first = [each._asdict() for each in rank_problems(kept)]
-    data = {"title": title, "arms": summarize_arms(kept), "cases": _group_cases(kept), "first": first}
+    figures = {"arms": summarize_arms(kept), "worth": worth}
+    data = {"title": title, **figures, "cases": _group_cases(kept), "first": first}
     # The header of gzip would have the time, and two pages of the same results would differ.
     text = show_hidden(json.dumps(data, allow_nan=False, ensure_ascii=False))
     packed = gzip.compress(text.encode(), mtime=0)

@@ -41,10 +41,9 @@ class Guarantee:
         first = f"At least {self.least_unanswered:.0%} of the tasks have to be left unanswered"
         counted = f"{self.wrong} of {self.answered} accepted tasks are wrong"
         if not self.cells:
-            return (
-                f"{first}; nothing is shown to have at most {self.at_most:.0%} of wrong acceptances, because "
-                f"{counted}, and at least {self.needed} faultless ones are needed"
-            )
+            is_few = self.answered < self.needed
+            reason = f"it takes {self.needed} faultless ones" if is_few else f"{self.bound:.0%} may be"
+            return f"{first}; nothing is shown to err in at most {self.at_most:.0%}: {counted}, and {reason}"
         named = ", ".join(f"{verdict or 'accepted'} at attempt {number}" for verdict, number in self.cells)
         return (
             f"{first}; accept {named}: {counted}, at most {self.bound:.1%} at 95 % confidence, and "
@@ -82,12 +81,13 @@ def find_guarantee(tasks: Sequence[Sequence[Trial]], at_most: float, *, in_seque
     answers = [_list_answers(trials, in_sequence=in_sequence) for trials in tasks]
     cells = sorted({cell for each in answers for cell, _ in each}, key=_rank_cell)
     tests = [_test_cells(answers, cells[:size], at_most) for size in range(1, len(cells) + 1)]
-    shown = None
+    shown, last = None, _test_cells(answers, cells, at_most)
     for test in (each for each in tests if each.answered >= each.needed):
         if test.bound > at_most:
+            last = test
             break
         shown = test
-    return shown or replace(_test_cells(answers, cells, at_most), cells=())
+    return shown or replace(last, cells=())
 
 
 def _test_cells(

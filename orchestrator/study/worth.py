@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise, product
 from operator import itemgetter
 from statistics import fmean
@@ -108,6 +108,15 @@ class Worth:
             _describe_gain(point, is_made=point.attempts > before.attempts)
             for before, point in pairwise(self.points)
         ]
+
+    def describe(self, arm: str = "") -> dict[str, object]:
+        """Returns the figures and the sentences as plain data, with the name of the model or the policy."""
+        told = (
+            None
+            if self.guarantee is None
+            else {**asdict(self.guarantee), "sentence": self.guarantee.sentence}
+        )
+        return {"arm": arm, **asdict(self), "guarantee": told, "sentences": self.sentences}
 
     def build_policy(self) -> RetryPolicy | None:
         """Builds the recommended retry policy: the recorded rules with the number of attempts that pays.

@@ -91,6 +91,20 @@ function addFigure(parent, title, caption, kind, data) {
     canvas.replaceChildren(drawChart(kind, data, `${title}: ${caption} The table below has the figures.`, width));
   }).observe(canvas);
 }
+// How many attempts pay, for each model or policy, with the sentences of the terminal.
+function drawWorth({ worth }) {
+  if (!worth.length) return;
+  part("worth").append(element("h2", { id: "worth-title" }, "Attempts that pay"), ...worth.flatMap((arm) => {
+    const figures = block("figures"), share = (each) => each && `${percent(each.value)} (${percentInterval(each)})`;
+    if (arm.points.every((point) => point.value)) addFigure(figures, "Value of a task", "Value of right acceptances less the loss by wrong ones and the cost, with its 95 % interval.", "worth", arm.points);
+    addFigure(figures, "Acceptances", "Share of tasks that end with an acceptance, by what it is known to be.", "acceptances", arm.points);
+    const columns = [["attempts", (point) => point.k], ["tasks", (point) => point.tasks], ["right", (point) => share(point.right)], ["wrong", (point) => share(point.wrong)], ["none", (point) => share(point.none)],
+      ["mean attempts", (point) => point.attempts.toFixed(2)], ["mean cost", describeCost], ["value", (point) => point.value && `${asValue(point.value.value)} (${asValue(point.value.low)} to ${asValue(point.value.high)})`]];
+    return [arm.arm && element("h3", {}, arm.arm), element("p", { class: "lead" }, arm.recommendation.sentence), figures, drawColumns("Figures of the attempts", columns, arm.points),
+      element("ul", {}, [arm.guarantee?.sentence, ...arm.sentences].filter(Boolean).map((sentence) => element("li", {}, sentence)))];
+  }).filter(Boolean));
+  part("worth").hidden = false;
+}
 const tenths = (value) => `${(100 * value).toFixed(1)} %`;
 function drawTable(arms) {
   const count = (counts) => Object.entries(counts).map(([name, value]) => `${value} ${name}`).join(", ");
@@ -107,10 +121,13 @@ function drawTable(arms) {
     ["median tokens", (arm) => arm.total_tokens != null && measure.total_tokens(arm.total_tokens)],
     ["median cost", (arm) => arm.cost_usd != null && measure.cost_usd(arm.cost_usd)],
   ].filter(([, read]) => arms.some((arm) => read(arm)));
-  return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Figures of the comparison" }, element("table", {},
+  return drawColumns("Figures of the comparison", columns, arms);
+}
+function drawColumns(label, columns, rows) {
+  return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, element("table", {},
     element("thead", {}, element("tr", {}, columns.map(([name]) => element("th", { scope: "col" }, name)))),
-    element("tbody", {}, arms.map((arm) => element("tr", {}, columns.map(([, read], index) =>
-      element(index ? "td" : "th", index ? {} : { scope: "row" }, String(read(arm) || "–"))))))));
+    element("tbody", {}, rows.map((row) => element("tr", {}, columns.map(([, read], index) =>
+      element(index ? "td" : "th", index ? {} : { scope: "row" }, String(read(row) || "–"))))))));
 }
 
 // Reads the state of the controls, and says which cases they leave.
@@ -220,9 +237,13 @@ function toggleCase(row, button, item) {
 unpack().then((data) => {
   document.title = data.title;
   part("title").textContent = data.title;
-  drawSummary(data);
-  drawComparison(data);
-  drawList(data);
+  drawWorth(data);
+  document.querySelector(".skip").hidden = !data.cases.length;
+  if (data.cases.length) {
+    drawSummary(data);
+    drawComparison(data);
+    drawList(data);
+  }
   part("loading").remove();
 }).catch((error) => {
   part("loading").textContent = `The results cannot be shown (${error.message}). The page needs a browser of 2023 or later.`;

@@ -49,7 +49,42 @@ const drawings = {
       ],
     });
   },
+  // The value of a task over the number of attempts, with its interval.
+  worth(points, width) {
+    return Plot.plot({
+      ...frame(width, 300), ...overAttempts(points), y: { label: "value of a task", grid: true, nice: true },
+      marks: [
+        Plot.ruleY([0]), ...attemptAxes(points),
+        Plot.areaY(points, { x: "k", y1: (point) => point.value.low, y2: (point) => point.value.high, fill: "var(--series-1)", fillOpacity: 0.15 }),
+        Plot.line(points, { x: "k", y: (point) => point.value.value, stroke: "var(--series-1)", strokeWidth: 2 }),
+        Plot.dot(points, { x: "k", y: (point) => point.value.value, fill: "var(--series-1)", r: 5, tip: true, title: describeValue }),
+      ],
+    });
+  },
+  // The shares of tasks that end with a right and with a wrong acceptance, above each other.
+  acceptances(points, width) {
+    const shares = points.flatMap((point) => (point.right && point.wrong ? [["right", point.right.value], ["wrong", point.wrong.value]] : [["accepted", 1 - point.none.value]])
+      .map(([name, value]) => ({ k: point.k, name, value })));
+    const colours = { right: "var(--series-3)", wrong: "var(--series-2)", accepted: "var(--series-1)" };
+    return Plot.plot({
+      ...frame(width, 300), ...overAttempts(points), y: { label: "share of tasks", domain: [0, 1], tickFormat: asPercent, ticks: 5, grid: true },
+      marks: [
+        ...attemptAxes(points),
+        Plot.areaY(shares, { x: "k", y: "value", z: "name", fill: (share) => colours[share.name], fillOpacity: 0.55, order: ["right", "wrong", "accepted"] }),
+        Plot.text(shares, Plot.stackY({ x: "k", y: "value", z: "name", order: ["right", "wrong", "accepted"], filter: (share) => share.k === points.length, text: (share) => (share.value > 0.04 ? `${share.name} ${asPercent(share.value)}` : ""), textAnchor: "end", dx: -4, ...onGrid })),
+      ],
+    });
+  },
 };
+// The number of attempts is below, and what that many cost is above.
+const overAttempts = (points) => ({ x: { domain: [1, points.length], type: "linear" }, marginTop: 42 });
+const attemptAxes = (points) => [
+  Plot.axisX(points.map((point) => point.k), { label: "attempts at most", tickFormat: "d" }),
+  Plot.axisX(points.map((point) => point.k), { anchor: "top", label: "mean cost of a task", tickFormat: (k) => describeCost(points[k - 1]) }),
+];
+const describeCost = (point) => (point.cost_usd != null ? measure.cost_usd(point.cost_usd) : point.tokens != null ? `${measure.total_tokens(point.tokens)} tokens` : `${point.attempts.toFixed(2)} attempts`);
+const asValue = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(3)}`;
+const describeValue = (point) => `${countNoun(point.k, "attempt")}\n${asValue(point.value.value)} (${asValue(point.value.low)} to ${asValue(point.value.high)})\n${countNoun(point.tasks, "task")}`;
 const onGrid = { fill: "currentColor", fontSize: 12, stroke: "var(--surface)", strokeWidth: 4, textOverflow: "ellipsis" };
 const frame = (width, height) => ({ width, height, marginLeft: 48, marginRight: 28, marginTop: 28, marginBottom: 46, color: { type: "identity" } });
 // A number tells arms apart if colours do not.

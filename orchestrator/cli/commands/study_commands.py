@@ -17,6 +17,7 @@ from rich.text import Text
 from evaluation import read_case_set
 from evaluation.cases.case_files import CaseSet
 from evaluation.cases.case_result import CaseResult, group_trials, list_unsolved, read_end, read_results
+from evaluation.reporting.case_page import write_html
 from evaluation.reporting.summaries import ArmDifference, compare_arms, summarize_arms
 from evaluation.values import JsonObject, as_list, as_object
 from orchestrator import persistence
@@ -25,9 +26,11 @@ from orchestrator.cli.process_exit import BAD_INPUT
 from orchestrator.errors import ConfigurationError
 from orchestrator.study.case_runs import CaseRunner, build_case_source
 from orchestrator.study.recorded_evaluation import RecordedEvaluation, check_cases
+from orchestrator.study.recorded_trials import read_state
 from orchestrator.study.targets import NO_VERDICT, build_arms, describe_unanswered
-from orchestrator.study.tune import Trial
+from orchestrator.study.tune import Trial, TuneResult
 from orchestrator.study.tune import tune as tune_study
+from orchestrator.study.worth import estimate_worth
 
 _OPTION: Final = re.compile(r"\w+=")
 
@@ -186,8 +189,6 @@ def compare(  # noqa: PLR0917
             for each in list_unsolved(trials, f"{arm}: ")
         ]
         if html is not None:
-            from evaluation.reporting.case_page import write_html
-
             write_html(html, results, "Comparison")
     for sentence in (*unread, *notes):
         console.print(consoles.one_line(sentence), markup=False)
@@ -228,11 +229,23 @@ def tune(
         result = tune_study(spec, folder=folder, on_trial=lambda trials: _print_trial(progress, trials))
         policy = folder / result.spec.name / "policy.yaml"
         policy.write_text(result.policy.to_yaml(), encoding="utf-8")
+        picture = _draw_worth(policy.with_name("worth.html"), result)
     lines = [*list_unsolved(result.outcomes), result.sentence]
     lines += [f"{each.name}, held out: success {_format_success(each)}" for each in result.held_out or ()]
     consoles.build_console().print(
-        Text(consoles.clean("\n".join([*lines, f"policy: {policy}"]))), soft_wrap=True
+        Text(consoles.clean("\n".join([*lines, picture, f"policy: {policy}"]))), soft_wrap=True
     )
+
+
+def _draw_worth(file: Path, result: TuneResult) -> str:
+    """Writes the page of what each attempt of the recommended policy gave, and says where it is."""
+    trial = next(each for each in result.trials if each.name == result.name)
+    try:
+        worth = estimate_worth(read_state(state).trial for state in trial.states.values())
+    except ConfigurationError as error:
+        return f"no picture of the attempts: {error}"
+    write_html(file, [], "Worth of retries", [worth.describe(trial.name)])
+    return f"picture of the attempts: {file}"
 
 
 def _print_trial(console: Console, trials: Sequence[Trial]) -> None:

@@ -1,0 +1,319 @@
+"""Reads the recorded attempts at tasks from stored runs, from results of evaluations, and from other runs."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from evaluation.cases.case_files import read_values
+from evaluation.cases.case_result import CaseResult, is_stored_evaluation, read_end, read_results
+from evaluation.contract.intake import UnreadableCase
+from evaluation.judges.figures import JudgeTrust
+from evaluation.recordings.recorded_run import RecordedRun
+from evaluation.recordings.run_files import read_runs
+from evaluation.reporting.summaries import read_measure
+from evaluation.values import JsonObject, as_object
+from orchestrator import persistence
+from orchestrator.errors import ConfigurationError
+from orchestrator.state.graph_state import ENDED
+from orchestrator.state.plain_values import format_repr
+from orchestrator.study.recorded_evaluation import RecordedEvaluation
+from orchestrator.study.trial_outcomes import Trial, TriedAttempt
+
+_SQLITE: Final = b"SQLite format 3\0"
+_ACCEPTED: Final = "validated"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedTrial:
+    """A trial with what has to be equal for all trials of its task."""
+
+    trial: Trial
+    contract: object
+    arm: str = ""
+    number: int | None = None
+    judges: Sequence[str | None] = ()
+
+
+def read_trials(
+    files: Sequence[Path], truth: str | None = None, judge: JudgeTrust | None = None
+) -> dict[str, list[Trial]]:
+    """Reads the trials of files, by the model or the policy that made them.
+
+    Args:
+        files: Stores of runs in SQLite, stored evaluations, and recorded runs in any known format.
+        truth: The field that says whether an attempt is right: of the run, of its metadata, or of each
+            attempt of a stored run. Default: the known right answers of stored evaluations.
+        judge: The judge whose figures are used.
+
+    Raises:
+        ConfigurationError: A run cannot be used, or does not belong to the others.
+        ContractError: A file is no stored evaluation, or one that has not ended.
+        OSError: A file cannot be read.
+    """
+    if len({file.resolve() for file in files}) < len(files):
+        raise ConfigurationError(f"a file is given twice: {', '.join(map(str, files))}; give it once")
+    read = [[*_read_file(file, truth)] for file in files]
+    for file, trials in zip(files, read, strict=True):
+        _check_numbers(file, trials)
+    recorded = [each for trials in read for each in trials]
+    _check_contracts(recorded)
+    if judge is not None:
+        _check_judge(recorded, judge)
+    arms: defaultdict[str, list[Trial]] = defaultdict(list)
+    for each in recorded:
+        arms[each.arm].append(each.trial)
+    return dict(arms)
+
+
+def _refuse(name: object, problem: str) -> ConfigurationError:
+    return ConfigurationError(f"{format_repr(str(name), 80)} {problem}")
+
+
+def _check_numbers(file: Path, recorded: Iterable[RecordedTrial]) -> None:
+    numbers: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    for each in recorded:
+        if each.number is not None:
+            numbers[each.arm, each.trial.task].append(each.number)
+    for (_, task), found in numbers.items():
+        if max(found) - min(found) >= len(found):
+            raise _refuse(task, f"lacks a trial in {file.name}; give all trials, or number them anew")
+
+
+def _check_contracts(recorded: Iterable[RecordedTrial]) -> None:
+    contracts: dict[tuple[str, str], object] = {}
+    for each in recorded:
+        if contracts.setdefault((each.arm, each.trial.task), each.contract) != each.contract:
+            raise _refuse(each.trial.task, "has trials under different contracts; give those of one")
+
+
+def _check_judge(recorded: Iterable[RecordedTrial], judge: JudgeTrust) -> None:
+    asked = [name for each in recorded for name in each.judges]
+    if not asked:
+        raise ConfigurationError("no judge was asked about these runs; leave out the figures of a judge")
+    others = [name for name in asked if name and not name.startswith(tuple(judge.name.split()))]
+    if others:
+        raise ConfigurationError(
+            f"{others[0]} judged these runs, and the figures are of another judge, {judge.name}; give "
+            "those of `orchestrator doctor --judge SPEC --json` with the same model"
+        )
+
+
+def _read_file(file: Path, truth: str | None) -> Iterator[RecordedTrial]:
+    with file.open("rb") as opened:
+        is_store = opened.read(len(_SQLITE)) == _SQLITE
+    if is_store:
+        with persistence.open_store(file, make=False) as store:
+            for run in store.history.runs():
+                yield read_state(store.history.show(run.thread_id).state, truth=truth)
+    elif is_stored_evaluation(file):
+        _refuse_unread(file, read_end(file).unread)
+        yield from (_read_result(each, {}, truth) for each in read_results(file))
+    else:
+        runs = [*read_runs(file)]
+        _refuse_unread(file, [each.problem for each in runs if isinstance(each, UnreadableCase)])
+        yield from _read_runs([each for each in runs if isinstance(each, RecordedRun)], truth)
+
+
+def _refuse_unread(file: Path, problems: Sequence[str]) -> None:
+    if problems:
+        raise _refuse(file.name, f"has {len(problems)} runs that cannot be read, such as: {problems[0]}")
+
+
+def _read_runs(runs: Sequence[RecordedRun], truth: str | None) -> Iterator[RecordedTrial]:
+    evaluation = RecordedEvaluation(None, keeps_runs=True)
+    others = [run for run in runs if not _find_state(run.source)]
+    for run, result in zip(others, evaluation.evaluate(others), strict=True):
+        yield _read_result(result, run.source, truth)
+    yield from (read_state(state, run.source, truth) for run in runs if (state := _find_state(run.source)))
+
+
+def _find_state(source: JsonObject) -> JsonObject:
+    """Returns the state of a stored run; empty for any other run."""
+    state = as_object(source.get("state", source))
+    return state if {"plan", "results", "status"} <= state.keys() else {}
+
+
+def _read_truth(truth: str, name: str, *places: JsonObject) -> bool:
+    value = next((place[truth] for place in places if truth in place), None)
+    if value not in {0, 1} if isinstance(value, int | float) else True:
+        stated = "is missing" if value is None else f"is {format_repr(value, 40)}"
+        raise _refuse(
+            name, f"has no truth: its field {truth!r:.60} {stated}; give true, false, 1 or 0 in each run"
+        )
+    return bool(value)
+
+
+def _read_result(result: CaseResult, source: JsonObject, truth: str | None) -> RecordedTrial:
+    run, asked = result.agent_run, as_object(result.report.get("judge"))
+    places = (source, run, as_object(run.get("metadata")), result.model_dump(include={"correct"}))
+    latency = read_measure(run, "latency_ms")
+    attempt = TriedAttempt(
+        accepted=result.accepted,
+        right=result.correct if truth is None else _read_truth(truth, result.name, *places),
+        verdict=result.basis,
+        tokens=read_measure(run, "total_tokens"),
+        seconds=None if latency is None else latency / 1000,
+        cost_usd=read_measure(run, "cost_usd"),
+    )
+    judges = [_find_model(asked)] if asked.get("called") else []
+    trial = Trial(result.name, [attempt])
+    return RecordedTrial(trial, result.expected, result.arm, result.trial, judges)
+
+
+class _Usage(BaseModel):
+    model_calls: int = 0
+    total_tokens: float | None = None
+    cost_usd: float | None = None
+    latency_ms: float = 0.0
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+    step_index: int
+    attempt: int
+    status: str
+    replan: int = 0
+    basis: str = ""
+    problems: Sequence[Mapping[str, object]] = ()
+    decision: Mapping[str, object] = {}
+    report: Mapping[str, object] | None = None
+    usage: _Usage
+    judge_usage: _Usage | None = None
+
+    def sum_usage(self, name: str) -> float | None:
+        """Returns a sum over the executor and the judge; None if a call did not report it."""
+        made = [each for each in (self.usage, self.judge_usage) if each is not None and each.model_calls]
+        values = [getattr(each, name) for each in made]
+        return None if None in values else sum(values)
+
+
+class _State(BaseModel):
+    task: str
+    status: str
+    plan: Sequence[object]
+    max_retries: int
+    declared: Mapping[str, object]
+    results: Sequence[_Record]
+    synthesis: Sequence[_Record] = ()
+    failure: Mapping[str, object] | None = None
+
+
+def read_state(
+    state: JsonObject, source: JsonObject | None = None, truth: str | None = None
+) -> RecordedTrial:
+    """Reads a run of the orchestrator: the attempts at each of its steps.
+
+    Args:
+        state: The state of the run.
+        source: An object with the label of the run, which is that of its last attempt.
+        truth: The field with the label, also of the record of each attempt; None if there is none.
+
+    Raises:
+        ConfigurationError: It is no state, has not ended with a verdict, or lacks an attempt.
+    """
+    try:
+        run = _State.model_validate(state)
+    except ValidationError as error:
+        place = ".".join(map(str, error.errors()[0]["loc"]))
+        raise _refuse(state.get("task"), f"has no usable {place}; give the state of a run") from None
+    records = sorted([*run.results, *run.synthesis], key=attrgetter("step_index", "attempt"))
+    steps = [[*group] for _, group in groupby(records, key=attrgetter("step_index"))]
+    _check_run(run, steps)
+    labels = [_find_label(each, records[-1], run.task, source, truth) for each in records]
+    befores = [before for step in steps for before in [None, *step[:-1]]]
+    attempts = [
+        _read_attempt(record, before, right)
+        for record, before, right in zip(records, befores, labels, strict=True)
+    ]
+    is_stopped = len(steps[-1]) <= run.max_retries and not attempts[-1].accepted
+    asked = [as_object(as_object(each.report).get("judge")) for each in records]
+    judges = [_find_model(each) for each in asked if each.get("called")]
+    return RecordedTrial(Trial(run.task, attempts, is_stopped), run.declared.get("derived"), judges=judges)
+
+
+_VERDICTS: Final = {
+    None,
+    "attempts_exhausted",
+    "needs_review",
+    "unverified",
+    "halted",
+    "denied",
+    "unwanted_effect",
+}
+"""Kinds of failures that a verdict leads to; any other one says nothing of the attempts."""
+
+
+def _check_run(run: _State, steps: Sequence[Sequence[_Record]]) -> None:
+    kind = (run.failure or {}).get("kind")
+    if run.status not in ENDED or kind not in _VERDICTS or not steps:
+        raise _refuse(run.task, f"ended without a verdict ({kind or run.status}); resume it, or leave it out")
+    numbers = [[each.attempt for each in step] for step in steps]
+    places = [step[0].step_index for step in steps]
+    # Steps that run in parallel may begin in any order.
+    is_ordered = run.declared.get("needs") is not None or places == [*range(len(places))]
+    if not is_ordered or any(each != [*range(1, len(each) + 1)] for each in numbers):
+        raise _refuse(run.task, "lacks a step or an attempt; give runs with all of their attempts")
+    if any(each.replan for step in steps for each in step):
+        raise _refuse(run.task, "was planned anew, and its steps cannot be compared; leave it out")
+    if run.status == "failed" and all(step[-1].status == _ACCEPTED for step in steps):
+        raise _refuse(run.task, f"failed after its last attempt was accepted ({kind}); leave it out")
+
+
+def _find_label(
+    record: _Record, last: _Record, task: str, source: JsonObject | None, truth: str | None
+) -> bool | None:
+    """Returns the label of an attempt; that of the run is the one of its last attempt."""
+    own = as_object(record.model_extra)
+    if truth is None or not (record is last or truth in own):
+        return None
+    return _read_truth(truth, task, own, source or {})
+
+
+def _read_attempt(record: _Record, before: _Record | None, right: bool | None) -> TriedAttempt:
+    decision = {} if before is None else before.decision
+    use, place, options = (decision.get(name) for name in ("use", "rule", "options"))
+    return TriedAttempt(
+        accepted=record.status == _ACCEPTED,
+        right=right,
+        verdict=record.basis,
+        tokens=record.sum_usage("total_tokens"),
+        seconds=(record.sum_usage("latency_ms") or 0.0) / 1000,
+        cost_usd=record.sum_usage("cost_usd"),
+        step=record.step_index,
+        use="first" if before is None else str(use or "unknown"),
+        kinds=tuple(dict.fromkeys(str(each.get("kind")) for each in record.problems)),
+        rule=(place, {**as_object(options), "use": use}) if isinstance(place, int) else None,
+    )
+
+
+def _find_model(judge: JsonObject) -> str | None:
+    model = as_object(judge.get("usage")).get("model")
+    return model if isinstance(model, str) else None
+
+
+def read_judge_figures(file: Path) -> JudgeTrust:
+    """Reads the figures of a judge that `orchestrator doctor --judge SPEC --json` has printed.
+
+    Raises:
+        ConfigurationError: The file has none.
+        OSError: The file cannot be read.
+    """
+    try:
+        fields = as_object(read_values(file))
+        # Strict types are read from JSON.
+        known = {name: fields[name] for name in ("name", "counts") if name in fields}
+        return TypeAdapter(JudgeTrust).validate_json(json.dumps(known))
+    except ValueError:
+        raise _refuse(
+            file.name, "has no figures of a judge; give what `orchestrator doctor --judge SPEC --json` prints"
+        ) from None
