@@ -107,7 +107,7 @@ class RecordFormat:
         listed = run if isinstance(run, list) else find_list(run, self.records)
         first = {name: value for each in reversed(listed[:HEAD]) for name, value in as_object(each).items()}
         whole = as_object(run) or first
-        agents: dict[str, list[object]] = {}
+        agents: dict[str, list[object]] = {} if listed else {"": []}
         for record in STEPS[self.prepare](whole, listed) if self.prepare else listed:
             name = find(record, self.agent) if self.agent else None
             agents.setdefault(str(name) if name else "", []).append(record)
@@ -123,7 +123,8 @@ class RecordFormat:
             # An error from which the agent went on did not end the run.
             errors |= {"error": None} if each.messages else {}
             errors |= as_object(fill(each.kind.fields, each.record))
-        ended = {**read_run_error(fields), **self._read_end(whole)}
+        empty = {} if records else {"error": f"{self.records} has no records"}
+        ended = {**empty, **read_run_error(fields), **self._read_end(whole)}
         skipped = Counter(each.kind.aside for each in read if each.kind.aside)
         warnings = [*(f"{text} ({count})" for text, count in skipped.items()), *_count_losses(read)]
         return read_message_run(self._join(read), name, {**fields, **errors, **ended}, warnings)
@@ -140,7 +141,7 @@ class RecordFormat:
         reason = find(run, path) if path else None
         if not reason or re.fullmatch(orderly, str(reason), re.IGNORECASE):
             return {}
-        return {"error": f"the run ended with {shorten(str(reason))}"}
+        return {"error": f"{path} is {shorten(str(reason))}"}
 
     def _join(self, read: Iterable[_Read]) -> list[JsonObject]:
         """Returns all messages; the parts of one reply are one message in the place of the first."""

@@ -45,6 +45,13 @@ def _read_commands(fields: JsonObject) -> JsonObject:
     return {"content": _BLOCK.sub("", text).strip(), "tool_calls": calls} if calls else {}
 
 
+def add_question(run: JsonObject, records: list[object]) -> list[object]:
+    """Puts the input of a run of the OpenAI Agents SDK before its items."""
+    asked = find(run, "original_input|originalInput|input")
+    items = [{"role": "user", "content": asked}] if isinstance(asked, str) else as_list(asked)
+    return [*({"type": "input_item", "raw_item": each} for each in items), *records]
+
+
 def replace_earlier(_run: JsonObject, records: list[object]) -> list[object]:
     """Returns the last state of each record: Gemini CLI writes one again when its calls are answered."""
     ids = [find(record, "id") for record in records]
@@ -82,6 +89,6 @@ def _attach(value: object, attachments: JsonObject) -> object:
 
 
 STEPS: Final[Mapping[str, Callable[[JsonObject, list[object]], list[object]]]] = {
-    step.__name__: step for step in (mark_commands, replace_earlier, mark_branches, attach)
+    step.__name__: step for step in (mark_commands, add_question, replace_earlier, mark_branches, attach)
 }
 """The steps by the name that a format gives as ``prepare``."""

@@ -1,6 +1,6 @@
 """Templates: values that are made of a record of a file, described as data.
 
-- A text is a path: ``message.role``. The first of ``a|b`` that has a value counts, ``0`` and ``-1`` are
+- A text is a path: ``message.role``. The first of ``a|b`` that has a value counts, ``0``, ``1``, ``-1`` are
   elements of a list, and ``.`` is the record. ``path=default`` has a default, and ``=value`` is a constant.
 - A list is filled part by part, and the parts that are lists are joined.
 - An object is filled field by field. The field ``*`` adds the fields of another object, which those after it
@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any, Final, TypeAlias
 
 from evaluation.importers.imported_message import UnknownFormatError, as_parts
-from evaluation.values import JsonObject, as_list, as_object
+from evaluation.values import JsonObject, as_object
 
 Template: TypeAlias = "str | Sequence[Template] | Mapping[str, Template]"
 When: TypeAlias = Mapping[str, str]
@@ -74,10 +74,12 @@ def _check_path(record: object, path: str) -> None:
 
 
 def _fill_each(template: Mapping[str, Any], record: object) -> list[object]:
+    when = template.get("when", {})
+    kind = dict if when.keys().isdisjoint(_ELEMENTS) else list
     items = find_list(record, template["each"])
-    if not all(isinstance(item, dict | list) for item in items):
-        raise UnknownFormatError(f"{template['each']} has an element that is no object")
-    return [fill(template["make"], item) for item in items if fulfils(item, template.get("when", {}))]
+    if not all(isinstance(item, kind) for item in items):
+        raise UnknownFormatError(f"{template['each']} has an element of a wrong type")
+    return [fill(template["make"], item) for item in items if fulfils(item, when)]
 
 
 def find(record: object, path: str) -> object:
@@ -92,6 +94,8 @@ def find_list(record: object, path: str) -> list[object]:
         UnknownFormatError: Something else is there.
     """
     values = find(record, path)
+    if values is None:
+        _check_path(record, path)
     if not isinstance(values, list | None):
         raise UnknownFormatError(f"{path.replace('|', ' or ')} is no list")
     return values or []
@@ -102,13 +106,15 @@ def _split(path: str) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(filter(None, each.split("."))) for each in path.split("|"))
 
 
-_ELEMENTS: Final = {"0": 0, "-1": -1}
+_ELEMENTS: Final = {"0": 0, "1": 1, "-1": -1}
 
 
 def _follow(value: object, names: Sequence[str]) -> object:
     for name in names:
-        is_element = isinstance(value, list) and bool(value) and name in _ELEMENTS
-        value = as_list(value)[_ELEMENTS[name]] if is_element else as_object(value).get(name)
+        if isinstance(value, list) and name in _ELEMENTS:
+            value = next(iter(value[_ELEMENTS[name] :]), None)
+        else:
+            value = as_object(value).get(name)
     return value
 
 

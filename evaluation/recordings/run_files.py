@@ -12,7 +12,6 @@ from evaluation.contract.intake import UnreadableCase
 from evaluation.contract.run import run_from_state
 from evaluation.errors import ContractError
 from evaluation.recordings.formats import (
-    adk_evalset,
     atif,
     conversations,
     model_exchange,
@@ -34,7 +33,8 @@ def _read_state(value: JsonObject) -> Iterator[RecordedRun]:
 
 _RECORDS: Final = tuple(map(RecordFormat.load, (
     "inspect", "tau2", "toolbench", "claude_code", "codex", "gemini_cli", "pi", "who_and_when", "swe_agent",
-    "mini_swe_agent", "openhands", "autogen", "agents_sdk", "pydantic_ai", "adk_session", "adk_test",
+    "mini_swe_agent", "openhands", "autogen", "agents_sdk", "pydantic_ai", "adk_session", "adk_evalset",
+    "adk_test",
 )))  # fmt: skip
 """The formats whose files list records: the lines of a session are one value, too."""
 _FORMATS: Final[Sequence[RunFormat]] = (
@@ -49,7 +49,6 @@ _FORMATS: Final[Sequence[RunFormat]] = (
     atif.ATIF,
     otel_spans.SPANS,
     conversations.TAU_BENCH,
-    adk_evalset.EVALSET,
     model_exchange.EXCHANGE,
     conversations.HISTORY,
     conversations.CONVERSATION,

@@ -1,4 +1,4 @@
-"""Files that other people recorded load with the counts that their README gives; they are not in the repository."""
+"""Files that other people recorded load with the counts of their README; they are not in the repository."""
 
 import os
 from pathlib import Path
