@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from agents.parsing.tool_names import guess_kind
+from agents.parsing.tool_names import ACTING_VERBS, guess_kind
 from evaluation.defects.claims import (
     FAMILIES,
     HARD,
@@ -30,10 +30,12 @@ _POLITE: Final = re.compile(
     r"\b(?:can|could|would|will) (?:you|we)\b|\bplease\b|\bi (?:want|need|would like)\b", re.IGNORECASE
 )
 _TELL: Final = re.compile(
-    r"\b(?:remind me|tell me|check|see|know|verify|confirm|find out|make sure) (?:if|whether|that|wh\w+|how)"
-    r"\b[^.;!\n]*",
+    r"\b(?:(?:remind me|tell me|check|see|know|verify|confirm|find out|make sure)"
+    r" (?:if|whether|that|wh\w+|how)|(?:tell|show|give) (?:me|us)|describe|summari[sz]e)\b"
+    rf"[^.;!\n]*?(?=,? (?:and|then) (?:then )?(?:{'|'.join(ACTING_VERBS)})\b|[.;!\n]|\Z)",
     re.IGNORECASE,
 )
+"""Matches the words of a request to be told something, which asks for no action."""
 _ASKING: Final = re.compile(
     r"\b(?:who|what|when|where|which|why|how|whether)\b|\b(?:tell|give) (?:me|us)\b", re.IGNORECASE
 )
@@ -76,7 +78,7 @@ def _find_bare_claims(
         # Whoever asks for orders is served by a call that reads orders.
         demanded = _list_demanded(evidence.asked_before(turn)) & HARD
         if left := demanded.difference(*(call.families for call in calls)):
-            yield Claim(left, sentence, sentence, sentence, is_strong=False, is_own=False)
+            yield Claim(left, sentence, sentence, sentence, is_hard=True)
 
 
 def _list_demanded(asked: str) -> frozenset[str]:
@@ -131,7 +133,8 @@ def _is_reported(claim: Claim, calls: Sequence[EvidenceCall], *, is_demanded: bo
     typed = (each for each in read_typed(claim.clause) if each.family.startswith("identifier"))
     identifiers = [each.value.lower() for each in typed]
     return not claim.is_own and any(
-        claim.word in call.stated.lower()
+        claim.is_before
+        or claim.word in call.stated.lower()
         or mentions_family(call.stated, claim.families, is_past=True)
         or (
             call.families & claim.families
@@ -146,7 +149,7 @@ _STATE: Final = re.compile(r"\b(?:\w+_)?(?:status|state|phase|stage)\b", re.IGNO
 
 
 def _counts(claim: Claim, calls: Sequence[EvidenceCall], asked: str, *, is_demanded: bool) -> bool:
-    if claim.families & HARD:
+    if claim.is_hard:
         return claim.is_strong or is_demanded
     # What is updated or added may be a part of the answer; what tools have read, or has a name, is not.
     known = " ".join(f"{call.name} {call.text}" for call in calls)

@@ -23,8 +23,11 @@ _FAMILIES: Final[Mapping[str, Mapping[str, list[str]]]] = _WORDS["families"]
 FAMILIES: Final = frozenset(_FAMILIES)
 HARD: Final = frozenset(name for name, family in _FAMILIES.items() if family.get("hard"))
 """Families of actions outside of a text; a text itself can be created, updated and cut."""
+_HARD_VERBS: Final = frozenset(_WORDS["hard_verbs"])
+"""Verbs of such actions in the other families."""
 _MONEY: Final = frozenset({"refund", "pay"})
 _MONEY_WORDS: Final = re.compile(r"refund|payment|amount|charge|price|credit|balance|paid", re.IGNORECASE)
+_PAID_WORDS: Final = re.compile("refund|payment|paid", re.IGNORECASE)
 _IRREGULAR: Final = {"do": "done", "write": "wrote"}
 _GERMAN_END: Final = re.compile("(?:en|e)$")
 
@@ -41,6 +44,7 @@ def _index(kind: str) -> dict[str, str]:
 
 _BY_VERB: Final = _index("verbs")
 _BY_NOUN: Final = _index("nouns")
+_BY_COMMAND: Final = _index("commands")
 _BY_GERMAN: Final = _index("german")
 """By stems of verbs and by participles."""
 _OPEN_VERBS: Final = read_words("open_verbs")
@@ -65,6 +69,7 @@ def list_families(words: tuple[str, ...]) -> frozenset[str]:
         _BY_VERB.get(word)
         or _BY_VERB.get(_PAST.get(word) or _BY_GERMAN.get(_GERMAN_END.sub("", word), ""))
         or _name_noun_family(word)
+        or _BY_COMMAND.get(word)
         for word in words
     )
     return frozenset(name for name in found if name)
@@ -77,7 +82,8 @@ def list_supported(families: frozenset[str]) -> frozenset[str]:
 
 def mentions_family(text: str, families: Collection[str], *, is_past: bool = False) -> bool:
     """Return whether a text has a word of any family, perhaps only in the past, or names their money."""
-    is_money = not _MONEY.isdisjoint(families) and _MONEY_WORDS.search(text) is not None
+    money = _PAID_WORDS if is_past else _MONEY_WORDS
+    is_money = not _MONEY.isdisjoint(families) and money.search(text) is not None
     return is_money or any(matches_pattern(_write_forms(name, is_past), text) for name in families)
 
 
@@ -128,10 +134,14 @@ class Claim:
     """The word that says it is done."""
     clause: str
     sentence: str
-    is_strong: bool
+    is_hard: bool
+    """Whether the action is one outside of a text; a text itself can be created, updated and cut."""
+    is_strong: bool = False
     """Whether it says who did it or that it was just done; "is cancelled" may be a state from before."""
-    is_own: bool
+    is_own: bool = False
     """Whether it is in the first person."""
+    is_before: bool = False
+    """Whether it says that it was done before."""
 
 
 _LETTER: Final = re.compile(
@@ -184,14 +194,16 @@ def _read_clause(
         form = _find_german_form(words[:at]) if is_german else _find_form(words, at, before, is_open)
         families = _find_families(verb, words) if form else frozenset[str]()
         if families:
-            is_strong = form == "own" or (form == "passive" and not _BEFORE.intersection(words))
-            yield Claim(families, word, clause.strip(), sentence, is_strong, form == "own")
+            is_before, is_own = not _BEFORE.isdisjoint(words), form == "own"
+            is_strong = is_own or (form == "passive" and not is_before)
+            is_hard = verb in _HARD_VERBS or not families.isdisjoint(HARD)
+            yield Claim(families, word, clause.strip(), sentence, is_hard, is_strong, is_own, is_before)
     for match in _STATES.finditer(clause) if not _STATE_VERBS.isdisjoint(words) else ():
         noun = match["held"] or match["on"] or (match["live"] and "deployment")
         nouns = [noun] if noun else [*before, *words] if "all" in words else words
         families = frozenset(name for each in nouns if (name := _name_noun_family(each.lower())))
         if families and not _BLOCKS.intersection(words):
-            yield Claim(families, match[0], clause.strip(), sentence, is_strong=False, is_own=False)
+            yield Claim(families, match[0], clause.strip(), sentence, not families.isdisjoint(HARD))
 
 
 def _find_past_verb(words: Sequence[str], at: int) -> str | None:

@@ -38,6 +38,8 @@ _ABOUT: Final = re.compile(
     r"|estimate\w*|typical\w*|usual\w*|average|example|per|each|every|between|if|would|could|may|might)\b|[~\u2248]",
     re.IGNORECASE,
 )
+_BELOW_ZERO: Final = frozenset({"°C", "°F"})
+"""Units in which what is below zero is said so."""
 _FEW: Final = 8
 """Most different numbers in all sources, from which what follows is listed completely."""
 _SMALL: Final = 12
@@ -223,7 +225,8 @@ def _names_field(field: _Field, sentence: str) -> bool:
 
 
 def _find_other_sign(fact: Fact, alike: Sequence[_Field], sentence: str) -> _Field | None:
-    is_lost = bool(alike) and all(field.number < 0 and _names_field(field, sentence) for field in alike)
+    is_named = fact.value.unit in _BELOW_ZERO or any(_names_field(field, sentence) for field in alike)
+    is_lost = bool(alike) and is_named and all(field.number < 0 for field in alike)
     return alike[0] if is_lost and min(fact.value.numbers) > 0 and not _NEGATIVE.search(sentence) else None
 
 

@@ -11,7 +11,7 @@ from types import NoneType
 from typing import Any, Final, Literal, cast
 
 from agents.parsing.outcomes import read_outcome, states_error
-from agents.parsing.tool_names import guess_kind, split_name
+from agents.parsing.tool_names import ToolKind, guess_kind, split_name
 from evaluation.defects.claims import list_families, read_words
 from evaluation.importers.conversation import Conversation, ends_run, read_conversation
 from evaluation.sensitive.scanner import quote_text
@@ -58,6 +58,16 @@ _READING_COMMAND: Final = re.compile(
     r"|(?:npm|yarn|pnpm|go|cargo|mvn|gradle|make|dotnet) (?:run )?test"
     r"|git (?:status|log|diff|show|branch))\b[^|;&>]*\Z"
 )
+_PLAIN_COMMAND: Final = re.compile(
+    r"(?:\s*(?:sudo )?(?:cd|git|rm|rmdir|mv|cp|mkdir|touch|chmod|kubectl)\s[^|;&<>`$\n]*(?:&&|;|\n|\Z))+\s*\Z"
+)
+"""Matches commands that do what they say, and no more."""
+_SQL: Final = re.compile(
+    r"\s*(?:(?P<reads>select|show|explain)\s|insert\s+into\s|delete\s+from\s|update\s+\S+\s+set\s)",
+    re.IGNORECASE,
+)
+_QUOTED: Final = re.compile("'[^']*'|\"[^\"]*\"")
+_WRITING_METHODS: Final = frozenset({"post", "put", "patch", "delete"})
 _FAILED: Final = re.compile(
     r"\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|\b(?:failed|failures|errors)\"?[=:] ?[1-9]"
     r"|\bFAILED\b",
@@ -105,8 +115,8 @@ class EvidenceCall:
     @cached_property
     def families(self) -> frozenset[str]:
         """The families of the verbs and nouns in its name, and in the command that it runs."""
-        command = _NAME_IN_COMMAND.findall(_read_command(self.args).lower())
-        return list_families((*self.words, *command))
+        command = _QUOTED.sub("", _read_command(self.args) or _read_sql(self.args)).lower()
+        return list_families((*self.words, *_NAME_IN_COMMAND.findall(command)))
 
     @cached_property
     def args_text(self) -> str:
@@ -152,6 +162,11 @@ class EvidenceCall:
     def says_only_ok(self) -> bool:
         """Whether its answer says no more than that it was done, as a tool that reads does not."""
         return _ONLY_OK.fullmatch(self.answer) is not None
+
+    @property
+    def is_act_by_verb(self) -> bool:
+        """Whether only a verb of its vague name tells that it acts."""
+        return self.is_vague and not self.is_open and bool(self.families)
 
     @property
     def acts(self) -> bool:
@@ -238,6 +253,7 @@ def build_call(
     args = recorded.get("args") or recorded.get("args_text")
     plain = args if isinstance(args, Mapping) else {"text": args} if args else {}
     kind = "acting" if name in acting else guess_kind(name)
+    kind = _read_kind(plain) if kind == "open" else kind
     outcome = recorded.get("outcome")
     if outcome or kind == "acting":
         known = cast("CallState | None", _SAME_AS.get(str(outcome), outcome))
@@ -245,7 +261,6 @@ def build_call(
         return EvidenceCall(place, name, plain, result, state, was_stopped=bool(recorded.get("not_run")))
     words = split_name(name)
     is_vague = kind == "open" and _HARMLESS.isdisjoint(words)
-    is_vague = is_vague and not _READING_COMMAND.match(_read_command(plain))
     is_open = is_vague and not _PROGRAMS.isdisjoint((*words, *plain))
     state = "missed" if error or states_error(result) else "read"
     return EvidenceCall(place, name, plain, result, state, is_open, is_vague=is_vague)
@@ -324,6 +339,18 @@ def _read_turns(
 
 def _read_command(args: Mapping[str, object]) -> str:
     return next((str(args[key]) for key in ("command", "cmd", "script") if args.get(key)), "")
+
+
+def _read_sql(args: Mapping[str, object]) -> str:
+    return next((leaf for leaf in args.values() if isinstance(leaf, str) and _SQL.match(leaf)), "")
+
+
+def _read_kind(args: Mapping[str, object]) -> ToolKind:
+    """Read from the arguments of a program what the name of its tool does not tell."""
+    command, sql, method = _read_command(args), _SQL.match(_read_sql(args)), str(args.get("method")).lower()
+    if _READING_COMMAND.match(command) or method == "get" or (sql and sql["reads"]):
+        return "reading"
+    return "acting" if _PLAIN_COMMAND.match(command) or sql or method in _WRITING_METHODS else "open"
 
 
 def list_leaves(value: object) -> Iterator[tuple[str, object]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
-from evaluation.defects.claims import Claim, find_claims, list_supported, split_sentences
+from evaluation.defects.claims import FAMILIES, Claim, find_claims, list_supported, split_sentences
 from evaluation.defects.evidence import (
     DefectFinding,
     Evidence,
@@ -34,6 +34,7 @@ _PROGRAMS_PASS: Final[Mapping[Program, re.Pattern[str]]] = {
     "linter": re.compile(rf"\b(?:lint\w*|type[ -]?check\w*|ruff|mypy|eslint){_SUCCEED}", re.IGNORECASE),
     "build": re.compile(rf"\b(?:build|project|compil\w+|built){_SUCCEED}", re.IGNORECASE),
 }
+_PARTS: Final = re.compile(r"[:;(\n]|\. ")
 _CACHED: Final = 256
 """The texts of one run, which several rules read."""
 _LONGEST: Final = 100
@@ -50,17 +51,29 @@ def find_failures_told_as_done(evidence: Evidence) -> Iterator[DefectFinding]:
 
 
 def find_untold_failures(evidence: Evidence) -> Iterator[DefectFinding]:
-    """Yield the tools of which no call acted for certain, if no turn after the last one says so."""
+    """Yield the calls that failed and that no other one repaired, if no later turn says so."""
     answer = evidence.answer
     calls = evidence.calls[: answer.known] if answer else ()
-    acted = {call.name for call in calls if call.state == "acted"}
+    if answer is None or any(call.is_open for call in calls):
+        return
+    acted = [
+        call for call in calls if call.state == "acted" or (call.state == "read" and call.is_act_by_verb)
+    ]
+    failed = (
+        call
+        for call in calls
+        if call.state in {"refused", "unknown"} or (call.state == "missed" and call.is_act_by_verb)
+    )
     left = {
-        call.name: call for call in calls if call.state in {"refused", "unknown"} and call.name not in acted
+        call.name: call
+        for call in failed
+        if not any(_is_instead(other, call, answer.text) for other in acted)
     }
-    for call in left.values() if answer and not any(call.is_open for call in calls) else ():
-        is_told = any(admits_failure(turn.text) for turn in evidence.said if turn.known > call.place)
+    for call in left.values():
+        later = (turn.text for turn in evidence.said if turn.known > call.place)
+        is_told = any(admits_failure(text) or _repeats_error(text, call) for text in later)
         is_repaired = any(other.acts and other.families & call.families for other in calls[call.place + 1 :])
-        if answer and not (call.says_only_ok or is_told or is_repaired or call.was_stopped):
+        if not (call.says_only_ok or is_told or is_repaired or call.was_stopped):
             answered = quote_text(call.answer, _LONGEST)
             seen = f"{call.name} answered {answered}, and the answer does not say that this is open"
             yield DefectFinding("failure_untold", "suspicion", answer.text, seen, answer.place, call.place)
@@ -78,11 +91,12 @@ def admits_failure(text: str) -> bool:
 
 def _find_failed_actions(turn: EvidenceTurn, calls: Sequence[EvidenceCall]) -> Iterator[DefectFinding]:
     for call in calls:
-        if call.state != "refused" and not (call.is_open and call.is_program and call.has_failed):
+        has_failed = call.state == "missed" or (call.is_open and call.is_program and call.has_failed)
+        if call.state != "refused" and not (call.is_vague and has_failed):
             continue
         about = (claim for claim in find_claims(turn.text) if _is_about(claim, call))
         left = [claim for claim in about if not any(_repairs(other, call, claim) for other in calls)]
-        if left:
+        if left and not _repeats_error(turn.text, call):
             seen = f"{call.name} answered {quote_text(call.answer, _LONGEST)}, and no later call repaired it"
             yield DefectFinding("failed_told_done", "defect", left[0].sentence, seen, turn.place, call.place)
 
@@ -92,16 +106,33 @@ def _is_about(claim: Claim, call: EvidenceCall) -> bool:
         return True
     named = {*call.words, *(str(leaf).lower() for _, leaf in call.leaves)}
     is_near = any(len(word) >= _SHORTEST and word in claim.sentence.lower() for word in named)
-    return is_near and bool(claim.families & list_supported(call.families))
+    return is_near and bool(claim.families & list_supported(call.families or FAMILIES))
 
 
 def _repairs(other: EvidenceCall, call: EvidenceCall, claim: Claim) -> bool:
     if other.place <= call.place:
-        return other.name == call.name and other.args == call.args and other.acts
+        is_same = other.args == call.args or (
+            _is_other_target(call, other, claim.sentence)
+            and not _is_other_target(other, call, claim.sentence)
+        )
+        return other.name == call.name and is_same and other.acts
     if other.is_open:
-        return not other.has_failed
+        return not other.has_failed and other.state != "missed"
     is_alike = other.name == call.name or bool(other.families & call.families)
     return is_alike and other.acts and not _is_other_target(other, call, claim.sentence)
+
+
+def _is_instead(other: EvidenceCall, call: EvidenceCall, text: str) -> bool:
+    """Return whether a call of the same tool acted, and not before on another thing than a text names."""
+    is_before = other.place < call.place
+    return other.name == call.name and not (is_before and _is_other_target(other, call, text))
+
+
+def _repeats_error(text: str, call: EvidenceCall) -> bool:
+    """Return whether a turn says in the words of the tool what went wrong."""
+    texts = [leaf for _, leaf in call.answered if isinstance(leaf, str)] or [call.answer]
+    words = (part.strip(" .!").lower() for each in texts for part in _PARTS.split(each))
+    return any(" " in part and part in text.lower() for part in words)
 
 
 def _is_other_target(other: EvidenceCall, call: EvidenceCall, sentence: str) -> bool:

@@ -41,7 +41,7 @@ def find_missing_effects(evidence: Evidence) -> Iterator[DefectFinding]:
     has_claims = any(find_claims(answer.text))
     calls = evidence.calls[: answer.known]
     for place, call in enumerate(calls):
-        if call.state != "acted":
+        if call.state != "acted" and not (call.state == "read" and call.is_act_by_verb):
             continue
         later = [other for other in calls[place + 1 :] if other.state in {"read", "missed"}]
         # A later act on the same thing may have changed it again.
@@ -56,10 +56,11 @@ def find_missing_effects(evidence: Evidence) -> Iterator[DefectFinding]:
 
 def _reads_result(read: EvidenceCall, call: EvidenceCall) -> bool:
     asked = {str(leaf) for _, leaf in read.leaves} - {"", "None"}
-    if asked:
-        known = {str(leaf) for _, leaf in (*call.leaves, *call.answered)}
-        return any(len(value) >= _SHORTEST_ID and not value.isalpha() for value in asked & known)
-    return bool({*read.words} & {*call.words} - _NAMES)
+    known = {str(leaf) for _, leaf in (*call.leaves, *call.answered)}
+    if any(len(value) >= _SHORTEST_ID and not value.isalpha() for value in asked & known):
+        return True
+    is_same = not asked or any(field in call.leaves for field in read.leaves)
+    return is_same and bool({*read.words} & {*call.words} - _NAMES)
 
 
 def _compare_reads(
@@ -95,11 +96,21 @@ def _find_unchanged(
     for read in reads[-1:] if claimed & call.families else ():
         listed = [str(leaf) for _, leaf in read.answered] if isinstance(read.value, list) else []
         shown = [leaf for leaf in listed if leaf in targets and not leaf.isdigit()]
+        if targets and isinstance(read.value, dict) and not _GONE.search(read.answer):
+            shown = [str(leaf) for name, leaf in read.answered if _is_own_id(name) and str(leaf) in targets]
         if shown := [*shown, *_list_states(read, open_states)]:
             seen = f"{read.name} shows {quote_text(shown[0])} after {call.name}"
             yield DefectFinding("not_there", "defect", answer.text, seen, answer.place, read.place)
 
 
+def _is_own_id(name: str) -> bool:
+    return name.lower().endswith(("id", "key", "name", "path"))
+
+
+_GONE: Final = re.compile(
+    r"delet|remov|cancel|archiv|trash|inactive|not.?found|error|null|false", re.IGNORECASE
+)
+"""Matches in what is shown of a thing that was deleted."""
 _UNCHANGED: Final[Mapping[str, Collection[str]]] = {
     "resolve": ("open", "new", "unresolved", "in_progress"),
     "cancel": ("active", "confirmed", "booked", "scheduled"),

@@ -41,7 +41,8 @@ _NAME: Final = re.compile(r"\A[A-Z][a-z]+(?: [A-Z][a-z]+)*\Z")
 _NEW: Final = re.compile(r"\b(?:to|as|into) ([A-Z][a-z]+(?: [A-Z][a-z]+)*)\b")
 _ZONE: Final = re.compile(r"Z\"|\+00:00")
 """Matches in a moment that may have another date elsewhere."""
-_TAG: Final = re.compile(r"(?<![\w&/#@])[#@][A-Za-z][\w-]+")
+_TAG: Final = re.compile(r"(?<![\w&/#@-])(?:([#@])[A-Za-z][\w-]+|([A-Z]{2,}-)\d{1,2}(?![\w-]))")
+"""Matches #general, @ada, and the short number of an issue."""
 _SOURCED: Final = ("address", "identifier")
 """Families whose values nobody computes; a date may follow from "tomorrow", and a new file has a new path."""
 
@@ -196,7 +197,7 @@ def _read_values(text: str) -> frozenset[TypedValue]:
         for clock in readings
         if isinstance(clock, Clock)
     }
-    tags = {TypedValue("tag", match[0].lower()) for match in _TAG.finditer(text)}
+    tags = {TypedValue(f"tag {match[1] or match[2]}", match[0].lower()) for match in _TAG.finditer(text)}
     return read_typed(text) | times | tags | _name_all(_NAME.findall(text))
 
 

@@ -15,7 +15,7 @@ from evaluation.defects.evidence import (
     names_value,
 )
 
-_NAME: Final = r"#?(?:[\w-]+\.[a-z]\w{1,4}|\w*\d\w*|[A-Z][\w-]+)"
+_NAME: Final = r"#?(?:[\w.+-]+@[\w.-]+\w|[\w-]+\.[a-z]\w{1,4}|\w*\d\w*|[A-Z][\w-]+)"
 _LISTED: Final = re.compile(rf"(?<![\w.,:$#-]){_NAME}(?:(?:, (?:and )?| and | & ){_NAME})+(?![\w%-]|[.:]\w)")
 """Matches things that a sentence lists by their numbers or names."""
 _ITEM: Final = re.compile(_NAME)

@@ -11,14 +11,14 @@ from tests.evaluation.defects.builders import run
 
 ROWS = [json.loads(line) for line in (Path(__file__).parent / "runs.jsonl").read_text("utf-8").splitlines()]
 LEAST = {
-    "claimed_not_done": 25,
-    "failed_told_done": 12,
-    "other_value": 15,
-    "not_there": 6,
-    "only_a_part": 4,
-    "contradicted_fact": 7,
+    "claimed_not_done": 27,
+    "failed_told_done": 15,
+    "other_value": 16,
+    "not_there": 8,
+    "only_a_part": 6,
+    "contradicted_fact": 8,
 }
-"""How many runs of each kind are failed; there are 31, 13, 18, 6, 6 and 11."""
+"""How many runs of each kind are failed; there are 33, 16, 19, 8, 8 and 12."""
 
 
 def list_levels(row):
