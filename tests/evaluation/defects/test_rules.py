@@ -266,7 +266,7 @@ def test_untold_failures_are_suspected_unless_the_answer_repeats_what_went_wrong
     locked = ("move_file", {"file": "c.pdf", "folder": "taxes"}, {"error": "locked by another user"})
     for answer, found in [
         ("a.pdf and c.pdf are in the folder now.", {("failure_untold", "suspicion")}),
-        ("Moved a.pdf; moved c.pdf.", {("failed_told_done", "defect")}),
+        ("All files are moved to taxes.", {("failed_told_done", "defect")}),
         ("I moved a.pdf. c.pdf is locked by another user.", set()),
     ]:
         with subtests.test(answer=answer):
