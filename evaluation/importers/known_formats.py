@@ -243,6 +243,7 @@ ACCEPTED: Final = "Anthropic, Gemini, LangChain, OpenAI Responses, OpenAI chat"
 """The formats in words."""
 _KEYS: Final = READ_KEYS | ASIDES
 _PARTS: Final = READ_PARTS | ASIDES
+_KNOWN_FIELDS: Final = _KEYS | METADATA | {"content"}
 _PLAIN_ROLES: Final = ("user", "assistant", "system")
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+")
 _CALLING: Final = frozenset({
@@ -352,9 +353,12 @@ def _check_fields(message: JsonObject, parts: Sequence[JsonObject]) -> None:
     whole = [] if message.get("type") in _PARTS else [message]
     for fields in (*whole, *(part for part in parts if isinstance(part.get("text"), str))):
         # A number, such as a count of calls, holds no call.
-        filled = {key: value for key, value in fields.items() if value and not isinstance(value, int | float)}
-        unread = filled.keys() - _KEYS - METADATA - {"content"}
-        if calls := {key: filled[key] for key in filled if key in unread and _names_call({key: filled[key]})}:
+        unread = (
+            (key, value)
+            for key, value in fields.items()
+            if key not in _KNOWN_FIELDS and value and not isinstance(value, int | float)
+        )
+        if calls := {key: value for key, value in unread if _names_call({key: value})}:
             raise UnknownFormatError(f"may hold tool calls in no known format ({list_keys(calls)})")
 
 

@@ -36,7 +36,9 @@ def parse_json(text: str) -> list[object]:
     """Read a text as one JSON value, in a list; returns an empty list if it is none."""
     try:
         value = json.loads(text.strip().lstrip("\ufeff"), parse_constant=_refuse_constant)
-        # No reader of JSON Schema takes half a surrogate pair.
+        # No reader of JSON Schema takes half a surrogate pair; only an escape or the text itself has one.
+        if "\\u" not in text and replace_surrogates(text) == text:
+            return [value]
         return [json.loads(replace_surrogates(json.dumps(value, ensure_ascii=False)))]
     except (ValueError, RecursionError):
         return []
