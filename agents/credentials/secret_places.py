@@ -240,8 +240,11 @@ def is_credential(kind: str, value: str) -> bool:
     return len(value) >= _SHORTEST_NAMED_PASSWORD and is_value(data)
 
 
-_PAIR: Final = rf'(?i:"[^"]{{0,40}}(?:{KEY_NAMES})[\w.\-]{{0,12}}","value":)'
-"""Matches a name and a value in two fields: {"name": "API_KEY", "value": "..."}."""
+_PAIR: Final = rf'(?i:(?:{KEY_NAMES})[\w.\-]{{0,12}}","value":)'
+"""Matches a name and a value in two fields: {"name": "API_KEY", "value": "..."}.
+
+It does not begin at the quotation mark: to count from each of them needs a new automaton for each text.
+"""
 # Names such as "total_tokens" are common, and numbers and objects behind them are not credentials.
 _ASSIGNED_TRIGGER: Final = (
     rf"{_PAIR}|(?i:{LOGIN_NAMES}|(?:{KEY_NAMES}){NAME_END}[\"'\\\]`*]{{0,4}}"

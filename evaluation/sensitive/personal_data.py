@@ -234,9 +234,11 @@ CONTACT_DETECTORS: Final = (
         _find_addresses,
     ),
 )
+PERSON_DETECTORS: Final = (
+    Detector(f"{_PERSON_FORMS}|{label_trigger(_PERSON_WORDS, '[A-Za-z]{0,6}[0-9]')}", _find_people),
+)
 DETECTORS: Final = (
     Detector(r"(?:^|[^0-9A-Za-z.\-]|\\[nrt])[0-9](?:[ \-]?[0-9]){12}", _find_cards),
     Detector(r"[A-Z]{2}[0-9]{2}(?:[ \-]?[A-Z0-9]{4}){2}|(?i:iban)|[a-z]{2}[0-9]{12}", _find_accounts),
-    Detector(f"{_PERSON_FORMS}|{label_trigger(_PERSON_WORDS, '[A-Za-z]{0,6}[0-9]')}", _find_people),
     Detector(label_trigger(_BIRTH_WORDS, f"(?i:[0-9]|{_MONTHS})"), _find_births),
 )
