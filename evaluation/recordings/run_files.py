@@ -14,6 +14,7 @@ from evaluation.errors import ContractError
 from evaluation.recordings.formats import (
     atif,
     conversations,
+    inspect_zip,
     model_exchange,
     otel_spans,
 )
@@ -57,13 +58,18 @@ _FORMATS: Final[Sequence[RunFormat]] = (
 ReadRun: TypeAlias = RecordedRun | UnreadableCase
 
 
-def read_runs(path: str | Path) -> Iterator[ReadRun]:
+class UnknownFormat(UnreadableCase):
+    """Stands for a value that is in no known format, and has no messages anywhere."""
+
+
+def read_runs(path: str | Path, name: str = "") -> Iterator[ReadRun]:
     """Yield the recorded runs of a file, in its order.
 
     Args:
         path: A file in UTF-8: JSON Lines with a run in each line, read while the runs are taken; a JSON
             document with a run or a list of runs; or the messages of one conversation, as a list or one in
-            each line. The format of each value is found by its fields.
+            each line; or a log of Inspect in a zip. The format of each value is found by its fields.
+        name: The name of the file in messages. Default: its own.
 
     Returns:
         The runs; one without a name is named after its place: ``runs.jsonl:7`` is the seventh line. What
@@ -73,8 +79,20 @@ def read_runs(path: str | Path) -> Iterator[ReadRun]:
         OSError: The file cannot be read; raised when the first run is taken.
     """
     file = Path(path)
+    place = name or file.name
     with file.open("rb") as stream:
-        yield from _read_stream(stream, file.name)
+        is_zip = stream.read(len(inspect_zip.SIGN)) == inspect_zip.SIGN
+        stream.seek(0)
+        yield from _read_zip(file, place) if is_zip else _read_stream(stream, place)
+
+
+def _read_zip(file: Path, name: str) -> Iterator[ReadRun]:
+    try:
+        log = inspect_zip.read_log(file)
+    except ContractError as error:
+        yield UnreadableCase(name, str(error))
+        return
+    yield from _read_value(log, name)
 
 
 def read_cases(path: str | Path) -> Iterator[Any]:
@@ -164,7 +182,10 @@ def _read_value(value: object, where: str) -> Iterator[ReadRun]:
         keys = ", ".join(sorted(value)[:8]) if isinstance(value, dict) else ""
         looked = "; ".join(each.name for each in _FORMATS)
         what = f"no known format has these fields: {keys}" if keys else "it has no fields of a known format"
-        yield UnreadableCase(where, f"{what}; known are: {looked}")
+        nested = conversations.find_nested(value)
+        hint = f"the messages are under {nested[0]} ({len(nested)} such lists); " if nested else ""
+        kind = UnreadableCase if nested else UnknownFormat
+        yield kind(where, f"{what}; {hint}known are: {looked}")
         return
     yield from _read_as(found, [value] if found.joins else value, where)
 

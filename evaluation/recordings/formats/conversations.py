@@ -27,6 +27,21 @@ def are_messages(value: object) -> bool:
     )
 
 
+def find_nested(value: object) -> list[str]:
+    """Returns the paths of the lists of messages anywhere in a value, such as ``simulations[3].messages``."""
+    found: list[str] = []
+    waiting: list[tuple[str, object]] = [("", value)]
+    while waiting:
+        path, each = waiting.pop()
+        if are_messages(each) and all("role" in as_object(message) for message in as_list(each)):
+            found.append(path or "the list itself")
+        elif isinstance(each, list):
+            waiting += [(f"{path}[{index}]", item) for index, item in reversed([*enumerate(each)])]
+        elif isinstance(each, dict):
+            waiting += [(f"{path}.{name}".lstrip("."), item) for name, item in reversed(each.items())]
+    return found
+
+
 def _find_messages(value: object) -> list[object] | None:
     """Returns the messages of a list or an object; None if there are none."""
     fields = [value[key] for key in _KEYS if key in value] if isinstance(value, dict) else [value]

@@ -21,7 +21,8 @@ from evaluation.cases import case_result
 from evaluation.cases.case_files import MAX_BYTES, YAML_SUFFIXES, CaseSet, read_contract_file, read_values
 from evaluation.cases.case_result import CaseResult, EvaluationHeader
 from evaluation.recordings.recorded_run import RecordedRun
-from evaluation.recordings.run_files import ReadRun, read_runs
+from evaluation.recordings.run_files import ReadRun, UnknownFormat, read_runs
+from evaluation.recordings.run_folder import read_folder
 from evaluation.reporting.junit import write_junit
 from evaluation.reporting.summaries import describe_counts, rank_problems
 from evaluation.values import JsonObject, as_object
@@ -48,7 +49,7 @@ class EvaluateOptions(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     files: options.Files = None
-    """Files of recorded runs in any known format, a file of cases, or one that --out wrote."""
+    """Files of recorded runs in any known format, folders, a file of cases, or one that --out wrote."""
     contract: options.File[Path | None] = None
     """A contract that holds for every run, or cases whose names or tasks are those of the runs."""
     fail_on: FailOn | None = None
@@ -154,8 +155,8 @@ def _check_options(chosen: EvaluateOptions) -> None:
     files = chosen.files or []
     if not files:
         raise typer.BadParameter("give the files of recorded runs, or a file of cases")
-    if missing := [file for file in files if not file.is_file()]:
-        raise ConfigurationError(f"{missing[0]} is no file; give files of recorded runs")
+    if missing := [file for file in files if not (file.is_file() or file.is_dir())]:
+        raise ConfigurationError(f"{missing[0]} is no file; give files of recorded runs, or folders of them")
     if len({file.resolve() for file in files}) < len(files):
         raise ConfigurationError(f"{', '.join(map(str, files))} has one file twice; give it once")
     if {"--target", "--model"} <= {*chosen.for_cases}:
@@ -237,7 +238,7 @@ def _refuse_options(chosen: EvaluateOptions, reason: str) -> ConfigurationError:
 
 
 def _has_cases(file: Path) -> bool:
-    if file.suffix.lower() != ".json" or file.stat().st_size > MAX_BYTES:
+    if file.suffix.lower() != ".json" or file.is_dir() or file.stat().st_size > MAX_BYTES:
         return file.suffix.lower() in YAML_SUFFIXES
     try:
         data = as_object(read_values(file))
@@ -255,6 +256,8 @@ def _read_recorded(chosen: EvaluateOptions, evaluation: RecordedEvaluation) -> S
 
 def _read_file(file: Path, evaluation: RecordedEvaluation) -> Iterable[ReadRun]:
     """Reads recorded runs; of a file that ``--out`` wrote, those that it has, to judge them again."""
+    if file.is_dir():
+        return _read_folder(file, evaluation)
     if not case_result.is_stored_evaluation(file):
         return read_runs(file)
     if not evaluation.has_contract:
@@ -267,6 +270,14 @@ def _read_file(file: Path, evaluation: RecordedEvaluation) -> Iterable[ReadRun]:
         RecordedRun({"case_id": each.name, "agent_run": each.agent_run}, arm=each.arm, trial=each.trial)
         for each in case_result.read_results(file)
     )
+
+
+def _read_folder(folder: Path, evaluation: RecordedEvaluation) -> Iterator[ReadRun]:
+    for run in read_folder(folder):
+        if isinstance(run, UnknownFormat):
+            evaluation.ignored.append(f"{run.where}: a file without recorded runs")
+        else:
+            yield run
 
 
 def _read_cases(file: Path, chosen: EvaluateOptions, evaluation: RecordedEvaluation) -> Source:

@@ -141,8 +141,8 @@ def test_a_line_that_cannot_be_read_is_named_and_the_others_are_evaluated(cli, r
 
 BAD_INPUT = {
     "": "give the files of recorded runs, or a file of cases",
-    "absent.json": "absent.json is no file; give files of recorded runs",
-    "loop.json": "loop.json is no file; give files of recorded runs",
+    "absent.json": "absent.json is no file; give files of recorded runs, or folders of them",
+    "loop.json": "loop.json is no file; give files of recorded runs, or folders of them",
     "runs.jsonl --repeat 5": "nothing is executed, because these runs are recorded; leave out --repeat",
     "runs.jsonl --contract absent.yaml": "'absent.yaml' cannot be used (No such file",
     "runs.jsonl --contract wrong.yaml": "required_contents: no field has this name; write",
@@ -300,6 +300,18 @@ def test_losses_of_many_runs_are_one_line():
     shown = draw_summary([], [], losses).plain
 
     assert "ignored: runs.jsonl:1, runs.jsonl:2, runs.jsonl:3, 6 more: an image is not read" in shown
+
+
+def test_a_folder_is_all_runs_in_it_and_names_the_other_files(cli, runs, tmp_path):
+    job = tmp_path / "job"
+    job.mkdir()
+    Path(runs(SOURCED, UNSOURCED)).rename(job / "runs.jsonl")
+    (job / "config.json").write_text("{}")
+
+    alone, folder = cli("evaluate", str(job / "runs.jsonl")), cli("evaluate", str(job))
+
+    assert folder.exit_code == alone.exit_code
+    assert "ignored: config.json: a file without recorded runs" in folder.stderr
 
 
 @pytest.mark.skipif(

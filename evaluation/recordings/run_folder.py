@@ -1,0 +1,65 @@
+"""Reads the recorded runs of a folder: all files in it, and trials of Harbor with their results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from evaluation.contract.intake import UnreadableCase
+from evaluation.recordings.recorded_run import RecordedRun
+from evaluation.recordings.run_files import ReadRun, read_runs
+from evaluation.validation import parse_json
+from evaluation.values import JsonObject, as_object
+
+_SUFFIXES: Final = frozenset({".json", ".jsonl", ".ndjson", ".traj", ".eval"})
+
+
+def read_folder(folder: Path) -> Iterator[ReadRun]:
+    """Yields the runs of the files below a folder whose names end as those of runs do, by their paths.
+
+    The runs of a trial of Harbor are its trajectory, and have the name of the task and the exception of the
+    trial. A file in no known format is an ``UnknownFormat``.
+
+    Raises:
+        OSError: A file cannot be read; raised when its first run is taken.
+    """
+    files = [
+        file for file in sorted(folder.rglob("*")) if _is_wanted(file.relative_to(folder)) and file.is_file()
+    ]
+    results = {file.parent: _read_result(file) for file in files if file.name == "result.json"}
+    trials = {place: result for place, result in results.items() if "trial_name" in result}
+    for place in sorted({next((each for each in file.parents if each in trials), file) for file in files}):
+        name = str(place.relative_to(folder))
+        yield from _read_trial(place, trials[place], files) if place in trials else read_runs(place, name)
+
+
+def _is_wanted(path: Path) -> bool:
+    return path.suffix.lower() in _SUFFIXES and not any(part.startswith(".") for part in path.parts)
+
+
+def _read_result(file: Path) -> JsonObject:
+    try:
+        return as_object(parse_json(file.read_bytes()))
+    except ValueError:  # told when the file is read as a run
+        return {}
+
+
+def _read_trial(trial: Path, result: JsonObject, files: Sequence[Path]) -> Iterator[ReadRun]:
+    logs = [file for file in files if trial in file.parents and "agent" in file.relative_to(trial).parts[:-1]]
+    chosen = [file for file in logs if file.name == "trajectory.json"] or logs
+    raised = as_object(result.get("exception_info"))
+    error = {"error": f"{raised.get('exception_type')}: {raised.get('exception_message')}"} if raised else {}
+    name = {"case_id": str(result.get("task_name") or trial.name)}
+    read = [run for file in chosen for run in read_runs(file, f"{trial.name}/{file.name}")]
+    if not any(isinstance(run, RecordedRun) for run in read):
+        yield RecordedRun(
+            {**name, "agent_run": {"messages": [], "error": "the trial has no trajectory", **error}}
+        )
+    for number, run in enumerate(read):
+        yield run if isinstance(run, UnreadableCase) or number else _name_run(run, name, error)
+
+
+def _name_run(run: RecordedRun, name: Mapping[str, str], error: Mapping[str, str]) -> RecordedRun:
+    return replace(run, case={**run.case, **name, "agent_run": {**as_object(run.case["agent_run"]), **error}})

@@ -1,0 +1,200 @@
+"""Sessions and logs whose files list records: what is cut, unknown, lost or no part of the run is told."""
+
+import importlib.util
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from evaluation import evaluate
+from evaluation.contract.intake import UnreadableCase
+from evaluation.recordings.run_files import read_runs
+
+PEERS = Path(__file__).parents[2] / "data" / "peers"
+SESSIONS = (
+    "claude-code/one-call.jsonl",
+    "codex/one-call.jsonl",
+    "gemini-cli/lines.jsonl",
+    "pi/one-call.jsonl",
+)
+
+
+def write(folder, text):
+    file = folder / "run.data"
+    file.write_text(text if isinstance(text, str) else json.dumps(text))
+    return file
+
+
+def load(name):
+    return json.loads((PEERS / name).read_text())
+
+
+def test_a_session_that_is_still_being_written_is_read_up_to_its_last_whole_line(subtests, tmp_path):
+    for name in SESSIONS:
+        with subtests.test(name=name):
+            [whole] = read_runs(PEERS / name)
+            cut = (PEERS / name).read_text() + '{"type": "assistant", "mess'
+
+            [run] = read_runs(write(tmp_path, cut))
+
+            assert run.case["agent_run"] == whole.case["agent_run"]
+            assert "the last line is cut" in " ".join(run.warnings)
+
+
+def test_a_broken_line_within_a_session_is_not_read(tmp_path):
+    first, *rest = (PEERS / SESSIONS[0]).read_text().splitlines(keepends=True)
+
+    broken, run = read_runs(write(tmp_path, "".join([first, '{"type": \n', *rest])))
+
+    assert isinstance(broken, UnreadableCase)
+    assert broken.where == "run.data:2"
+    assert len(run.case["agent_run"]["tool_calls"]) == 1
+
+
+def test_entries_in_no_known_form_are_counted(tmp_path):
+    lines = (PEERS / SESSIONS[0]).read_text() + '3\nnull\n{"silly": 1}\n{"type": "user", "message": "oops"}\n'
+
+    [run] = read_runs(write(tmp_path, lines))
+
+    assert [text.removeprefix("run.data: ") for text in run.warnings] == [
+        "entries that are no objects are not read (2)",
+        "entries without a type are not read (1)",
+        "entries of the type user in this form are not read (1)",
+    ]
+
+
+def test_an_unknown_version_is_refused(subtests, tmp_path):
+    for name, path, version in [
+        ("inspect/one-call.json", "version", 3),
+        ("mini-swe-agent/object.json", "trajectory_format", "mini-swe-agent-2"),
+        ("agents-sdk/state.json", "$schemaVersion", "2.0"),
+    ]:
+        with subtests.test(name=name):
+            [run] = read_runs(write(tmp_path, {**load(name), path: version}))
+
+            assert f"the version {version} is not known; give " in run.problem
+
+
+LOSSES = [
+    (
+        "pydantic-ai/one-call.json",
+        (1, "parts", 0, "part_kind"),
+        "hologram",
+        "1 answers belong to no call",
+    ),
+    ("pydantic-ai/one-call.json", (3, "parts", 0, "part_kind"), "hologram", "texts: 3 in the file, 2 read"),
+    ("tau2/tools-of-user.json", ("info",), {}, "ids of calls: 1 in the file, 0 read"),
+    ("openhands/one-call.json", (1, "action"), None, "entries without a type are not read (1)"),
+]
+
+
+def test_a_text_or_call_that_is_not_read_is_told_with_both_numbers(subtests, tmp_path):
+    for name, path, new, warning in LOSSES:
+        with subtests.test(name=name, path=path):
+            value = load(name)
+            place = value
+            for key in path[:-1]:
+                place = place[key]
+            place[path[-1]] = new
+            [run] = read_runs(write(tmp_path, value))
+
+            assert any(warning in text for text in (*run.warnings, ""))
+
+
+ENDS = [
+    ("swe-agent/limit.traj", "info.exit_status is exit_cost"),
+    ("mini-swe-agent/limit.json", "info.exit_status is LimitsExceeded"),
+    ("tau2/missing-answer.json", "termination_reason is max_steps"),
+    ("inspect/limit.json", "limit.type is message"),
+    ("toolbench/give-up.json", "answer_generation.finish_type is give_up"),
+    ("agentdojo/missing-answer.json", "the context is too long"),
+    ("adk-session/error.json", "the call has no name"),
+    ("codex/error.jsonl", "stream disconnected before completion"),
+    ("gemini-cli/error.json", "[API Error: quota exceeded]"),
+]
+
+
+def test_a_run_that_was_ended_has_an_error_with_the_reason(subtests):
+    for name, error in ENDS:
+        with subtests.test(name=name):
+            [run] = read_runs(PEERS / name)
+
+            assert run.case["agent_run"]["error"] == error
+            assert evaluate(run.case).status == "failed"
+
+
+def test_a_run_whose_error_was_followed_by_messages_has_none(tmp_path):
+    error = {"type": "event_msg", "payload": {"type": "error", "message": "overloaded"}}
+    first, *rest = (PEERS / "codex/one-call.jsonl").read_text().splitlines()
+
+    [run] = read_runs(write(tmp_path, "\n".join([first, json.dumps(error), *rest])))
+
+    assert run.case["agent_run"]["error"] is None
+
+
+def test_a_submission_or_a_finish_ends_a_run(subtests):
+    for name in ["swe-agent/text-commands.traj", "mini-swe-agent/tool-calls.json", "toolbench/finish.json"]:
+        with subtests.test(name=name):
+            [run] = read_runs(PEERS / name)
+
+            assert not run.warnings
+            assert "without a reply" not in evaluate(run.case).summary
+
+
+def test_a_simulation_without_messages_is_a_failed_run(tmp_path):
+    value = load("tau2/two-simulations.json")
+    value["simulations"][1] = {**value["simulations"][1], "messages": []}
+
+    first, second = read_runs(write(tmp_path, value))
+
+    assert first.case["agent_run"]["error"] is None
+    assert evaluate(second.case).status == "failed"
+
+
+def test_parts_of_one_reply_count_once(tmp_path):
+    [run] = read_runs(PEERS / "claude-code/parallel-calls.jsonl")
+
+    calls = run.case["agent_run"]["tool_calls"]
+    assert run.case["agent_run"]["input_tokens"] == 80
+    assert [call["message"] for call in calls] == [1, 1]
+
+
+def test_what_the_program_says_in_the_name_of_the_user_is_not_the_task(subtests):
+    for name in ["claude-code/meta-and-summary.jsonl", "codex/one-call.jsonl"]:
+        with subtests.test(name=name):
+            [run] = read_runs(PEERS / name)
+
+            assert run.case["agent_run"]["input"] == "What does Moby Dick cost?"
+
+
+def test_the_messages_of_an_unknown_format_are_found(tmp_path):
+    runs = {"batch": {"items": [{"log": []}, {"log": [{"role": "user", "content": "Hi"}]}]}}
+
+    [run] = read_runs(write(tmp_path, runs))
+
+    assert "the messages are under batch.items[1].log (1 such lists)" in run.problem
+
+
+def test_a_zip_that_cannot_be_read_is_one_sentence(subtests, tmp_path):
+    file = tmp_path / "log.eval"
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("other.txt", "x")
+    for data in [file.read_bytes(), file.read_bytes()[:20]]:
+        with subtests.test(data=data):
+            file.write_bytes(data)
+            [run] = read_runs(file)
+
+            known = importlib.util.find_spec("inspect_ai") is not None
+            assert (
+                "this zip is no whole log of Inspect" if known else "needs inspect_ai; install it"
+            ) in run.problem
+
+
+def test_a_log_of_inspect_in_a_zip_is_read_by_inspect(tmp_path):
+    log = pytest.importorskip("inspect_ai.log")
+    log.write_eval_log(log.read_eval_log(str(PEERS / "inspect/one-call.json")), str(tmp_path / "log.eval"))
+
+    [run] = read_runs(tmp_path / "log.eval")
+
+    assert [call["name"] for call in run.case["agent_run"]["tool_calls"]] == ["price_of"]

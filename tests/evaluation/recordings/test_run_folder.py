@@ -1,0 +1,78 @@
+"""A folder is all runs in its files, in the order of their paths."""
+
+import json
+import shutil
+from pathlib import Path
+
+from evaluation.recordings.run_files import UnknownFormat
+from evaluation.recordings.run_folder import read_folder
+
+PEERS = Path(__file__).parents[2] / "data" / "peers"
+SESSION, TRAJECTORY = PEERS / "claude-code" / "one-call.jsonl", PEERS / "atif" / "cline.json"
+RAISED = {"exception_type": "AgentTimeoutError", "exception_message": "after 900 seconds"}
+
+
+def copy(source, target):
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(source, target)
+
+
+def write_trial(folder, raised=None):
+    folder.mkdir(parents=True, exist_ok=True)
+    result = {"trial_name": folder.name, "task_name": "prices", "exception_info": raised}
+    (folder / "result.json").write_text(json.dumps(result))
+    (folder / "config.json").write_text("{}")
+
+
+def test_files_are_read_in_the_order_of_their_paths(tmp_path):
+    copy(SESSION, tmp_path / "b.jsonl")
+    copy(PEERS / "inspect" / "one-call.json", tmp_path / "a" / "z.json")
+    copy(PEERS / "swe-agent" / "text-commands.traj", tmp_path / "c.traj")
+    copy(SESSION, tmp_path / ".cache" / "d.jsonl")
+    (tmp_path / "notes.txt").write_text("no run")
+
+    assert [run.case["case_id"] for run in read_folder(tmp_path)] == ["prices", "5e0c", "c.traj"]
+
+
+def test_a_file_without_runs_is_told_from_one_that_is_broken(tmp_path):
+    (tmp_path / "config.json").write_text('{"agent": "clerk"}')
+    (tmp_path / "cut.json").write_text("{")
+    (tmp_path / "new.json").write_text('{"log": [{"role": "user", "content": "Hi"}]}')
+
+    read = {run.where: isinstance(run, UnknownFormat) for run in read_folder(tmp_path)}
+
+    assert read == {"config.json": True, "cut.json": False, "new.json": False}
+
+
+def test_a_trial_of_harbor_is_its_trajectory_with_the_name_of_its_task(tmp_path):
+    write_trial(tmp_path / "prices__a")
+    copy(TRAJECTORY, tmp_path / "prices__a" / "agent" / "trajectory.json")
+    copy(SESSION, tmp_path / "prices__a" / "agent" / "sessions" / "s.jsonl")
+
+    [run] = read_folder(tmp_path)
+
+    assert run.case["case_id"] == "prices"
+    assert run.case["agent_run"]["tool_calls"]
+
+
+def test_a_trial_without_a_trajectory_is_read_from_the_session_of_its_agent(tmp_path):
+    write_trial(tmp_path / "prices__b", RAISED)
+    copy(SESSION, tmp_path / "prices__b" / "agent" / "session.jsonl")
+
+    [run] = read_folder(tmp_path)
+
+    assert len(run.case["agent_run"]["tool_calls"]) == 1
+    assert run.case["agent_run"]["error"] == "AgentTimeoutError: after 900 seconds"
+
+
+def test_a_trial_that_recorded_nothing_is_a_failed_run(subtests, tmp_path):
+    for raised, error in [
+        (None, "the trial has no trajectory"),
+        (RAISED, "AgentTimeoutError: after 900 seconds"),
+    ]:
+        with subtests.test(error=error):
+            write_trial(tmp_path / "prices__c", raised)
+
+            [run] = read_folder(tmp_path)
+
+            assert run.case["agent_run"]["error"] == error
