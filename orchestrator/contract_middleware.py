@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Final, Literal, NotRequired, TypeAlias, Unpack
 from uuid import uuid4
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse, hook_config
 from langchain.agents.middleware.human_in_the_loop import HITLRequest
 from langchain.agents.middleware.types import OmitFromInput, PrivateStateAttr
-from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ToolCall
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ToolCall, ToolMessage
 from langchain_core.tools import BaseTool
+from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import Runtime
+from langgraph.types import Command
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
@@ -25,7 +28,7 @@ from agents.loop.effects import (
     list_attempts,
 )
 from agents.loop.effects_middleware import EffectsState
-from agents.loop.langgraph_internals import has_saver
+from agents.loop.langgraph_internals import has_saver, is_in_tool
 from agents.loop.reply_problems import build_correction
 from agents.loop.single_agent import ask_decision, build_decision_request, build_single_gate
 from agents.loop.tool_answers import build_answer
@@ -52,6 +55,7 @@ from orchestrator.state.records import Basis, EvidenceRecord, Report, Requiremen
 OnFailure: TypeAlias = Literal["return", "raise", "ask"]
 Handler: TypeAlias = Callable[[ModelRequest[Any]], ModelResponse[Any]]
 AsyncHandler: TypeAlias = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+ToolResult: TypeAlias = ToolMessage | Command[Any]
 _OPEN: Final = frozenset({"unverified"})
 """The kinds of failures that another answer cannot mend: nobody could say whether the last one is good."""
 
@@ -173,6 +177,18 @@ class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
         self._check_tools(request)
         return await handler(request)
 
+    def wrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolResult]
+    ) -> ToolResult:
+        """Keeps the verdict on a subagent out of the state, where the verdict on this agent stands."""
+        return _leave_verdict(handler(request))
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolResult]]
+    ) -> ToolResult:
+        """Like ``wrap_tool_call``."""
+        return _leave_verdict(await handler(request))
+
     def after_model(self, state: ContractState, runtime: Runtime[Any]) -> dict[str, Any] | None:  # noqa: ARG002
         """Answers the calls that the contract excludes."""
         reply, answered = find_last_reply(state["messages"])
@@ -228,6 +244,9 @@ class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
         scores = [-1.0 if each["score"] is None else each["score"] for each in attempts]
         # The answer with the highest score; of equal ones the latest.
         best = attempts[max(range(len(attempts)), key=lambda at: (scores[at], at))]["output"]
+        if is_in_tool():
+            told = f"{best}\n\n(This answer was refused. {verdict['reason']})"
+            return {"verdict": verdict, "messages": [AIMessage(told)], **_reset_structured(state)}
         is_last = best == attempts[-1]["output"]
         return {"verdict": verdict, **({} if is_last else {"messages": [AIMessage(best)]})}
 
@@ -274,6 +293,13 @@ class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
         problem = ExecutorTools(known, tools=tools).find_problem(self._contract)
         if problem is not None:
             raise ConfigurationError(f"contract.{problem}")
+
+
+def _leave_verdict(result: ToolResult) -> ToolResult:
+    update = result.update if isinstance(result, Command) else None
+    if isinstance(result, ToolMessage) or not isinstance(update, dict):
+        return result
+    return replace(result, update={name: value for name, value in update.items() if name != "verdict"})
 
 
 def _plan_record(call: ToolCall) -> ToolCallRecord:
@@ -337,15 +363,18 @@ def _build_run(state: ContractState) -> dict[str, object]:
 
 def _send_back(state: ContractState, verdict: ConversationVerdict, reason: str) -> dict[str, Any]:
     messages: list[BaseMessage] = [build_correction(prompts.correction_turn(reason))]
-    # The next answer gives another one.
-    reset = {"structured_response": None} if "structured_response" in state else {}
     return {
         "jump_to": "model",
         "contract_attempts": verdict["attempts"],
         "attempts": [*state.get("attempts", []), uuid4().hex],
         "messages": messages,
-        **reset,
+        **_reset_structured(state),
     }
+
+
+def _reset_structured(state: ContractState) -> dict[str, None]:
+    """Returns the update that takes a refused structured answer away."""
+    return {"structured_response": None} if "structured_response" in state else {}
 
 
 def _ask(state: ContractState, verdict: ConversationVerdict) -> dict[str, Any]:

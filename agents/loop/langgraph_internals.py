@@ -64,6 +64,13 @@ def read_values(config: RunnableConfig | None = None) -> Mapping[str, object]:
     return (read_config() if config is None else config).get("configurable", {})
 
 
+def is_in_tool() -> bool:
+    """Returns whether a tool of another agent has called the running graph."""
+    # The nodes around this one, such as "tools:ID|after_agent:ID"; LangChain's agents name the node of tools so.
+    around = str(read_values().get("checkpoint_ns", "")).split("|")[:-1]
+    return any(each.startswith("tools:") for each in around)
+
+
 def build_nested_config(config: RunnableConfig, own: type) -> RunnableConfig:
     """Returns the config of a node for what it calls: without the recursion limit, durability and context.
 
