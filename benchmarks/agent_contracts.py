@@ -4,8 +4,8 @@
 
 Each agent is to read an order and refund it. The rubric says in words what the contract demands. Its grader
 is a model that is satisfied with everything, as a weak judge is, and the model of SPEC if it is given. Prints
-for each middleware how many ends are right, which wrong ones it takes for good, which right ones it refuses, and
-the calls of models and the seconds, summed over the agents.
+for each middleware how many ends are right, which wrong ones it takes for good, which right ones it refuses,
+and the calls of models and the seconds, summed over the agents.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def read_values(config: RunnableConfig | None = None) -> Mapping[str, object]:
 
 def is_in_tool() -> bool:
     """Returns whether a tool of another agent has called the running graph."""
-    # The nodes around this one, such as "tools:ID|after_agent:ID"; LangChain's agents name the node of tools so.
+    # The nodes around this one, such as "tools:ID|after_agent:ID"; agents of LangChain run tools in "tools".
     around = str(read_values().get("checkpoint_ns", "")).split("|")[:-1]
     return any(each.startswith("tools:") for each in around)
 

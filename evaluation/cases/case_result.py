@@ -128,8 +128,8 @@ def list_unsolved(trials: Trials, whose: str = "") -> Iterator[str]:
     tried = {name: len(outcomes) for name, outcomes in trials.items() if not any(outcomes)}
     names = [name for name, count in tried.items() if count > 1]
     if names:
-        runs = sum(tried[name] for name in names)
-        yield f"{whose}0 of {runs} runs are accepted in {len(names)} of {len(trials)} cases: {join_names(names)}"
+        runs, cases = sum(tried[name] for name in names), f"{len(names)} of {len(trials)} cases"
+        yield f"{whose}0 of {runs} runs are accepted in {cases}: {join_names(names)}"
 
 
 def describe_pass_rates(results: Sequence[CaseResult]) -> Iterator[str]:
