@@ -14,8 +14,8 @@ from typing import Final, NamedTuple
 _TINY: Final = 1e-300
 _STEPS: Final = 100_000
 """Far above the terms that any shape up to 1e8 needs."""
-_LOG_ODDS: Final = 745.0
-"""exp(-745) is the smallest positive float."""
+_LOG_ODDS: Final = 709.0
+"""exp(709) is nearly the largest float."""
 
 
 @lru_cache(maxsize=1024)
@@ -173,6 +173,8 @@ def pass_at_k(trials: Mapping[str, Sequence[bool]], k: int) -> float | None:
 
 
 _SAMPLES: Final = 1000
+_MANY: Final = 5000
+"""Samples of more values have the same percentiles as the normal distribution."""
 
 
 def resampled_interval(values: Sequence[float], span: Interval) -> Interval:
@@ -198,6 +200,9 @@ def resampled_interval(values: Sequence[float], span: Interval) -> Interval:
     if is_constant(values):
         rare = 1.0 - (0.5 * (1.0 - _CONFIDENCE)) ** (1.0 / count)
         return Interval(*(values[0] + rare * (end - values[0]) for end in span))
+    if count > _MANY:
+        half = NormalDist().inv_cdf((1.0 + _CONFIDENCE) / 2.0) * math.sqrt(mean_variance(values))
+        return Interval(fmean(values) - half, fmean(values) + half)
     # The variance of a sample is that of the values times (n - 1) / n.
     upper = NormalDist().inv_cdf((1.0 + _CONFIDENCE) / 2.0) * math.sqrt(count / (count - 1))
     means = sorted(sum(draw(values)) / count for draw in _draw_samples(count))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import itemgetter
 from typing import Final, TypeAlias
 
 from evaluation.statistics import proportion
@@ -43,10 +45,13 @@ class Guarantee:
         if not self.cells:
             is_few = self.answered < self.needed
             reason = f"it takes {self.needed} faultless ones" if is_few else f"{self.bound:.0%} may be"
-            return f"{first}; nothing is shown to err in at most {self.at_most:.0%}: {counted}, and {reason}"
-        named = ", ".join(f"{verdict or 'accepted'} at attempt {number}" for verdict, number in self.cells)
+            return f"{first}; nothing can be accepted: {counted}, and {reason}"
+        named = [
+            f"{verdict or 'accepted'} at attempt {', '.join(str(number) for _, number in group)}"
+            for verdict, group in groupby(self.cells, key=itemgetter(0))
+        ]
         return (
-            f"{first}; accept {named}: {counted}, at most {self.bound:.1%} at 95 % confidence, and "
+            f"{first}; accept {' and '.join(named)}: {counted}, at most {self.bound:.1%} at 95 % confidence; "
             f"{self.unanswered:.0%} of the tasks are left unanswered"
         )
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from evaluation.cases.case_files import read_values
 from evaluation.cases.case_result import CaseResult, is_stored_evaluation, read_end, read_results
@@ -23,9 +21,11 @@ from evaluation.reporting.summaries import read_measure
 from evaluation.values import JsonObject, as_object
 from orchestrator import persistence
 from orchestrator.errors import ConfigurationError
-from orchestrator.state.graph_state import ENDED
+from orchestrator.state.graph_state import ENDED, OrchestratorState, add_usage
 from orchestrator.state.plain_values import format_repr
+from orchestrator.state.records import NO_USAGE, Attempt
 from orchestrator.study.recorded_evaluation import RecordedEvaluation
+from orchestrator.study.replay import read_steps
 from orchestrator.study.trial_outcomes import Trial, TriedAttempt
 
 _SQLITE: Final = b"SQLite format 3\0"
@@ -144,7 +144,7 @@ def _find_state(source: JsonObject) -> JsonObject:
 
 def _read_truth(truth: str, name: str, *places: JsonObject) -> bool:
     value = next((place[truth] for place in places if truth in place), None)
-    if value not in {0, 1} if isinstance(value, int | float) else True:
+    if value not in (0, 1):
         stated = "is missing" if value is None else f"is {format_repr(value, 40)}"
         raise _refuse(
             name, f"has no truth: its field {truth!r:.60} {stated}; give true, false, 1 or 0 in each run"
@@ -154,6 +154,8 @@ def _read_truth(truth: str, name: str, *places: JsonObject) -> bool:
 
 def _read_result(result: CaseResult, source: JsonObject, truth: str | None) -> RecordedTrial:
     run, asked = result.agent_run, as_object(result.report.get("judge"))
+    if result.status == "invalid":
+        raise _refuse(result.name, f"is invalid: {'; '.join(result.reasons[:1])}")
     places = (source, run, as_object(run.get("metadata")), result.model_dump(include={"correct"}))
     latency = read_measure(run, "latency_ms")
     attempt = TriedAttempt(
@@ -169,52 +171,18 @@ def _read_result(result: CaseResult, source: JsonObject, truth: str | None) -> R
     return RecordedTrial(trial, result.expected, result.arm, result.trial, judges)
 
 
-class _Usage(BaseModel):
-    model_calls: int = 0
-    total_tokens: float | None = None
-    cost_usd: float | None = None
-    latency_ms: float = 0.0
+_STATE: Final = TypeAdapter(OrchestratorState)
+_VERDICTS: Final = {
+    None, "attempts_exhausted", "needs_review", "unverified", "halted", "denied", "unwanted_effect",
+}  # fmt: skip
+"""Kinds of failures that a verdict leads to; any other one says nothing of the attempts."""
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="allow")
-
-    step_index: int
-    attempt: int
-    status: str
-    replan: int = 0
-    basis: str = ""
-    problems: Sequence[Mapping[str, object]] = ()
-    decision: Mapping[str, object] = {}
-    report: Mapping[str, object] | None = None
-    usage: _Usage
-    judge_usage: _Usage | None = None
-
-    def sum_usage(self, name: str) -> float | None:
-        """Returns a sum over the executor and the judge; None if a call did not report it."""
-        made = [each for each in (self.usage, self.judge_usage) if each is not None and each.model_calls]
-        values = [getattr(each, name) for each in made]
-        return None if None in values else sum(values)
-
-
-class _State(BaseModel):
-    task: str
-    status: str
-    plan: Sequence[object]
-    max_retries: int
-    declared: Mapping[str, object]
-    results: Sequence[_Record]
-    synthesis: Sequence[_Record] = ()
-    failure: Mapping[str, object] | None = None
-
-
-def read_state(
-    state: JsonObject, source: JsonObject | None = None, truth: str | None = None
-) -> RecordedTrial:
+def read_state(value: object, source: JsonObject | None = None, truth: str | None = None) -> RecordedTrial:
     """Reads a run of the orchestrator: the attempts at each of its steps.
 
     Args:
-        state: The state of the run.
+        value: The state of the run.
         source: An object with the label of the run, which is that of its last attempt.
         truth: The field with the label, also of the record of each attempt; None if there is none.
 
@@ -222,77 +190,48 @@ def read_state(
         ConfigurationError: It is no state, has not ended with a verdict, or lacks an attempt.
     """
     try:
-        run = _State.model_validate(state)
+        state = _STATE.validate_python(value)
     except ValidationError as error:
         place = ".".join(map(str, error.errors()[0]["loc"]))
-        raise _refuse(state.get("task"), f"has no usable {place}; give the state of a run") from None
-    records = sorted([*run.results, *run.synthesis], key=attrgetter("step_index", "attempt"))
-    steps = [[*group] for _, group in groupby(records, key=attrgetter("step_index"))]
-    _check_run(run, steps)
-    labels = [_find_label(each, records[-1], run.task, source, truth) for each in records]
+        raise ConfigurationError(f"the {place} of a stored run cannot be read; leave the run out") from None
+    steps, failure = read_steps(state), state["failure"]
+    kind = None if failure is None else failure["kind"]
+    records = [record for step in steps for record in step]
+    is_accepted = all(step[-1]["status"] == _ACCEPTED for step in steps)
+    if kind not in _VERDICTS or state["status"] not in ENDED or any(each["replan"] for each in records):
+        problem = f"was planned anew, or ended without a verdict ({kind or state['status']})"
+        raise _refuse(state["task"], f"{problem}; resume it, or leave it out")
+    labels = [_find_label(each, each is records[-1], source or {}, truth) for each in records]
     befores = [before for step in steps for before in [None, *step[:-1]]]
-    attempts = [
-        _read_attempt(record, before, right)
-        for record, before, right in zip(records, befores, labels, strict=True)
-    ]
-    is_stopped = len(steps[-1]) <= run.max_retries and not attempts[-1].accepted
-    asked = [as_object(as_object(each.report).get("judge")) for each in records]
+    attempts = [*map(_read_attempt, records, befores, labels)]
+    asked = [as_object((each["report"] or {}).get("judge")) for each in records]
     judges = [_find_model(each) for each in asked if each.get("called")]
-    return RecordedTrial(Trial(run.task, attempts, is_stopped), run.declared.get("derived"), judges=judges)
+    trial = Trial(state["task"], attempts, not is_accepted and len(steps[-1]) <= state["max_retries"])
+    return RecordedTrial(trial, state["declared"].get("derived"), judges=judges)
 
 
-_VERDICTS: Final = {
-    None,
-    "attempts_exhausted",
-    "needs_review",
-    "unverified",
-    "halted",
-    "denied",
-    "unwanted_effect",
-}
-"""Kinds of failures that a verdict leads to; any other one says nothing of the attempts."""
+def _find_label(record: Attempt, is_last: bool, source: JsonObject, truth: str | None) -> bool | None:
+    own: JsonObject = {**record}
+    return _read_truth(truth, record["step"], own, source) if truth and (is_last or truth in own) else None
 
 
-def _check_run(run: _State, steps: Sequence[Sequence[_Record]]) -> None:
-    kind = (run.failure or {}).get("kind")
-    if run.status not in ENDED or kind not in _VERDICTS or not steps:
-        raise _refuse(run.task, f"ended without a verdict ({kind or run.status}); resume it, or leave it out")
-    numbers = [[each.attempt for each in step] for step in steps]
-    places = [step[0].step_index for step in steps]
-    # Steps that run in parallel may begin in any order.
-    is_ordered = run.declared.get("needs") is not None or places == [*range(len(places))]
-    if not is_ordered or any(each != [*range(1, len(each) + 1)] for each in numbers):
-        raise _refuse(run.task, "lacks a step or an attempt; give runs with all of their attempts")
-    if any(each.replan for step in steps for each in step):
-        raise _refuse(run.task, "was planned anew, and its steps cannot be compared; leave it out")
-    if run.status == "failed" and all(step[-1].status == _ACCEPTED for step in steps):
-        raise _refuse(run.task, f"failed after its last attempt was accepted ({kind}); leave it out")
-
-
-def _find_label(
-    record: _Record, last: _Record, task: str, source: JsonObject | None, truth: str | None
-) -> bool | None:
-    """Returns the label of an attempt; that of the run is the one of its last attempt."""
-    own = as_object(record.model_extra)
-    if truth is None or not (record is last or truth in own):
-        return None
-    return _read_truth(truth, task, own, source or {})
-
-
-def _read_attempt(record: _Record, before: _Record | None, right: bool | None) -> TriedAttempt:
-    decision = {} if before is None else before.decision
-    use, place, options = (decision.get(name) for name in ("use", "rule", "options"))
+def _read_attempt(record: Attempt, before: Attempt | None, right: bool | None) -> TriedAttempt:
+    usage = add_usage(record["usage"], record["judge_usage"] or NO_USAGE)
+    decision = None if before is None else before.get("decision")
+    place = None if decision is None else decision["rule"]
     return TriedAttempt(
-        accepted=record.status == _ACCEPTED,
+        accepted=record["status"] == _ACCEPTED,
         right=right,
-        verdict=record.basis,
-        tokens=record.sum_usage("total_tokens"),
-        seconds=(record.sum_usage("latency_ms") or 0.0) / 1000,
-        cost_usd=record.sum_usage("cost_usd"),
-        step=record.step_index,
-        use="first" if before is None else str(use or "unknown"),
-        kinds=tuple(dict.fromkeys(str(each.get("kind")) for each in record.problems)),
-        rule=(place, {**as_object(options), "use": use}) if isinstance(place, int) else None,
+        verdict=record.get("basis", ""),
+        tokens=usage["total_tokens"],
+        seconds=usage["latency_ms"] / 1000,
+        cost_usd=usage["cost_usd"],
+        step=record["step_index"],
+        use="first" if before is None else "unknown" if decision is None else decision["use"],
+        kinds=tuple(dict.fromkeys(each["kind"] for each in record.get("problems", ()))),
+        rule=None
+        if decision is None or place is None
+        else (place, {**decision["options"], "use": decision["use"]}),
     )
 
 

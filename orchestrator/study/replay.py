@@ -73,7 +73,7 @@ def replay(runs: Sequence[OrchestratorState], policies: Mapping[str, RetryPolicy
     """
     if not runs or not policies:
         raise ConfigurationError("there is nothing to replay; give at least one run and one policy")
-    recorded = [(_read_steps(state), len(state["plan"]) + bool(state["synthesis"])) for state in runs]
+    recorded = [(read_steps(state), len(state["plan"]) + bool(state["synthesis"])) for state in runs]
     return [replay_policy(name, policy, recorded) for name, policy in policies.items()]
 
 
@@ -137,8 +137,12 @@ def _describe_execution(rule: BaseRule | None) -> str | None:
     return None if rule is None else describe_rule(rule.model_dump(mode="json", exclude=_CONDITIONS))
 
 
-def _read_steps(state: OrchestratorState) -> Steps:
-    """Reads the steps of a run; the answer that was written from several results is the last one."""
+def read_steps(state: OrchestratorState) -> Steps:
+    """Reads the steps of a run; the answer that was written from several results is the last one.
+
+    Raises:
+        ConfigurationError: The run lacks a step, or an attempt of one.
+    """
     places = {record["step_index"] for record in state["results"]}
     # Steps that run in parallel may begin in any order.
     if not places or (state["declared"]["needs"] is None and places != {*range(len(places))}):

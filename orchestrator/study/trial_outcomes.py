@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, permutations
+from itertools import groupby, product
 from operator import attrgetter
 from statistics import fmean
 from typing import Final, NamedTuple, TypeAlias
 
 from orchestrator.errors import ConfigurationError
+
+COSTS: Final = ("tokens", "seconds", "cost_usd")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,11 @@ class TriedAttempt:
     use: str = "first"
     kinds: tuple[str, ...] = ()
     rule: tuple[int, Mapping[str, object]] | None = None
+
+    def __post_init__(self) -> None:
+        for name in COSTS:
+            if not 0.0 <= (getattr(self, name) or 0.0) < math.inf:
+                raise ConfigurationError(f"{name} of an attempt is {getattr(self, name)!r}; give at least 0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +129,6 @@ class Outcome(NamedTuple):
 
 Rates: TypeAlias = tuple[float, float]
 """A judge's share of wrong outputs that it accepts, and of right ones that it refuses."""
-COSTS: Final = ("tokens", "seconds", "cost_usd")
 
 
 def measure_samples(attempts: Sequence[TriedAttempt], most: int) -> Outcome:
@@ -157,19 +164,22 @@ def _mean(attempts: Sequence[TriedAttempt], name: str) -> float:
     return math.nan if None in values else fmean(values) if values else 0.0
 
 
-Pair: TypeAlias = tuple[float, TriedAttempt, TriedAttempt]
-"""The chance of a repeated attempt, the refused attempt, and the one after it."""
+Pair: TypeAlias = tuple[float, bool | None, bool | None]
+"""The chance of a repeated attempt; whether the refused attempt is right, and the one after it."""
 
 
 def pair_samples(attempts: Sequence[TriedAttempt], number: int) -> Iterator[Pair]:
     """Yields the pairs that the attempts before and at ``number`` may be, over all orders."""
+    kinds = Counter((each.accepted, each.right) for each in attempts)
     refused = sum(not each.accepted for each in attempts)
-    for before, after in permutations(attempts, 2):
-        if not before.accepted:
-            others = refused - 1 - (not after.accepted)
-            yield math.perm(others, number - 2) / math.perm(len(attempts), number), before, after
+    for before, after in product(kinds, repeat=2):
+        pairs = 0 if before[0] else kinds[before] * (kinds[after] - (before == after))
+        if pairs and len(attempts) >= number:
+            orders = math.perm(refused - 1 - (not after[0]), number - 2)
+            yield pairs * orders / math.perm(len(attempts), number), before[1], after[1]
 
 
 def pair_sequence(trial: Trial, number: int) -> Iterator[Pair]:
     """Yields attempts ``number - 1`` and ``number`` of each step that has them."""
-    return ((1.0, step[number - 2], step[number - 1]) for step in trial.steps if len(step) >= number)
+    steps = (step for step in trial.steps if len(step) >= number)
+    return ((1.0, step[number - 2].right, step[number - 1].right) for step in steps)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, pairwise, permutations
+from itertools import chain, pairwise
 from statistics import NormalDist, fmean
 from typing import Final, TypeAlias
 
@@ -15,7 +15,6 @@ from evaluation.statistics import Interval, resampled_interval
 from orchestrator.errors import ConfigurationError
 from orchestrator.study.trial_outcomes import (
     Outcome,
-    Pair,
     Rates,
     Terms,
     Trial,
@@ -75,6 +74,8 @@ class FollowUp:
     success: Estimate
 
 
+MOST_ATTEMPTS: Final = 20
+"""The figures of more attempts are not computed."""
 _OTHER_RUN: Final = "another run"
 RECORD: Final = "record at least two trials of each task (--repeat 2), or runs with retries"
 _POWER: Final = NormalDist().inv_cdf(0.975) + NormalDist().inv_cdf(0.8)
@@ -113,6 +114,7 @@ class Study:
             steps = [(run, step) for run in runs for step in run.steps]
             ends = [len(step) for run, step in steps if not (step[-1].accepted or run.stopped)]
             most = min(ends, default=max(len(step) for _, step in steps))
+        most = min(most, MOST_ATTEMPTS)
         if most < 2:  # noqa: PLR2004 - one attempt tells nothing of a second one
             raise ConfigurationError(f"there is one attempt a task, so nothing to estimate; {RECORD}")
         return most
@@ -128,7 +130,7 @@ class Study:
             runs = ([measure_sequence(trial, k) for trial in trials] for k in range(1, self.most + 1))
             return [Outcome(*map(fmean, zip(*each, strict=True))) for each in runs]
         attempts = [trial.attempts[0] for trial in trials]
-        return [measure_samples(attempts, k) for k in range(1, len(attempts) + 1)]
+        return [measure_samples(attempts, k) for k in range(1, min(len(attempts), self.most) + 1)]
 
     def select(self, k: int) -> list[Outcome]:
         """Returns the outcomes of the tasks that have k attempts."""
@@ -181,18 +183,14 @@ class Study:
             for task, trials in self.tasks.items()
         }
 
-    def _list_pairs(self, trials: Sequence[Trial], number: int) -> Iterable[Pair]:
-        if self.in_sequence:
-            return chain.from_iterable(pair_sequence(trial, number) for trial in trials)
-        attempts = [trial.attempts[0] for trial in trials]
-        return pair_samples(attempts, number) if len(attempts) >= number else ()
-
     def count_changes(self, number: int) -> Changes:
         """Counts what the attempts with a number, from 2, made of refused ones."""
         counts: defaultdict[tuple[bool | None, bool | None], float] = defaultdict(float)
         for trials in self.tasks.values():
-            for chance, before, after in self._list_pairs(trials, number):
-                counts[before.right, after.right] += chance
+            pairs = chain.from_iterable(pair_sequence(trial, number) for trial in trials)
+            samples = pair_samples([trial.attempts[0] for trial in trials], number)
+            for chance, before, after in pairs if self.in_sequence else samples:
+                counts[before, after] += chance
         corrected, spoiled = counts[False, True], counts[True, False]
         return Changes(corrected + counts[False, False], corrected, spoiled + counts[True, True], spoiled)
 
@@ -201,11 +199,14 @@ class Study:
         found: defaultdict[tuple[str, str], dict[str, list[float]]] = defaultdict(dict)
         for task, trials in self.tasks.items():
             steps = [step for trial in trials for step in trial.steps]
-            pairs = [(before, after, after.use) for step in steps for before, after in pairwise(step)]
-            firsts = permutations([trial.attempts[0] for trial in trials], 2)
-            pairs += [(before, after, _OTHER_RUN) for before, after in firsts if not before.accepted]
-            for before, after, use in pairs:
-                success = float(after.accepted and after.right is not False)
+            pairs = [
+                (before, after.use, _succeeds(after)) for step in steps for before, after in pairwise(step)
+            ]
+            # A refused first attempt is no success, so that all successes are those of other runs.
+            firsts = [trial.attempts[0] for trial in trials]
+            share = sum(map(_succeeds, firsts)) / max(1, len(firsts) - 1)
+            pairs += [(each, _OTHER_RUN, share) for each in firsts if len(firsts) > 1 and not each.accepted]
+            for before, use, success in pairs:
                 for kind in before.kinds or ("other",):
                     found[kind, use].setdefault(task, []).append(success)
         return [
@@ -213,3 +214,7 @@ class Study:
             for (kind, use), tasks in sorted(found.items())
             if (shares := [fmean(each) for each in tasks.values()])
         ]
+
+
+def _succeeds(attempt: TriedAttempt) -> float:
+    return float(attempt.accepted and attempt.right is not False)

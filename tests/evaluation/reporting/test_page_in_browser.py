@@ -235,3 +235,28 @@ def test_a_thousand_cases_are_drawn_in_parts_and_filtered_at_once(open_page):
 
     page.get_by_label("Text").fill("case 999")
     assert count_cases(page, "1 of 1,000 cases") == 1
+
+
+def share(value):
+    return {"value": value, "low": value - 0.1, "high": value + 0.1}
+
+
+def describe_worth(arm):
+    point = {"tasks": 9, "right": share(0.4), "wrong": share(0.1), "none": share(0.5), "value": share(0.3)}
+    point |= {"attempts": 1.5, "tokens": 100, "cost_usd": None}
+    told = {"recommendation": {"sentence": f"Use up to 2 attempts. {arm}"}, "guarantee": None}
+    return {"arm": arm, "points": [{**point, "k": 1}, {**point, "k": 2}], "sentences": [arm], **told}
+
+
+@pytest.mark.thorough
+def test_the_worth_of_attempts_is_drawn_with_its_sentences_and_runs_no_text(open_page):
+    page = open_page(render_results([], "Worth", [describe_worth("small"), describe_worth(HOSTILE)]), 375)
+    for figure in ("worth", "acceptances"):
+        page.wait_for_selector(f"figure.{figure} svg[role=img]")
+    text = page.locator("#worth").inner_text()
+
+    assert "Use up to 2 attempts. small" in text
+    assert "+0.300 (+0.200 to +0.400)" in text
+    assert "right 40 %" in page.locator("figure.acceptances").first.text_content()
+    assert (page.problems, page.evaluate("window.owned"), find_violations(page)) == ([], None, [])
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375

@@ -63,6 +63,7 @@ def test_pass_hat_k_is_the_mean_over_the_tasks_with_enough_trials(subtests):
         (TASKS, 4, 1 / 3),
         ({**TASKS, "once": [True]}, 2, 7 / 18),
         ({"once": [True]}, 2, None),
+        ({"rare": [True] * 20 + [False] * 5000}, 20, 0.0),
     ]:
         with subtests.test(trials=trials, k=k):
             assert pass_hat_k(trials, k).value == pytest.approx(value)

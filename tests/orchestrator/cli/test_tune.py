@@ -36,6 +36,8 @@ def test_the_recommendation_is_printed_and_the_policy_is_written(tune, tmp_path)
     assert "policy 2: max_retries=0: success " in after
     assert "Keep the default" in ended.stdout
     assert RetryPolicy.from_yaml((tmp_path / "retries" / "policy.yaml").read_text()) == RetryPolicy()
+    assert "picture of the attempts: retries/worth.html" in ended.stdout
+    assert (tmp_path / "retries" / "worth.html").stat().st_size > 0
 
 
 @pytest.mark.parametrize(

@@ -176,9 +176,11 @@ def test_the_figures_of_the_judge_of_the_runs_stand_for_a_truth(cli, write_resul
 def test_what_cannot_be_used_is_told_in_one_sentence(cli, write_results, write_json, tmp_path, subtests):
     good = write_results("Rw", "RR")
     state = run_orchestrator("a", "wrong", "right")
+    failure = {"kind": "executor_error", "message": "", "step_index": 0, "error_type": None}
+    stopped = {**state, "status": "failed", "failure": failure}
     gap = {**state, "results": state["results"][1:]}
-    run = {"case_id": "a", "agent_run": {"final_output": "Hi", "ok": "maybe"}}
-    other = {**run, "limits": {"max_latency_ms": 5}}
+    run = {"case_id": "a", "agent_run": {"final_output": "Hi", "metadata": {"ok": "maybe"}}}
+    other = {**run, "required_content": [{"text": "Hi"}]}
     unlabelled = write_results("RR", correct=None, name="unlabelled.jsonl")
     judged = write_results("RR", correct=None, name="judged.jsonl", report=JUDGED)
     for arguments, words in [
@@ -197,9 +199,14 @@ def test_what_cannot_be_used_is_told_in_one_sentence(cli, write_results, write_j
         ([judged, "--judge", judge_file(tmp_path, "Judge 1 model-b")], "the figures are of another judge"),
         ([good, "--judge", good], "has no figures of a judge; give what"),
         ([unlabelled, "--at-most-wrong", "0.1"], "right and wrong rest on nothing"),
-        ([write_json(gap, name="gap.json")], "'a' lacks a step or an attempt"),
-        ([write_json({**state, "max_retries": "x"}, name="no.json")], "has no usable max_retries"),
+        ([write_json(gap, name="gap.json")], "the record of 'a' lacks an attempt"),
+        (
+            [write_json({**state, "max_retries": "x"}, name="no.json")],
+            "the max_retries of a stored run cannot be read",
+        ),
         ([write_json(run, other, name="two.jsonl")], "has trials under different contracts"),
+        ([write_json({**run, "agent_run": {}}, name="empty.jsonl")], "'a' is invalid: "),
+        ([write_json(stopped, name="stopped.json")], "ended without a verdict (executor_error); resume it"),
         ([write_json({"odd": 1}, name="odd.jsonl")], "has 1 runs that cannot be read"),
         ([good, good], "is given twice"),
         ([str(tmp_path / "missing.jsonl")], "No such file"),
