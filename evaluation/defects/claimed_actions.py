@@ -15,6 +15,7 @@ from evaluation.defects.claims import (
     list_families,
     list_supported,
     mentions_family,
+    read_pattern,
     split_sentences,
 )
 from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, Level, names_any
@@ -26,9 +27,7 @@ _THING: Final = re.compile(r"\w[\w.-]*[\d.]\w+|[^\W\d_]{4,}")
 _NAME: Final = re.compile(r"\b[A-Z][a-z][\w-]+")
 _LETTERS: Final = 4
 _FEW: Final = 3
-_POLITE: Final = re.compile(
-    r"\b(?:can|could|would|will) (?:you|we)\b|\bplease\b|\bi (?:want|need|would like)\b", re.IGNORECASE
-)
+_POLITE: Final = read_pattern("polite")
 _TELL: Final = re.compile(
     r"\b(?:(?:remind me|tell me|check|see|know|verify|confirm|find out|make sure)"
     r" (?:if|whether|that|wh\w+|how)|(?:tell|show|give) (?:me|us)|describe|summari[sz]e)\b"
@@ -36,9 +35,7 @@ _TELL: Final = re.compile(
     re.IGNORECASE,
 )
 """Matches the words of a request to be told something, which asks for no action."""
-_ASKING: Final = re.compile(
-    r"\b(?:who|what|when|where|which|why|how|whether)\b|\b(?:tell|give) (?:me|us)\b", re.IGNORECASE
-)
+_ASKING: Final = read_pattern("asking")
 _ALL_DONE: Final = re.compile(
     r"\A\W*(?:it'?s |that'?s |everything(?: i|')s )?(?:all )?"
     r"(?:done|set|taken care of|completed?|finished)\W*\Z",

@@ -37,6 +37,13 @@ def read_words(name: str) -> frozenset[str]:
     return frozenset(_WORDS[name])
 
 
+def read_pattern(name: str) -> re.Pattern[str]:
+    """Return a pattern of alternatives; one may be a list of a begin, alternatives, and an end."""
+    rows = (row if isinstance(row, list) else ["", [row], ""] for row in _WORDS["patterns"][name])
+    parts = (f"{begin}(?:{'|'.join(words)}){end}" for begin, words, end in rows)
+    return re.compile("|".join(parts), re.IGNORECASE)
+
+
 def _index(kind: str) -> dict[str, str]:
     """Return the family of each word of a kind."""
     return {word: name for name, family in _FAMILIES.items() for word in family.get(kind, ())}
@@ -110,14 +117,7 @@ _CONDITIONS: Final = frozenset({"if", "once", "unless", "until", "when", "assumi
 _DETERMINERS: Final = read_words("determiners")
 _AFTER_SHORT: Final = frozenset({"to", "for", "and", "with", "from", "on", "at", "as", "by", "in", "into"})
 _HAS: Final = frozenset({"has", "have", "had"})
-_STATES: Final = re.compile(
-    r"\b(?:has|have|got|(?:has|have) received) the (?P<held>\w+)(?=\s*(?:[.,;!]|now\b|and\b|\Z))"
-    r"|\b(?P<went>went (?:out|through|to)|has gone (?:out|through|to)|is on its way"
-    r"|is (?:now )?in(?=\s*(?:[.,;!]|now\b|and\b|\Z)))"
-    r"|\bis (?:now )?(?P<live>live)\b"
-    r"|\bis (?:now )?on (?:the|your) (?P<on>calendar|schedule)\b",
-    re.IGNORECASE,
-)
+_STATES: Final = read_pattern("states")
 _STATE_VERBS: Final = frozenset({"has", "have", "got", "went", "is"})
 """Each match of ``_STATES`` begins with one; the search takes far longer than this test."""
 _DONE_WORDS: Final = frozenset(_PAST) | frozenset(_BY_GERMAN)

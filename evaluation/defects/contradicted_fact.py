@@ -12,32 +12,18 @@ from typing import Final, NamedTuple
 
 from agents.parsing.tool_names import split_name
 from evaluation.defects.arithmetic import combine, follows, is_converted, is_equal, is_sum, read_numbers
+from evaluation.defects.claims import read_pattern
 from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, list_paths
 from evaluation.texts.fact_reading import Fact, read_facts, read_typed, read_vital_numbers
 from evaluation.texts.normal import split_stated
-from evaluation.texts.numbers import (
-    CURRENCIES,
-    agree_units,
-    is_money,
-    read_field_unit,
-    scale_unit,
-)
+from evaluation.texts.numbers import CURRENCIES, agree_units, is_money, read_field_unit, scale_unit
 from evaluation.values import as_list
 
 _RULE: Final = "contradicted_fact"
 _MARKER: Final = re.compile(r"^\s*(?:[-*\u2022]|\(?\d{1,3}[.):])\s+")
 _NATION: Final = re.compile(r"\bU\.?S\.?[ -]?(?=dollars?\b|\$)", re.IGNORECASE)
-_NEGATIVE: Final = re.compile(
-    r"[-\u2212]\s?[$\u20ac\u00a3]?\d"
-    r"|\b(?:minus|negative|below|owe[sd]?|overdrawn|debt|loss|deficit|debit|under|less|lower|down|drop\w*|fell"
-    r"|fall\w*|decrease\w*|decline\w*|refund\w*|credit\w* back|behind|short|overdraft|outstanding)\b",
-    re.IGNORECASE,
-)
-_ABOUT: Final = re.compile(
-    r"\b(?:about|around|approx\w*|roughly|nearly|almost|some|over|under|more than|less than|at least|up to"
-    r"|estimate\w*|typical\w*|usual\w*|average|example|per|each|every|between|if|would|could|may|might)\b|[~\u2248]",
-    re.IGNORECASE,
-)
+_NEGATIVE: Final = read_pattern("negative")
+_ABOUT: Final = read_pattern("about")
 _BELOW_ZERO: Final = frozenset({"°C", "°F"})
 """Units in which what is below zero is said so."""
 _FEW: Final = 8
@@ -56,9 +42,7 @@ _SHORT: Final = 300
 _NO_DIGIT: Final = re.compile(r"\D")
 _FIRST_YEAR: Final = 1500
 _END_YEAR: Final = 2200
-_EXAMPLE: Final = re.compile(
-    r"\bfor example\b|\be\.g\.|\bsuch as\b|\bplaceholder\b|\breplace\b", re.IGNORECASE
-)
+_EXAMPLE: Final = read_pattern("example")
 
 
 class _Field(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, cast
 
 from agents.parsing.outcomes import read_outcome, states_error
 from agents.parsing.tool_names import ToolKind, guess_kind, split_name
-from evaluation.defects.claims import list_families, read_words
+from evaluation.defects.claims import list_families, read_pattern, read_words
 from evaluation.importers.conversation import Conversation, ends_run, read_conversation
 from evaluation.sensitive.scanner import quote_text
 from evaluation.texts.json_texts import parse_json
@@ -52,12 +52,7 @@ _PROGRAMS: Final = read_words("programs")
 """Words in the name of a tool, or its arguments, that does what it is told."""
 _HARMLESS: Final = read_words("harmless")
 """Words in the name of a tool that thinks, tests or reads, wherever they stand."""
-_READING_COMMAND: Final = re.compile(
-    r"\s*(?:cd \S+\s*(?:&&|;)\s*)?(?:sudo )?(?:(?:python3?|uv run|poetry run|npx|\S*/bin/python)(?: -m)? )?"
-    r"(?:pytest|tox|unittest|jest|vitest|mypy|ruff|eslint|ls|cat|head|tail|grep|rg|find|pwd|wc|tree|echo|which|diff"
-    r"|(?:npm|yarn|pnpm|go|cargo|mvn|gradle|make|dotnet) (?:run )?test"
-    r"|git (?:status|log|diff|show|branch))\b[^|;&>]*\Z"
-)
+_READING_COMMAND: Final = read_pattern("reading_command")
 _PLAIN_COMMAND: Final = re.compile(
     r"(?:\s*(?:sudo )?(?:cd|git|rm|rmdir|mv|cp|mkdir|touch|chmod|kubectl)\s[^|;&<>`$\n]*(?:&&|;|\n|\Z))+\s*\Z"
 )

@@ -7,7 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
-from evaluation.defects.claims import FAMILIES, Claim, find_claims, list_supported, split_sentences
+from evaluation.defects.claims import (
+    FAMILIES,
+    Claim,
+    find_claims,
+    list_supported,
+    read_pattern,
+    split_sentences,
+)
 from evaluation.defects.evidence import (
     DefectFinding,
     Evidence,
@@ -23,9 +30,7 @@ _ADMISSION: Final = (
     r"(?i)\b(?:not|cannot|unable|fail\w*|errors?|refus\w*|declin\w*|reject\w*|denied|unfortunately|sorry"
     r"|issue with|problem with|nicht|leider|fehler\w*|abgelehnt|verweigert)\b|n't\b"
 )
-_NO_ERROR: Final = re.compile(
-    r"\b(?:no|without(?: any)?|zero|0) (?:\w+ )?(?:errors?|failures?|issues?|problems?)\b", re.IGNORECASE
-)
+_NO_ERROR: Final = read_pattern("no_error")
 _ASIDE: Final = re.compile(r"\b(?:hesitate|if you|let me know)\b", re.IGNORECASE)
 """Matches in a sentence that says nothing about what was done."""
 _SUCCEED: Final = r"\b[^.;!?]{0,40}?\b(?:pass(?:es|ed|ing)?|green|clean|succeed(?:s|ed)?|successful(?:ly)?)\b"

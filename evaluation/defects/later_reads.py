@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from agents.parsing.tool_names import ACTING_VERBS
-from evaluation.defects.claims import find_claims
-from evaluation.defects.evidence import (
-    DefectFinding,
-    Evidence,
-    EvidenceCall,
-    EvidenceTurn,
-    names_value,
-)
+from evaluation.defects.claims import find_claims, read_pattern
+from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, names_value
 from evaluation.defects.failed_calls import admits_failure
 from evaluation.sensitive.scanner import quote_text
 from evaluation.values import as_object
 
-_ABSENT: Final = re.compile(
-    r"\bnot[_ ]found\b|\bdoes(?: not|n't) exist\b|\bno such\b|\b404\b"
-    r"|\bno (?:\w+ ){1,3}(?:yet|with (?:that|this) \w+)\b",
-    re.IGNORECASE,
-)
+_ABSENT: Final = read_pattern("absent")
 _STATES: Final = frozenset({"status", "state"})
 _OPEN: Final = frozenset({"pending", "queued", "accepted", "scheduled", "processing", "in_progress"})
 _LONGEST: Final = 100
@@ -107,9 +96,7 @@ def _is_own_id(name: str) -> bool:
     return name.lower().endswith(("id", "key", "name", "path"))
 
 
-_GONE: Final = re.compile(
-    r"delet|remov|cancel|archiv|trash|inactive|not.?found|error|null|false", re.IGNORECASE
-)
+_GONE: Final = read_pattern("gone")
 """Matches in what is shown of a thing that was deleted."""
 _UNCHANGED: Final[Mapping[str, Collection[str]]] = {
     "resolve": ("open", "new", "unresolved", "in_progress"),

@@ -10,21 +10,8 @@ from typing import Final
 from agents.parsing.tool_names import split_name
 from evaluation.defects.arithmetic import is_converted, read_numbers
 from evaluation.defects.claims import Claim, find_claims
-from evaluation.defects.evidence import (
-    DefectFinding,
-    Evidence,
-    EvidenceCall,
-    EvidenceTurn,
-    names_any,
-)
-from evaluation.texts.fact_reading import (
-    Clock,
-    Fact,
-    TypedValue,
-    find_times,
-    read_typed,
-    read_vital_numbers,
-)
+from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, names_any
+from evaluation.texts.fact_reading import Clock, Fact, TypedValue, find_times, read_typed, read_vital_numbers
 from evaluation.texts.numbers import is_money, read_field_unit, scale_unit
 
 _RULE: Final = "other_value"

@@ -6,25 +6,15 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from evaluation.defects.claims import find_claims
-from evaluation.defects.evidence import (
-    DefectFinding,
-    Evidence,
-    EvidenceCall,
-    EvidenceTurn,
-    names_value,
-)
+from evaluation.defects.claims import find_claims, read_pattern
+from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, names_value
 
 _NAME: Final = r"#?(?:[\w.+-]+@[\w.-]+\w|[\w-]+\.[a-z]\w{1,4}|\w*\d\w*|[A-Z][\w-]+)"
 _LISTED: Final = re.compile(rf"(?<![\w.,:$#-]){_NAME}(?:(?:, (?:and )?| and | & ){_NAME})+(?![\w%-]|[.:]\w)")
 """Matches things that a sentence lists by their numbers or names."""
 _ITEM: Final = re.compile(_NAME)
 _ALL: Final = re.compile(r"\b(?:both|all (?:the )?(?:two|three|four|five|\d+|of them))\b", re.IGNORECASE)
-_SUITE: Final = re.compile(
-    r"\bsuite\b|\b(?:all|the|verify) (?:the )?tests\b|\btests\b[^.;!?]{0,40}?\b(?:pass(?:es|ed|ing)?|green)\b"
-    r"|\ball (?:green|passing)\b",
-    re.IGNORECASE,
-)
+_SUITE: Final = read_pattern("suite")
 _ONE_FILE: Final = re.compile(
     r"\b(?:pytest|jest|vitest|unittest|go test|npm test)\b"
     r"[^|;&]*\s(?!-)[\w./-]+\.(?:py|go|ts|tsx|js|rb|java|rs)\b"

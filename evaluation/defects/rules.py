@@ -9,6 +9,7 @@ from itertools import groupby, product
 from typing import Final
 
 from evaluation.defects.claimed_actions import find_undone_claims
+from evaluation.defects.claims import read_pattern
 from evaluation.defects.contradicted_fact import find_contradicted_facts
 from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceTurn
 from evaluation.defects.failed_calls import find_failures_told_as_done, find_untold_failures
@@ -27,13 +28,7 @@ _ADDRESSED: Final = re.compile(
     r"[^\n]{0,300}",
     re.IGNORECASE,
 )
-_CONCLUSION: Final = re.compile(
-    r"\b(?:verified|complete[d]?|approve[d]?|accept(?:ed)?|pass(?:ed|ing)?|success(?:ful(?:ly)?)?"
-    r"|disregard|ignore|done|no (?:further|follow-up|additional|more)\b|full (?:marks|score|credit)"
-    r"|(?:score|rate|mark|treat|consider|grade)\b"
-    r"|as expected|sandbox)",
-    re.IGNORECASE,
-)
+_CONCLUSION: Final = read_pattern("conclusion")
 _NO_ANSWER: Final = "no_answer"
 _CUT_ENDS: Final = frozenset({"the", "a", "an", "and", "or", "my", "your", "its", "their", "because"})
 """The last words of texts that stop within a sentence."""
@@ -44,19 +39,9 @@ _LONGEST_PART: Final = 100
 """Most words of a part that ``_REPEATED`` matches."""
 _MOST_EQUAL: Final = 5
 _SEARCHED: Final = 4_000
-_CONTROL: Final = re.compile(
-    r"<\|[a-z_]{2,30}\|>|\[/?INST\]|<</?SYS>>|</?tool_calls?>|<\uff5c[^<>]{2,40}\uff5c>|<(?:start|end)_of_turn>",
-    re.IGNORECASE,
-)
-_PROVIDER_ERROR: Final = re.compile(
-    r"\A\s*(?:error(?: code)?:? ?[45]\d\d\b"
-    r"|(?:openai|anthropic|google|litellm|httpx|requests)[\w.]*(?:error|exception)\b"
-    r"|\{\s*\"error\"\s*:|upstream (?:connect )?error|rate limit (?:reached|exceeded)"
-    r"|internal server error\W*\Z"
-    r"|sorry, need more steps to process this request|agent stopped due to (?:iteration|max))",
-    re.IGNORECASE,
-)
-_CITATION: Final = re.compile(r"\u3010\d+(?:[:\u2020][^\u3011]*)?\u3011|\ue200cite|:contentReference\[")
+_CONTROL: Final = read_pattern("control")
+_PROVIDER_ERROR: Final = read_pattern("provider_error")
+_CITATION: Final = read_pattern("citation")
 _LEAKS: Final = {
     "control_token": (_CONTROL, "a control token of a model"),
     "citation_mark": (_CITATION, "a mark for a program"),
