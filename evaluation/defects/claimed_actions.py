@@ -36,11 +36,7 @@ _TELL: Final = re.compile(
 )
 """Matches the words of a request to be told something, which asks for no action."""
 _ASKING: Final = read_pattern("asking")
-_ALL_DONE: Final = re.compile(
-    r"\A\W*(?:it'?s |that'?s |everything(?: i|')s )?(?:all )?"
-    r"(?:done|set|taken care of|completed?|finished)\W*\Z",
-    re.IGNORECASE,
-)
+_ALL_DONE: Final = read_pattern("all_done")
 
 
 def find_undone_claims(evidence: Evidence) -> Iterator[DefectFinding]:

@@ -145,11 +145,7 @@ class Claim:
     """Whether it says that it was done before."""
 
 
-_LETTER: Final = re.compile(
-    r"(?<=\n)[ \t]*(?:subject|betreff): .*"
-    r"|(?<=\n)[ \t]*(?:dear|hi|hello|hey|liebe[rs]?|hallo) [^\n.!?]{1,60}[,:!]?[ \t]*\n.*",
-    re.DOTALL | re.IGNORECASE,
-)
+_LETTER: Final = read_pattern("letter")
 """Matches a letter within an answer, up to the end: what it says is said to somebody else."""
 
 

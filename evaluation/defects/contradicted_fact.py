@@ -104,15 +104,10 @@ def find_contradicted_facts(evidence: Evidence) -> Iterator[DefectFinding]:
 @lru_cache(_CACHED)
 def _list_fields(call: EvidenceCall) -> list[_Field]:
     is_prose = call.value is None and len(call.answer) <= _SHORT
-    facts = read_facts(call.answer).facts if is_prose else []
-    return [
-        *(
-            _Field((), value, fact.value.unit, fact.shown, call, frozenset())
-            for fact in facts
-            for value in fact.value.numbers
-        ),
-        *_list_numbers(call),
-    ]
+    facts = read_facts(call.answer).facts if is_prose else ()
+    read = ((fact, value) for fact in facts for value in fact.value.numbers)
+    stated = (_Field((), value, fact.value.unit, fact.shown, call, frozenset()) for fact, value in read)
+    return [*stated, *_list_numbers(call)]
 
 
 @lru_cache(_CACHED)

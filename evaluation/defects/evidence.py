@@ -53,14 +53,9 @@ _PROGRAMS: Final = read_words("programs")
 _HARMLESS: Final = read_words("harmless")
 """Words in the name of a tool that thinks, tests or reads, wherever they stand."""
 _READING_COMMAND: Final = read_pattern("reading_command")
-_PLAIN_COMMAND: Final = re.compile(
-    r"(?:\s*(?:sudo )?(?:cd|git|rm|rmdir|mv|cp|mkdir|touch|chmod|kubectl)\s[^|;&<>`$\n]*(?:&&|;|\n|\Z))+\s*\Z"
-)
+_PLAIN_COMMAND: Final = read_pattern("plain_command")
 """Matches commands that do what they say, and no more."""
-_SQL: Final = re.compile(
-    r"\s*(?:(?P<reads>select|show|explain)\s|insert\s+into\s|delete\s+from\s|update\s+\S+\s+set\s)",
-    re.IGNORECASE,
-)
+_SQL: Final = read_pattern("sql")
 _QUOTED: Final = re.compile("'[^']*'|\"[^\"]*\"")
 _WRITING_METHODS: Final = frozenset({"post", "put", "patch", "delete"})
 _FAILED: Final = re.compile(
@@ -74,10 +69,7 @@ _PROGRAM_KINDS: Final[Mapping[Program, re.Pattern[str]]] = {
     "build": re.compile(r"\b(?:build|make|compile|gcc|webpack|mvn|gradle)\b", re.IGNORECASE),
 }
 _NAME_IN_COMMAND: Final = re.compile("[a-z]+")
-_ONLY_OK: Final = re.compile(
-    r"(?:[\W_]|\b(?:ok|success(?:ful(?:ly)?)?|status|result|message|done|true|null|none|updated|saved)\b)*",
-    re.IGNORECASE,
-)
+_ONLY_OK: Final = read_pattern("only_ok")
 _EXITS: Final = ("exit_code", "exitcode", "returncode", "exit_status")
 _write_json: Final = json.JSONEncoder(ensure_ascii=False, default=str).encode
 _DEPTH: Final = 6
@@ -159,9 +151,19 @@ class EvidenceCall:
         return _ONLY_OK.fullmatch(self.answer) is not None
 
     @property
-    def is_act_by_verb(self) -> bool:
-        """Whether only a verb of its vague name tells that it acts."""
+    def is_named_act(self) -> bool:
+        """Whether it acts by a verb within its vague name."""
         return self.is_vague and not self.is_open and bool(self.families)
+
+    @property
+    def has_acted(self) -> bool:
+        """Whether it acted for certain."""
+        return self.state == "acted" or (self.state == "read" and self.is_named_act)
+
+    @property
+    def may_have_failed(self) -> bool:
+        """Whether it was to act, and did not act for certain."""
+        return self.state in {"refused", "unknown"} or (self.state == "missed" and self.is_named_act)
 
     @property
     def acts(self) -> bool:
@@ -372,7 +374,9 @@ def list_paths(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tupl
 
 def names_value(text: str, value: object) -> bool:
     """Return whether a text has a value as words of its own."""
-    return re.search(rf"(?<!\w){re.escape(str(value))}(?!\w)", text, re.IGNORECASE) is not None
+    # Most texts do not have it, and a pattern that is used once is slow.
+    is_near = str(value).lower() in text.lower()
+    return is_near and bool(re.search(rf"(?<!\w){re.escape(str(value))}(?!\w)", text, re.IGNORECASE))
 
 
 def names_any(text: str, words: Collection[str]) -> bool:

@@ -61,24 +61,14 @@ def find_untold_failures(evidence: Evidence) -> Iterator[DefectFinding]:
     calls = evidence.calls[: answer.known] if answer else ()
     if answer is None or any(call.is_open for call in calls):
         return
-    acted = [
-        call for call in calls if call.state == "acted" or (call.state == "read" and call.is_act_by_verb)
-    ]
-    failed = (
-        call
-        for call in calls
-        if call.state in {"refused", "unknown"} or (call.state == "missed" and call.is_act_by_verb)
-    )
+    failed = (call for call in calls if call.may_have_failed)
     left = {
-        call.name: call
-        for call in failed
-        if not any(_is_instead(other, call, answer.text) for other in acted)
+        call.name: call for call in failed if not any(_replaces(other, call, answer.text) for other in calls)
     }
     for call in left.values():
         later = (turn.text for turn in evidence.said if turn.known > call.place)
         is_told = any(admits_failure(text) or _repeats_error(text, call) for text in later)
-        is_repaired = any(other.acts and other.families & call.families for other in calls[call.place + 1 :])
-        if not (call.says_only_ok or is_told or is_repaired or call.was_stopped):
+        if not (call.says_only_ok or is_told or call.was_stopped):
             answered = quote_text(call.answer, _LONGEST)
             seen = f"{call.name} answered {answered}, and the answer does not say that this is open"
             yield DefectFinding("failure_untold", "suspicion", answer.text, seen, answer.place, call.place)
@@ -127,10 +117,13 @@ def _repairs(other: EvidenceCall, call: EvidenceCall, claim: Claim) -> bool:
     return is_alike and other.acts and not _is_other_target(other, call, claim.sentence)
 
 
-def _is_instead(other: EvidenceCall, call: EvidenceCall, text: str) -> bool:
-    """Return whether a call of the same tool acted, and not before on another thing than a text names."""
-    is_before = other.place < call.place
-    return other.name == call.name and not (is_before and _is_other_target(other, call, text))
+def _replaces(other: EvidenceCall, call: EvidenceCall, text: str) -> bool:
+    """Return whether a call acted after a failed one, or before and on no other thing than a text names."""
+    is_later = other.place > call.place
+    if is_later and other.acts and other.families & call.families:
+        return True
+    is_alike = other.name == call.name and other.has_acted
+    return is_alike and (is_later or not _is_other_target(other, call, text))
 
 
 def _repeats_error(text: str, call: EvidenceCall) -> bool:

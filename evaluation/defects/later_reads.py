@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from agents.parsing.tool_names import ACTING_VERBS
-from evaluation.defects.claims import find_claims, read_pattern
+from evaluation.defects.claims import find_claims, read_pattern, read_words
 from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, names_value
 from evaluation.defects.failed_calls import admits_failure
 from evaluation.sensitive.scanner import quote_text
@@ -17,9 +17,7 @@ _STATES: Final = frozenset({"status", "state"})
 _OPEN: Final = frozenset({"pending", "queued", "accepted", "scheduled", "processing", "in_progress"})
 _LONGEST: Final = 100
 _SHORTEST_ID: Final = 3
-_NAMES: Final = ACTING_VERBS | {
-    "get", "read", "list", "show", "find", "search", "fetch", "lookup", "file", "data", "by", "id",
-}  # fmt: skip
+_NAMES: Final = ACTING_VERBS | read_words("reading")
 
 
 def find_missing_effects(evidence: Evidence) -> Iterator[DefectFinding]:
@@ -30,7 +28,7 @@ def find_missing_effects(evidence: Evidence) -> Iterator[DefectFinding]:
     has_claims = any(find_claims(answer.text))
     calls = evidence.calls[: answer.known]
     for place, call in enumerate(calls):
-        if call.state != "acted" and not (call.state == "read" and call.is_act_by_verb):
+        if not call.has_acted:
             continue
         later = [other for other in calls[place + 1 :] if other.state in {"read", "missed"}]
         # A later act on the same thing may have changed it again.

@@ -9,15 +9,13 @@ from typing import Final
 
 from agents.parsing.tool_names import split_name
 from evaluation.defects.arithmetic import is_converted, read_numbers
-from evaluation.defects.claims import Claim, find_claims
+from evaluation.defects.claims import Claim, find_claims, read_words
 from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, names_any
 from evaluation.texts.fact_reading import Clock, Fact, TypedValue, find_times, read_typed, read_vital_numbers
 from evaluation.texts.numbers import is_money, read_field_unit, scale_unit
 
 _RULE: Final = "other_value"
-_OWN_KEYS: Final = (
-    "idempotency", "request", "correlation", "trace", "session", "new", "nonce", "ref", "file", "name",
-)  # fmt: skip
+_OWN_KEYS: Final = read_words("own_keys")
 """Fields whose identifiers the caller makes up."""
 _ID_KEY: Final = re.compile(r"(?:\A|_)(?:id|number|no)\Z|[a-z](?:Id|Number|No)\Z")
 _NUMBER: Final = re.compile(r"(?<![\w.,:/$€£-])\d{3,}(?![\w%/-]|[.,:]\w)")

@@ -15,10 +15,7 @@ _LISTED: Final = re.compile(rf"(?<![\w.,:$#-]){_NAME}(?:(?:, (?:and )?| and | & 
 _ITEM: Final = re.compile(_NAME)
 _ALL: Final = re.compile(r"\b(?:both|all (?:the )?(?:two|three|four|five|\d+|of them))\b", re.IGNORECASE)
 _SUITE: Final = read_pattern("suite")
-_ONE_FILE: Final = re.compile(
-    r"\b(?:pytest|jest|vitest|unittest|go test|npm test)\b"
-    r"[^|;&]*\s(?!-)[\w./-]+\.(?:py|go|ts|tsx|js|rb|java|rs)\b"
-)
+_ONE_FILE: Final = read_pattern("one_file")
 
 
 def find_partial_work(evidence: Evidence) -> Iterator[DefectFinding]:
