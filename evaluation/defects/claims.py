@@ -158,8 +158,15 @@ def split_sentences(text: str) -> list[str]:
 def find_claims(text: str) -> tuple[Claim, ...]:
     """Return the claims of a visible text; plans, offers, questions, conditions and negations are none."""
     stated = split_stated(_LETTER.sub("", text) if "\n" in text else text)
-    sentences = [sentence for sentence in stated if len(sentence) <= _LONGEST]
+    sentences = [sentence for sentence in stated if len(sentence) <= _LONGEST and _may_claim(sentence)]
     return tuple(claim for sentence in sentences for claim in _read_sentence(sentence))
+
+
+def _may_claim(sentence: str) -> bool:
+    """Return whether a sentence has a word that says that something is done; most have none."""
+    words = _TOKEN.findall(sentence.lower())
+    is_state = not _STATE_VERBS.isdisjoint(words) and _STATES.search(sentence)
+    return bool(is_state or not _DONE_WORDS.isdisjoint(words))
 
 
 def _read_sentence(sentence: str) -> Iterator[Claim]:

@@ -51,10 +51,10 @@ def _find_narrow_tests(
     evidence: Evidence, turn: EvidenceTurn, calls: Sequence[EvidenceCall]
 ) -> Iterator[DefectFinding]:
     """Yield a claim about all tests if each run was of one file."""
-    tests = [call for call in calls if call.args and call.is_program and "tests" in call.programs]
-    said = _SUITE.search(turn.text) if tests else None
+    said = _SUITE.search(turn.text)
     if said and _SUITE.search(evidence.asked_before(turn)):
+        tests = [call for call in calls if call.args and call.is_program and "tests" in call.programs]
         commands = [_ONE_FILE.search(call.args_text) for call in tests]
-        if all(commands):
+        if commands and all(commands):
             seen = f"only one file was tested: {commands[-1][0] if commands[-1] else ''}"
             yield DefectFinding("only_a_part", "defect", said[0], seen, turn.place, tests[-1].place)

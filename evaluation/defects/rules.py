@@ -55,7 +55,9 @@ def find_reviewer_words(evidence: Evidence) -> Iterator[DefectFinding]:
         if said := _find_address(turn.raw):
             seen = "this tells an evaluator what to conclude, and is no part of an answer"
             yield DefectFinding("reviewer_words", "suspicion", said, seen, turn.place)
-    for call in evidence.calls:
+    # One search of all answers is far cheaper than one of each.
+    has_any = _find_address("\n".join(call.answer for call in evidence.calls))
+    for call in evidence.calls if has_any else ():
         if said := _find_address(call.answer):
             yield DefectFinding(
                 "reviewer_words", "note", said, f"the answer of {call.name} has it", None, call.place
@@ -103,7 +105,7 @@ def _find_fault(answer: EvidenceTurn) -> str | None:
 
 def _may_repeat(words: Sequence[str]) -> bool:
     """Return whether words recur at equal distances as often as ``_REPEATED`` needs, which is far slower."""
-    if max(Counter(words).values(), default=0) < _TIMES:
+    if len(words) - len({*words}) < _TIMES - 1 or max(Counter(words).values()) < _TIMES:
         return False
     most = min(len(words) // _TIMES, _LONGEST_PART)
     return any(
