@@ -121,7 +121,6 @@ _STATES: Final = read_pattern("states")
 _STATE_VERBS: Final = frozenset({"has", "have", "got", "went", "is"})
 """Each match of ``_STATES`` begins with one; the search takes far longer than this test."""
 _DONE_WORDS: Final = frozenset(_PAST) | frozenset(_BY_GERMAN)
-_CLAIMING: Final = _DONE_WORDS | _STATE_VERBS
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _LONGEST: Final = 2_000
 
@@ -170,9 +169,6 @@ def _may_claim(sentence: str) -> bool:
 
 
 def _read_sentence(sentence: str) -> Iterator[Claim]:
-    # Most sentences have no word that may claim anything.
-    if not any(map(_may_claim, _TOKEN.findall(sentence.lower()))):
-        return
     before: list[str] = []
     is_open = True
     for clause in _CLAUSE.split(sentence):
@@ -186,10 +182,6 @@ def _read_sentence(sentence: str) -> Iterator[Claim]:
 
 
 _SHORT: Final = 3
-
-
-def _may_claim(word: str) -> bool:
-    return word in _CLAIMING or word.endswith("ing")
 
 
 def _read_clause(
