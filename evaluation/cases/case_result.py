@@ -47,6 +47,8 @@ class CaseResult(InputModel):
     """The fields of the contract that the case was evaluated against."""
     report: dict[str, object] = Field(default_factory=dict)
     """The fields of the ``EvaluationReport``; empty if only the verdict is kept."""
+    operation: dict[str, str] = Field(default_factory=dict)
+    """The ids of the span that the run was read from, as ``RecordedRun`` has them."""
     correct: bool | None = None
     """Whether the output is the known right answer of the case; None if the case states none."""
 

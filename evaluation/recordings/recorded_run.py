@@ -24,6 +24,7 @@ class RecordedRun:
         trial: Number of the run among the runs of its case, from 0.
         arm: The model or the policy under comparison, if the file names one.
         source: The object of the file that the run was read from, which may have labels besides.
+        operation: The ``trace_id``, ``span_id`` and ``response_id`` of the span that the run was read from.
     """
 
     case: JsonObject
@@ -31,6 +32,7 @@ class RecordedRun:
     trial: int = 0
     arm: str = ""
     source: JsonObject = field(default_factory=dict)
+    operation: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -183,6 +183,7 @@ class RecordedEvaluation:
             accepted=False,
             reasons=tuple(report.errors) or reasons,
             report=plain,
+            operation=dict(run.operation),
             **(describe_run(run.case) if self.keeps_runs else {}),
         )
         return self.apply_gate(result)

@@ -8,19 +8,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from orchestrator import events
 from orchestrator.errors import require_extra
 from orchestrator.state.graph_state import ACCEPTED
 from orchestrator.state.records import Attempt, VerdictRecord
+from orchestrator.telemetry.verdict_tracer import CONTENT, NAME, PREFIX, add_results
 
 with require_extra("otel"):
     from opentelemetry import context, trace
 
-_NAME: Final = "plan-execute-monitor"
-_PREFIX: Final = "plan_execute_monitor"
-_LABELS: Final[Mapping[bool | None, str]] = {True: "passed", False: "failed", None: "undecided"}
 Place: TypeAlias = tuple[int, int]
 """The index of a step, and the number of its attempt."""
 _End: TypeAlias = events.RunFinished | events.RunPaused | events.RunInterrupted
@@ -37,16 +35,16 @@ class _RunSpans:
 class RunTracer:
     """Makes a span of each run, and below it one of each attempt; pass it as a hook: ``hooks=[RunTracer()]``.
 
-    Each verdict, and each of its checks, is an event ``gen_ai.evaluation.result`` of the attempt. No text of
-    a user, a model or a tool is recorded. OpenTelemetry's instrumentation of LangChain adds the calls of
-    models and tools below the span of the run.
+    Each verdict, each of its checks and a judge's score is an event ``gen_ai.evaluation.result`` of the
+    attempt. Texts are recorded only if the variable ``TRACELOOP_TRACE_CONTENT`` is "true". OpenTelemetry's
+    instrumentation of LangChain adds the calls of models and tools below the span of the run.
 
     Args:
         tracer_provider: Makes the spans. Default: the global one.
     """
 
     def __init__(self, *, tracer_provider: trace.TracerProvider | None = None) -> None:
-        self._tracer = trace.get_tracer(_NAME, version(_NAME), tracer_provider)
+        self._tracer = trace.get_tracer(NAME, version(NAME), tracer_provider)
         self._runs: dict[str, _RunSpans] = {}
         self._lock = threading.Lock()
 
@@ -61,8 +59,8 @@ class RunTracer:
     def _start_run(self, event: events.RunStarted | events.RunResumed) -> None:
         is_resumed = isinstance(event, events.RunResumed)
         attributes: dict[str, str | bool] = {
-            f"{_PREFIX}.thread_id": event.thread_id,
-            f"{_PREFIX}.resumed": is_resumed,
+            f"{PREFIX}.thread_id": event.thread_id,
+            f"{PREFIX}.resumed": is_resumed,
         }
         run = self._tracer.start_span("run", attributes=attributes)
         self._runs[event.thread_id] = _RunSpans(run)
@@ -83,17 +81,23 @@ class RunTracer:
         return self._tracer.start_span(
             f"step {place[0] + 1}, attempt {place[1]}",
             trace.set_span_in_context(spans.run),
-            attributes={f"{_PREFIX}.{name}": value for name, value in values.items()},
+            attributes={f"{PREFIX}.{name}": value for name, value in values.items()},
         )
 
     def _end_attempt(self, spans: _RunSpans, thread_id: str, record: Attempt, verdict: VerdictRecord) -> None:
         place = record["step_index"], record["attempt"]
         # A run that is judged again after a crash has no span of the attempt yet.
         span = spans.attempts.pop(place, None) or self._start_attempt(spans, thread_id, place)
-        _add_result(span, "monitor", record["status"])
-        for check in (record["report"] or {}).get("checks", ()):
-            _add_result(span, check["check"], _LABELS[check["passed"]])
         is_accepted = record["status"] in ACCEPTED
+        is_answered = record["supervision"] is not None and record["supervision"]["answer"] is not None
+        stated = {
+            "name": "monitor",
+            "label": record["status"],
+            "passed": verdict["success"],
+            "basis": "approved" if is_answered else record.get("basis"),
+            "explanation": verdict["feedback"],
+        }
+        add_results(span, stated, record["report"] or {})
         _end_span(
             span,
             record["status"],
@@ -107,19 +111,14 @@ class RunTracer:
         del self._runs[event.thread_id]
         state = event.state
         evidence: Mapping[str, object] = state.get("evidence") or {}
-        spans.run.set_attributes({f"{_PREFIX}.evidence.{name}": str(each) for name, each in evidence.items()})
+        spans.run.set_attributes({f"{PREFIX}.evidence.{name}": str(each) for name, each in evidence.items()})
         stopped = {events.RunPaused: "waiting", events.RunInterrupted: "interrupted"}
         status = stopped.get(type(event), state["status"])
         _end_span(spans.run, status, state["basis"], is_error=status == "failed")
 
 
-def _add_result(span: trace.Span, name: str, label: str) -> None:
-    attributes = {"gen_ai.evaluation.name": name, "gen_ai.evaluation.score.label": label}
-    span.add_event("gen_ai.evaluation.result", attributes)
-
-
 def _end_span(span: trace.Span, status: str, basis: str | None, *, is_error: bool) -> None:
-    span.set_attributes({f"{_PREFIX}.status": status, f"{_PREFIX}.basis": basis or "none"})
+    span.set_attributes({f"{PREFIX}.status": status, f"{PREFIX}.basis": basis or "none"})
     if is_error:
         span.set_status(trace.Status(trace.StatusCode.ERROR, status))
     span.end()
@@ -137,7 +136,7 @@ def export_traces() -> RunTracer:
     from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
     from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
 
-    os.environ.setdefault("TRACELOOP_TRACE_CONTENT", "false")
+    os.environ.setdefault(CONTENT, "false")
     provider = TracerProvider()
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     LangchainInstrumentor().instrument(tracer_provider=provider)

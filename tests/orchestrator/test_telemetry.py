@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from langchain_core.messages import AIMessage
@@ -12,12 +13,15 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from agents.testing import ScriptedChatModel
+from evaluation.recordings.run_files import read_runs
 from orchestrator import LangGraphOrchestrator
-from orchestrator.telemetry import RunTracer
+from orchestrator.study.recorded_evaluation import RecordedEvaluation
+from orchestrator.telemetry import RunTracer, VerdictTracer
 from tests.fakes.acting import approve
 from tests.fakes.runs import price_of
 
 LOOKED_UP = AIMessage("", tool_calls=[{"name": "price_of", "args": {"title": "Moby Dick"}, "id": "1"}])
+PEERS = Path(__file__).parents[1] / "data" / "peers"
 CONTRACT = {"must_call": ["price_of"], "required_content": [{"number": 12.5}]}
 
 
@@ -72,6 +76,66 @@ def test_each_verdict_and_each_check_is_an_event_of_its_attempt() -> None:
     )
     assert first >= {("monitor", "failed"), ("required_content", "failed")}
     assert second >= {("monitor", "validated"), ("required_content", "passed")}
+
+
+def read_results(span: ReadableSpan) -> dict[str, dict[str, object]]:
+    """Returns the attributes of the events of a span by the name of the evaluation, without their prefix."""
+    events = [
+        {name.split(".", 1)[1]: each for name, each in event.attributes.items()} for event in span.events
+    ]
+    return {str(event["evaluation.name"]): event for event in events}
+
+
+def test_an_event_names_who_judged_and_the_score() -> None:
+    recorded = Recorded()
+    run_retried(recorded)
+    replies = ["Blue", '{"success": true, "feedback": "It is a colour."}']
+    LangGraphOrchestrator.from_model(ScriptedChatModel(replies), hooks=[recorded.tracer]).run("Name a colour")
+    _, failed, _, _, judged = recorded.spans
+
+    assert read_results(failed)["required_content"]["evaluator"] == "code"
+    assert read_results(failed)["monitor"] == {
+        "evaluation.name": "monitor",
+        "evaluation.score.label": "failed",
+        "evaluation.score.value": 0.0,
+        "evaluator": "code",
+    }
+    assert read_results(judged)["judge"]["evaluation.score.value"] == 5.0
+    assert {read_results(judged)[name]["evaluator"] for name in ("monitor", "judge")} == {"model"}
+
+
+def test_the_verdict_on_a_recorded_run_stands_below_the_span_that_it_was_read_from(subtests) -> None:
+    [run] = read_runs(PEERS / "otel" / "genai-openai.json")
+    evaluation = RecordedEvaluation({"required_content": [{"number": 12.5}]})
+    [result] = evaluation.evaluate([run])
+    strange = result.model_copy(update={"operation": {"trace_id": "x", "span_id": "7"}})
+    for name, each, parent in [
+        ("of a span", result, run.operation["span_id"]),
+        ("of no span", strange, None),
+    ]:
+        with subtests.test(name=name):
+            recorded = Recorded()
+            VerdictTracer(tracer_provider=recorded.provider).record(each)
+            [span] = recorded.spans
+            event = read_results(span)["evaluation"]
+
+            assert (span.parent and f"{span.parent.span_id:016x}") == parent
+            assert span.attributes["plan_execute_monitor.attempt"] == 1
+            assert (event["evaluation.score.label"], event["evaluator"]) == ("passed", "code")
+            assert event.get("response.id") == each.operation.get("response_id")
+
+
+def test_explanations_are_recorded_only_with_the_texts(monkeypatch) -> None:
+    [run] = read_runs(PEERS / "otel" / "genai-openai.json")
+    [result] = RecordedEvaluation({"required_content": [{"number": 99}]}).evaluate([run])
+    for value in ("false", "true"):
+        monkeypatch.setenv("TRACELOOP_TRACE_CONTENT", value)
+        recorded = Recorded()
+        VerdictTracer(tracer_provider=recorded.provider).record(result)
+
+        assert ("evaluation.explanation" in read_results(recorded.spans[0])["evaluation"]) == (
+            value == "true"
+        )
 
 
 def test_no_text_of_a_user_a_model_or_a_tool_is_recorded() -> None:

@@ -98,7 +98,15 @@ def _read_agent(name: str, spans: Sequence[Span], warnings: Sequence[str]) -> Re
     plain["tool_calls"] = _add_spans(plain["tool_calls"], ids, tools)
     if not is_whole:
         del plain["messages"]
-    return RecordedRun({**run.case, "agent_run": plain}, run.warnings)
+    return RecordedRun({**run.case, "agent_run": plain}, run.warnings, operation=_name_operation(spans))
+
+
+def _name_operation(spans: Sequence[Span]) -> dict[str, str]:
+    outermost = next((span for span in spans if span.operation in {AGENT, WORKFLOW}), spans[0])
+    replies = (span.get("gen_ai.response.id") for span in reversed(spans) if span.operation in MODEL)
+    response = next((each for each in replies if isinstance(each, str)), None)
+    ids = {"trace_id": outermost.trace, "span_id": outermost.id}
+    return {**ids, "response_id": response} if response else ids
 
 
 def _join_steps(spans: Sequence[Span], told: Mapping[str, list[Any]]) -> list[Any]:

@@ -9,7 +9,7 @@ from importlib.resources import files as package_files
 from itertools import chain
 from json import dumps
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from pydantic import BaseModel, ConfigDict
@@ -37,6 +37,9 @@ from orchestrator.study.recorded_evaluation import (
     check_cases,
     check_names,
 )
+
+if TYPE_CHECKING:
+    from orchestrator.telemetry import VerdictTracer  # it needs an extra
 
 _LABELS: Final = frozenset({"owner", "complete"})
 """Fields of a contract that demand nothing by themselves."""
@@ -79,6 +82,8 @@ class EvaluateOptions(BaseModel):
     """Write a report to look at, with all runs in one HTML file."""
     junit: options.OutputFile = None
     """Write a JUnit report to this file."""
+    otlp: bool = False
+    """Send the verdicts to the endpoint of OTEL_EXPORTER_OTLP_ENDPOINT, below the spans of their runs."""
     as_json: Annotated[bool, typer.Option("--json")] = False
     """Print the report of each run as a line of JSON."""
 
@@ -307,8 +312,11 @@ def _take_results(
     source: Source, chosen: EvaluateOptions, console: Console, printed: Console
 ) -> list[CaseResult]:
     results: list[CaseResult] = []
+    tracer = _build_tracer() if chosen.otlp else None
     repeated = {(name, arm) for name, arm, trial in source.keys if trial}
     for result in source.take(chosen.out, partial(consoles.show_progress, console)):
+        if tracer is not None:
+            tracer.record(result)
         # Only the report has the runs; any number of them is summarised in little memory without it.
         results.append(result if chosen.html else result.without_run())
         if chosen.as_json:
@@ -318,6 +326,12 @@ def _take_results(
             is_repeated = result.trial > 0 or (result.name, result.arm) in repeated
             printed.print(draw_result(result, is_repeated=is_repeated))
     return source.sort(results)
+
+
+def _build_tracer() -> VerdictTracer:
+    from orchestrator.telemetry import export_verdicts
+
+    return export_verdicts()
 
 
 def _write_files(chosen: EvaluateOptions, results: Sequence[CaseResult]) -> None:
