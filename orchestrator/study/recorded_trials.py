@@ -27,6 +27,7 @@ from orchestrator.state.records import NO_USAGE, Attempt
 from orchestrator.study.recorded_evaluation import RecordedEvaluation
 from orchestrator.study.replay import read_steps
 from orchestrator.study.trial_outcomes import Trial, TriedAttempt
+from orchestrator.study.worth import estimate_worth
 
 _SQLITE: Final = b"SQLite format 3\0"
 _ACCEPTED: Final = "validated"
@@ -61,16 +62,16 @@ def read_trials(
     """
     if len({file.resolve() for file in files}) < len(files):
         raise ConfigurationError(f"a file is given twice: {', '.join(map(str, files))}; give it once")
-    read = [[*_read_file(file, truth)] for file in files]
-    for file, trials in zip(files, read, strict=True):
-        _check_numbers(file, trials)
-    recorded = [each for trials in read for each in trials]
-    _check_contracts(recorded)
+    recorded = [each for file in files for each in _read_file(file, truth)]
     if judge is not None:
         _check_judge(recorded, judge)
-    arms: defaultdict[str, list[Trial]] = defaultdict(list)
+    groups: defaultdict[tuple[str, str], list[RecordedTrial]] = defaultdict(list)
     for each in recorded:
-        arms[each.arm].append(each.trial)
+        groups[each.arm, each.trial.task].append(each)
+    arms: defaultdict[str, list[Trial]] = defaultdict(list)
+    for (arm, task), group in groups.items():
+        _check_task(task, group)
+        arms[arm] += [each.trial for each in group]
     return dict(arms)
 
 
@@ -78,21 +79,12 @@ def _refuse(name: object, problem: str) -> ConfigurationError:
     return ConfigurationError(f"{format_repr(str(name), 80)} {problem}")
 
 
-def _check_numbers(file: Path, recorded: Iterable[RecordedTrial]) -> None:
-    numbers: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
-    for each in recorded:
-        if each.number is not None:
-            numbers[each.arm, each.trial.task].append(each.number)
-    for (_, task), found in numbers.items():
-        if max(found) - min(found) >= len(found):
-            raise _refuse(task, f"lacks a trial in {file.name}; give all trials, or number them anew")
-
-
-def _check_contracts(recorded: Iterable[RecordedTrial]) -> None:
-    contracts: dict[tuple[str, str], object] = {}
-    for each in recorded:
-        if contracts.setdefault((each.arm, each.trial.task), each.contract) != each.contract:
-            raise _refuse(each.trial.task, "has trials under different contracts; give those of one")
+def _check_task(task: str, recorded: Sequence[RecordedTrial]) -> None:
+    if any(each.contract != recorded[0].contract for each in recorded):
+        raise _refuse(task, "has trials under different contracts; give those of one")
+    numbers = [each.number for each in recorded if each.number is not None]
+    if numbers and max(numbers) - min(numbers) >= len(numbers):
+        raise _refuse(task, "lacks a trial between others; give all trials, or number them anew")
 
 
 def _check_judge(recorded: Iterable[RecordedTrial], judge: JudgeTrust) -> None:
@@ -171,6 +163,19 @@ def _read_result(result: CaseResult, source: JsonObject, truth: str | None) -> R
     return RecordedTrial(trial, result.expected, result.arm, result.trial, judges)
 
 
+def describe_results(results: Sequence[CaseResult]) -> list[dict[str, object]]:
+    """Describes the worth of attempts of each arm whose cases were repeated, and have known right answers."""
+    arms: defaultdict[str, list[CaseResult]] = defaultdict(list)
+    for result in results:
+        arms[result.arm].append(result)
+    return [
+        estimate_worth(_read_result(each, {}, None).trial for each in group).describe(arm)
+        for arm, group in arms.items()
+        if len({each.name for each in group}) < len(group)
+        and all(each.correct is not None and each.status != "invalid" for each in group)
+    ]
+
+
 _STATE: Final = TypeAdapter(OrchestratorState)
 _VERDICTS: Final = {
     None, "attempts_exhausted", "needs_review", "unverified", "halted", "denied", "unwanted_effect",
@@ -198,7 +203,8 @@ def read_state(value: object, source: JsonObject | None = None, truth: str | Non
     kind = None if failure is None else failure["kind"]
     records = [record for step in steps for record in step]
     is_accepted = all(step[-1]["status"] == _ACCEPTED for step in steps)
-    if kind not in _VERDICTS or state["status"] not in ENDED or any(each["replan"] for each in records):
+    has_verdict = kind in _VERDICTS and state["status"] in ENDED and not (is_accepted and failure)
+    if not has_verdict or any(each["replan"] for each in records):
         problem = f"was planned anew, or ended without a verdict ({kind or state['status']})"
         raise _refuse(state["task"], f"{problem}; resume it, or leave it out")
     labels = [_find_label(each, each is records[-1], source or {}, truth) for each in records]

@@ -103,20 +103,22 @@ class Worth:
 
     @property
     def sentences(self) -> list[str]:
-        """What each further attempt changes, in words."""
+        """What the figures rest on, what may be accepted, and what each further attempt changes."""
+        terms, guarantee = self.terms, self.guarantee
+        kind = "runs with retries" if self.in_sequence else "independent trials"
+        cost = "the cost in USD" if terms.in_usd else f"{terms.cost_per_attempt:g} x attempts"
+        pairs = pairwise(self.points)
         return [
-            _describe_gain(point, is_made=point.attempts > before.attempts)
-            for before, point in pairwise(self.points)
+            f"tasks: {self.tasks}, {kind}: {self.trials}; right and wrong rest on {self.basis}",
+            f"value: {terms.value:g} x right - {terms.loss:g} x wrong - {cost}",
+            *([] if guarantee is None else [guarantee.sentence]),
+            *(_describe_gain(point, is_made=point.attempts > before.attempts) for before, point in pairs),
+            *(each.sentence for each in self.follow_ups),
         ]
 
     def describe(self, arm: str = "") -> dict[str, object]:
         """Returns the figures and the sentences as plain data, with the name of the model or the policy."""
-        told = (
-            None
-            if self.guarantee is None
-            else {**asdict(self.guarantee), "sentence": self.guarantee.sentence}
-        )
-        return {"arm": arm, **asdict(self), "guarantee": told, "sentences": self.sentences}
+        return {"arm": arm, **asdict(self), "sentences": self.sentences}
 
     def build_policy(self) -> RetryPolicy | None:
         """Builds the recommended retry policy: the recorded rules with the number of attempts that pays.
@@ -231,7 +233,7 @@ def _list_rates(judge: JudgeTrust) -> list[Rates]:
 def _measure(study: Study, k: int) -> WorthPoint:
     made, last = study.select(k), k - 1
     labels = {} if study.in_sequence else study.list_labels()
-    tokens, seconds, cost_usd = (fmean(getattr(each, name) for each in made) for name in COSTS)
+    costs = {name: fmean(getattr(each, name) for each in made) for name in COSTS}
     return WorthPoint(
         k=k,
         tasks=len(made),
@@ -239,19 +241,13 @@ def _measure(study: Study, k: int) -> WorthPoint:
         wrong=study.estimate(k, lambda curve: curve[last].wrong),
         none=study.estimate(k, lambda curve: 1.0 - curve[last].accepted),
         attempts=fmean(each.attempts for each in made),
-        tokens=_drop_unknown(tokens),
-        seconds=_drop_unknown(seconds),
-        cost_usd=_drop_unknown(cost_usd),
         value=study.estimate_value(k),
         gain=study.estimate_value(k, last) if last else None,
         changes=study.count_changes(k) if last else None,
         pass_at_k=pass_at_k(labels, k),
         pass_hat_k=pass_hat_k(labels, k).value,
+        **{name: None if math.isnan(cost) else cost for name, cost in costs.items()},
     )
-
-
-def _drop_unknown(value: float) -> float | None:
-    return None if math.isnan(value) else value
 
 
 def _list_rules(study: Study) -> list[tuple[int, Mapping[str, object]]]:
@@ -296,18 +292,8 @@ def _describe_gain(point: WorthPoint, *, is_made: bool) -> str:
     name, changes, gain = _ORDINALS.get(point.k, f"attempt {point.k}"), point.changes, point.gain
     if not is_made:
         return f"{name} is never made"
-    parts = (
-        [
-            f"{verb} {100 * part / whole:.0f} of 100 {kind}"
-            for verb, part, whole, kind in (
-                ("corrects", changes.corrected, changes.wrong, "wrong answers"),
-                ("spoils", changes.spoiled, changes.right, "right ones"),
-            )
-            if whole
-        ]
-        if changes
-        else []
-    )
+    rates = {} if changes is None else changes.rates
+    parts = [f"{verb} {100 * rate:.0f} of 100 {answers}" for (verb, answers), rate in rates.items()]
     told = f"{' and '.join(parts)} that were refused; it " if parts else ""
     if gain is None:
         return f"{name} {told}is of unknown worth"

@@ -56,6 +56,13 @@ class Changes:
     right: float
     spoiled: float
 
+    @property
+    def rates(self) -> dict[tuple[str, str], float]:
+        """The shares in words; without those of answers that were never repeated."""
+        wrong, right = ("corrects", "wrong answers"), ("spoils", "right ones")
+        rows = ((wrong, self.corrected, self.wrong), (right, self.spoiled, self.right))
+        return {words: part / whole for words, part, whole in rows if whole}
+
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
@@ -72,6 +79,12 @@ class FollowUp:
     use: str
     tasks: int
     success: Estimate
+
+    @property
+    def sentence(self) -> str:
+        """All of it in words."""
+        share = f"{self.success.value:.0%} ({self.success.low:.0%} to {self.success.high:.0%})"
+        return f"after a failure of {self.kind}: {self.use} succeeds in {share}; tasks: {self.tasks}"
 
 
 MOST_ATTEMPTS: Final = 20

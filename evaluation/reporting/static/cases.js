@@ -101,7 +101,7 @@ function drawWorth({ worth }) {
     const columns = [["attempts", (point) => point.k], ["tasks", (point) => point.tasks], ["right", (point) => share(point.right)], ["wrong", (point) => share(point.wrong)], ["none", (point) => share(point.none)],
       ["mean attempts", (point) => point.attempts.toFixed(2)], ["mean cost", describeCost], ["value", (point) => point.value && `${asValue(point.value.value)} (${asValue(point.value.low)} to ${asValue(point.value.high)})`]];
     return [arm.arm && element("h3", {}, arm.arm), element("p", { class: "lead" }, arm.recommendation.sentence), figures, drawColumns(`Figures of the attempts of ${arm.arm || "the runs"}`, columns, arm.points),
-      element("ul", {}, [arm.guarantee?.sentence, ...arm.sentences].filter(Boolean).map((sentence) => element("li", {}, sentence)))];
+      element("ul", {}, arm.sentences.map((sentence) => element("li", {}, sentence)))];
   }).filter(Boolean));
   part("worth").hidden = false;
 }

@@ -337,8 +337,10 @@ def _build_tracer() -> VerdictTracer:
 def _write_files(chosen: EvaluateOptions, results: Sequence[CaseResult]) -> None:
     def write_page(path: Path, results: Iterable[CaseResult]) -> None:
         from evaluation.reporting.case_page import write_html  # Jinja takes a tenth of the start
+        from orchestrator.study.recorded_trials import describe_results
 
-        write_html(path, results, ", ".join(file.name for file in chosen.files or []))
+        title = ", ".join(file.name for file in chosen.files or [])
+        write_html(path, results, title, describe_results([*results]))
 
     failed: list[OSError] = []
     for write, path in ((write_page, chosen.html), (write_junit, chosen.junit)):

@@ -26,7 +26,7 @@ from orchestrator.cli.process_exit import BAD_INPUT
 from orchestrator.errors import ConfigurationError
 from orchestrator.study.case_runs import CaseRunner, build_case_source
 from orchestrator.study.recorded_evaluation import RecordedEvaluation, check_cases
-from orchestrator.study.recorded_trials import read_state
+from orchestrator.study.recorded_trials import describe_results, read_state
 from orchestrator.study.targets import NO_VERDICT, build_arms, describe_unanswered
 from orchestrator.study.tune import Trial, TuneResult
 from orchestrator.study.tune import tune as tune_study
@@ -189,7 +189,7 @@ def compare(  # noqa: PLR0917
             for each in list_unsolved(trials, f"{arm}: ")
         ]
         if html is not None:
-            write_html(html, results, "Comparison")
+            write_html(html, results, "Comparison", describe_results(results))
     for sentence in (*unread, *notes):
         console.print(consoles.one_line(sentence), markup=False)
     _print(results, as_json=json)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Final, TypeAlias
 
@@ -88,7 +88,7 @@ def _print(arms: Mapping[str, Worth]) -> None:
         if arm:
             console.print(consoles.one_line(arm), markup=False)
         console.print(_draw_points(each.points))
-        for line in _list_lines(each):
+        for line in (*each.sentences, each.recommendation.sentence):
             console.print(consoles.one_line(line), markup=False, soft_wrap=True)
 
 
@@ -118,23 +118,6 @@ def _format_share(share: Estimate | None) -> str:
 
 def _format_value(value: Estimate | None) -> str:
     return "-" if value is None else f"{value.value:+.2f} ({value.low:+.2f} to {value.high:+.2f})"
-
-
-def _list_lines(worth: Worth) -> Iterator[str]:
-    kind = "attempts in sequence" if worth.in_sequence else "independent trials"
-    cost = "the cost in USD" if worth.terms.in_usd else f"{worth.terms.cost_per_attempt:g} an attempt"
-    yield (
-        f"{consoles.count_noun(worth.tasks, 'task')}, {consoles.count_noun(worth.trials, 'trial')}, {kind}; "
-        f"value: {worth.terms.value:g} x right - {worth.terms.loss:g} x wrong - {cost}; right and wrong rest "
-        f"on {worth.basis}"
-    )
-    if worth.guarantee is not None:
-        yield worth.guarantee.sentence
-    yield from worth.sentences
-    for each in worth.follow_ups:
-        tasks = consoles.count_noun(each.tasks, "task")
-        yield f"after a failure of {each.kind}: {each.use} succeeds in {_format_share(each.success)}, {tasks}"
-    yield worth.recommendation.sentence
 
 
 def _write_policy(file: Path, arms: Mapping[str, Worth]) -> None:

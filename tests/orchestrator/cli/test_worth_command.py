@@ -10,6 +10,7 @@ from evaluation.cases.case_result import CaseResult, EvaluationEnd, EvaluationHe
 from evaluation.judges.figures import compute_trust
 from orchestrator import LangGraphOrchestrator, RetryPolicy
 from orchestrator.persistence import open_store
+from orchestrator.study.recorded_trials import describe_results
 
 YES, NO = '{"success": true, "feedback": "good"}', '{"success": false, "feedback": "no"}'
 CODES = {"R": (True, True), "W": (True, False), "r": (False, True), "w": (False, False)}
@@ -216,3 +217,18 @@ def test_what_cannot_be_used_is_told_in_one_sentence(cli, write_results, write_j
             told = cli("worth", *arguments)
             assert words in told.stderr
             assert (told.exit_code, len(told.stderr.strip().splitlines())) == (2, 1)
+
+
+def test_the_report_of_repeated_cases_with_known_answers_shows_their_worth():
+    def result(correct, **fields):
+        shared = {"name": "case", "status": "passed", "basis": "checked", "accepted": True}
+        return CaseResult(**{**shared, "correct": correct, **fields})
+
+    results = [result(True), result(False, trial=1), result(None, arm="a"), result(True, arm="a", trial=1)]
+    [arm] = describe_results([*results, result(True, arm="once")])
+
+    assert (arm["arm"], [point["right"]["value"] for point in arm["points"]]) == ("", [0.5, 0.5])
+    assert arm["sentences"][:2] == [
+        "tasks: 1, independent trials: 2; right and wrong rest on labels",
+        "value: 1 x right - 3 x wrong - 0.02 x attempts",
+    ]

@@ -166,7 +166,7 @@ def test_a_number_of_attempts_is_recommended_if_the_tasks_tell(subtests):
 
 
 def test_the_sentence_of_an_attempt_says_what_it_corrects_and_spoils():
-    [sentence] = estimate_worth(sequences(*["wR"] * 31, *["ww"] * 69, *["rR"] * 24, "rw")).sentences
+    *_, sentence, _ = estimate_worth(sequences(*["wR"] * 31, *["ww"] * 69, *["rR"] * 24, "rw")).sentences
     assert sentence.startswith(
         "a second attempt corrects 31 of 100 wrong answers and spoils 4 of 100 right ones that were refused; "
         "it pays: the value of a task changes by +0."
