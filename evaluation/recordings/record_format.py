@@ -17,7 +17,7 @@ from evaluation.recordings.record_steps import STEPS
 from evaluation.recordings.record_template import Template, When, fill, find, find_list, fulfils
 from evaluation.recordings.recorded_run import RecordedRun, RunFormat, read_message_run
 from evaluation.sensitive.scanner import shorten
-from evaluation.values import JsonObject, as_list, as_object
+from evaluation.values import JsonObject, as_list, as_object, is_deep
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +105,8 @@ class RecordFormat:
         if not isinstance(run, dict | list):
             raise UnknownFormatError(f"{self.runs} has an element that is no object")
         listed = run if isinstance(run, list) else find_list(run, self.records)
+        if is_deep(listed, _LEVELS):
+            raise UnknownFormatError(f"it is nested in more than {_LEVELS} levels; flatten it")
         first = {name: value for each in reversed(listed[:HEAD]) for name, value in as_object(each).items()}
         whole = as_object(run) or first
         agents: dict[str, list[object]] = {} if listed else {"": []}
@@ -155,6 +157,8 @@ class RecordFormat:
         return [*joined.values()]
 
 
+_LEVELS: Final = 100
+"""Most levels of nesting; the evaluation accepts no more of them."""
 HEAD: Final = 64
 """Records at the beginning of a list that are looked at to find its format."""
 

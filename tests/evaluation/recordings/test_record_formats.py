@@ -76,6 +76,16 @@ def test_an_unknown_version_is_refused(subtests, tmp_path):
             assert f"the version {version} is not known; give " in run.problem
 
 
+def test_records_that_are_nested_too_deep_are_refused(subtests, tmp_path):
+    for levels in [120, 900]:
+        with subtests.test(levels=levels):
+            log = (PEERS / "inspect/one-call.json").read_text()
+            nested = log.replace('"content": "12.5"', f'"content": {"[" * levels}1{"]" * levels}')
+            [run] = read_runs(write(tmp_path, nested))
+
+            assert "nested in more than 100 levels" in run.problem
+
+
 LOSSES = [
     (
         "pydantic-ai/one-call.json",
@@ -110,6 +120,8 @@ ENDS = [
     ("toolbench/give-up.json", "answer_generation.finish_type is give_up"),
     ("agentdojo/missing-answer.json", "the context is too long"),
     ("adk-session/error.json", "the call has no name"),
+    ("codex-exec/failed.jsonl", "stream disconnected"),
+    ("claude-code/api-error.jsonl", "API Error: 529 overloaded"),
     ("codex/error.jsonl", "stream disconnected before completion"),
     ("gemini-cli/error.json", "[API Error: quota exceeded]"),
 ]
