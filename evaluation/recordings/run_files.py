@@ -33,9 +33,9 @@ def _read_state(value: JsonObject) -> Iterator[RecordedRun]:
 
 
 _RECORDS: Final = tuple(map(RecordFormat.load, (
-    "inspect", "tau2", "toolbench", "claude_code", "codex", "codex_exec", "gemini_cli", "pi", "who_and_when", "swe_agent",
-    "mini_swe_agent", "openhands", "autogen", "agents_sdk", "pydantic_ai", "adk_session", "adk_evalset",
-    "adk_test",
+    "inspect", "tau2", "toolbench", "claude_code", "codex", "codex_exec", "gemini_cli", "pi", "who_and_when",
+    "swe_agent", "mini_swe_agent", "openhands", "autogen", "agents_sdk", "pydantic_ai", "adk_session",
+    "adk_evalset", "adk_test",
 )))  # fmt: skip
 """The formats whose files list records: the lines of a session are one value, too."""
 _FORMATS: Final[Sequence[RunFormat]] = (
