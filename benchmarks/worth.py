@@ -231,7 +231,7 @@ def report_recorded(file: Path) -> None:
         figures += [fmean(each) for each in zip(*ends, strict=True)]
         cells = " | ".join(f"{figure:.4f}" for figure in figures)
         print(f"| {point.k} | {cells} | {share(halves)} |")
-    print("\n* enumerated over all orders; other half: its value is in the interval of a half")
+    print("\nother half: its value is in the interval of a half")
 
 
 def main(arguments: Sequence[str]) -> None:

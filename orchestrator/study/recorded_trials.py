@@ -26,6 +26,7 @@ from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import NO_USAGE, Attempt
 from orchestrator.study.recorded_evaluation import RecordedEvaluation
 from orchestrator.study.replay import read_steps
+from orchestrator.study.targets import NO_ANSWER
 from orchestrator.study.trial_outcomes import Trial, TriedAttempt
 from orchestrator.study.worth import estimate_worth
 
@@ -144,10 +145,18 @@ def _read_truth(truth: str, name: str, *places: JsonObject) -> bool:
     return bool(value)
 
 
+def _find_problem(result: CaseResult) -> str | None:
+    """Returns why a result says nothing of an attempt."""
+    if result.status == "invalid":
+        return f"is invalid: {'; '.join(result.reasons[:1])}"
+    is_unanswered = str(as_object(result.agent_run.get("metadata")).get("failure")) in NO_ANSWER
+    return "has a run whose model did not answer; run it again, or leave it out" if is_unanswered else None
+
+
 def _read_result(result: CaseResult, source: JsonObject, truth: str | None) -> RecordedTrial:
     run, asked = result.agent_run, as_object(result.report.get("judge"))
-    if result.status == "invalid":
-        raise _refuse(result.name, f"is invalid: {'; '.join(result.reasons[:1])}")
+    if (problem := _find_problem(result)) is not None:
+        raise _refuse(result.name, problem)
     places = (source, run, as_object(run.get("metadata")), result.model_dump(include={"correct"}))
     latency = read_measure(run, "latency_ms")
     attempt = TriedAttempt(
@@ -172,7 +181,7 @@ def describe_results(results: Sequence[CaseResult]) -> list[dict[str, object]]:
         estimate_worth(_read_result(each, {}, None).trial for each in group).describe(arm)
         for arm, group in arms.items()
         if len({each.name for each in group}) < len(group)
-        and all(each.correct is not None and each.status != "invalid" for each in group)
+        and all(each.correct is not None and _find_problem(each) is None for each in group)
     ]
 
 

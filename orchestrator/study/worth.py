@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import pairwise, product
-from operator import itemgetter
+from itertools import combinations, groupby, pairwise, product
+from operator import attrgetter, itemgetter
 from statistics import fmean
 from typing import Any, Final
 
@@ -114,6 +114,7 @@ class Worth:
             *([] if guarantee is None else [guarantee.sentence]),
             *(_describe_gain(point, is_made=point.attempts > before.attempts) for before, point in pairs),
             *(each.sentence for each in self.follow_ups),
+            *_compare_uses(self.follow_ups),
         ]
 
     def describe(self, arm: str = "") -> dict[str, object]:
@@ -278,6 +279,15 @@ def _recommend(study: Study, points: Sequence[WorthPoint]) -> Recommendation:
     more = study.count_more(later)
     told = f"{more} more tasks would tell" if more else "more tasks alone would not tell"
     return Recommendation(None, more, f"Cannot be told: {told}; {second}.")
+
+
+def _compare_uses(follow_ups: Sequence[FollowUp]) -> Iterator[str]:
+    """Says which strategy is better after each kind of failure: its interval is above the other."""
+    for kind, group in groupby(follow_ups, key=attrgetter("kind")):
+        for first, other in combinations(sorted(group, key=lambda each: -each.success.value), 2):
+            is_told = first.success.low > other.success.high
+            told = "is better than" if is_told else "is not told apart from"
+            yield f"after a failure of {kind}, {first.use} {told} {other.use}"
 
 
 def _format_gain(gain: Estimate) -> str:

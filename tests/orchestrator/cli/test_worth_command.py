@@ -13,6 +13,7 @@ from orchestrator.persistence import open_store
 from orchestrator.study.recorded_trials import describe_results
 
 YES, NO = '{"success": true, "feedback": "good"}', '{"success": false, "feedback": "no"}'
+AWAY = {"error": "no server", "metadata": {"failure": "executor_error"}}
 CODES = {"R": (True, True), "W": (True, False), "r": (False, True), "w": (False, False)}
 FIGURES = {"total_tokens": 100, "latency_ms": 2000.0, "cost_usd": 0.5}
 
@@ -208,6 +209,10 @@ def test_what_cannot_be_used_is_told_in_one_sentence(cli, write_results, write_j
         ([write_json(run, other, name="two.jsonl")], "has trials under different contracts"),
         ([write_json({**run, "agent_run": {}}, name="empty.jsonl")], "'a' is invalid: "),
         ([write_json(stopped, name="stopped.json")], "ended without a verdict (executor_error); resume it"),
+        (
+            [write_results("Rw", name="away.jsonl", agent_run=AWAY)],
+            "whose model did not answer; run it again",
+        ),
         ([write_json({"odd": 1}, name="odd.jsonl")], "has 1 runs that cannot be read"),
         ([good, good], "is given twice"),
         ([str(tmp_path / "missing.jsonl")], "No such file"),

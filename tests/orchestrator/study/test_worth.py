@@ -180,15 +180,16 @@ def test_the_strategies_are_compared_after_each_kind_of_failure():
     trials = [run(str(task), "feedback", "R") for task in range(9)]
     trials += [run(str(task), "resample", "w") for task in range(9, 18)]
     trials += [Trial("0", [tried("R")])]
-    found = {
-        (each.kind, each.use): (each.tasks, each.success.value) for each in estimate_worth(trials).follow_ups
-    }
+    worth = estimate_worth(trials)
+    found = {(each.kind, each.use): (each.tasks, each.success.value) for each in worth.follow_ups}
 
     assert found == {
         ("format", "feedback"): (9, 1.0),
         ("format", "resample"): (9, 0.0),
         ("format", "another run"): (1, 1.0),
     }
+    assert "after a failure of format, feedback is better than resample" in worth.sentences
+    assert "after a failure of format, another run is not told apart from feedback" in worth.sentences
 
 
 def test_a_guarantee_counts_each_task_once_and_needs_enough_of_them(subtests):
