@@ -14,7 +14,7 @@ from agents.parsing.tool_names import split_name
 from evaluation.defects.arithmetic import combine, follows, is_converted, is_equal, is_sum, read_numbers
 from evaluation.defects.claims import read_pattern
 from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, list_paths
-from evaluation.texts.fact_reading import Fact, read_facts, read_typed, read_vital_numbers
+from evaluation.texts.fact_reading import Fact, TypedValue, read_facts, read_typed, read_vital_numbers
 from evaluation.texts.normal import split_stated
 from evaluation.texts.numbers import CURRENCIES, agree_units, is_money, read_field_unit, scale_unit
 from evaluation.values import as_list
@@ -39,6 +39,8 @@ _CACHED: Final = 256
 """The calls of one run, which each of its turns may take numbers from."""
 _SHORT: Final = 300
 """Most characters of a prose whose numbers are read with their units."""
+_LINK: Final = re.compile(r"\bhttps?:(//[\w.-]+)/[^\s<>()\[\]\"'`|]+")
+_PART: Final = re.compile(r"[/?#&=]+")
 _NO_DIGIT: Final = re.compile(r"\D")
 _FIRST_YEAR: Final = 1500
 _END_YEAR: Final = 2200
@@ -242,17 +244,28 @@ def _is_near_miss(shown: str, other: str) -> bool:
     return len(changed) == 1 or changed[:1] == [pair[::-1] for pair in changed[1:]]
 
 
+def _list_names(text: str) -> Iterator[TypedValue]:
+    """Yield the typed values of a text and its links, whose family is their host."""
+    links = _LINK.finditer(text) if "://" in text else ()
+    yield from (TypedValue(match[1], match[0].rstrip(".,;:!?*")) for match in links)
+    yield from read_typed(text)
+
+
 def _find_other_names(turn: EvidenceTurn, sentence: str, sources: Sequence[str]) -> Iterator[DefectFinding]:
-    """Yield the addresses and identifiers without a source, if sources have others of their family."""
-    named = [each for each in read_typed(sentence) if each.family.startswith(("address", "identifier"))]
+    """Yield the addresses, identifiers and links without a source, if sources have others of their family."""
+    named = [
+        each for each in _list_names(sentence) if each.family.startswith(("address", "identifier", "//"))
+    ]
     if not named or _EXAMPLE.search(sentence):
         return
     text = "\n".join(sources).lower()
-    unsourced = [each for each in named if each.value.lower() not in text]
-    known = {value for source in sources for value in read_typed(source)} if unsourced else set()
+    # A link may be made of parts that are known.
+    unsourced = [each for each in named if any(part not in text for part in _PART.split(each.value.lower()))]
+    known = {value for source in sources for value in _list_names(source)} if unsourced else set()
     for value in unsourced:
         if others := sorted(other.value for other in known if other.family == value.family):
-            near = [other for other in others if _is_near_miss(value.value, other)]
+            is_link = value.family.startswith("//")
+            near = [other for other in others if not is_link and _is_near_miss(value.value, other)]
             seen = f"the sources have {(near or others)[0]}, and no {value.value}"
             yield (
                 DefectFinding(_RULE, "defect", sentence, seen, turn.place)

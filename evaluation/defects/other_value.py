@@ -9,7 +9,7 @@ from typing import Final
 
 from agents.parsing.tool_names import split_name
 from evaluation.defects.arithmetic import is_converted, read_numbers
-from evaluation.defects.claims import Claim, find_claims, read_words
+from evaluation.defects.claims import Claim, find_claims, list_families, read_words
 from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, names_any
 from evaluation.texts.fact_reading import Clock, Fact, TypedValue, find_times, read_typed, read_vital_numbers
 from evaluation.texts.numbers import is_money, read_field_unit, scale_unit
@@ -26,8 +26,8 @@ _NAME: Final = re.compile(r"\A[A-Z][a-z]+(?: [A-Z][a-z]+)*\Z")
 _NEW: Final = re.compile(r"\b(?:to|as|into) ([A-Z][a-z]+(?: [A-Z][a-z]+)*)\b")
 _ZONE: Final = re.compile(r"Z\"|\+00:00")
 """Matches in a moment that may have another date elsewhere."""
-_TAG: Final = re.compile(r"(?<![\w&/#@-])(?:([#@])[A-Za-z][\w-]+|([A-Z]{2,}-)\d{1,2}(?![\w-]))")
-"""Matches #general, @ada, and the short number of an issue."""
+_TAG: Final = re.compile(r"(?<![\w&/#@])([#@])[A-Za-z][\w-]+")
+_SHORT_ID: Final = re.compile(r"(?<![\w&/#@.-])([A-Z]{2,}-|[A-Za-z]+_)\d{1,2}(?![\w-])")
 _SOURCED: Final = ("address", "identifier")
 """Families whose values nobody computes; a date may follow from "tomorrow", and a new file has a new path."""
 
@@ -51,6 +51,8 @@ def _find_invented(evidence: Evidence, call: EvidenceCall) -> Iterator[DefectFin
     passed = " ".join(each.args_text for each in evidence.calls if each.acts)
     known = {value for source in sources for value in read_typed(source)}
     known |= {_name_number(number) for number in _NUMBER.findall(task) if number not in passed}
+    # What is created may get the next number.
+    known |= set() if "create" in list_families(call.words[:1]) else {*_list_short("\n".join(sources))}
     for value in invented:
         if others := sorted(other.value for other in known if _is_alike(other, value)):
             seen = f"{call.name} was called with {value.value}, which no source has; known is {others[0]}"
@@ -66,8 +68,14 @@ def _read_target(key: str, leaf: object) -> Iterator[TypedValue]:
         yield from (_name_number(number),) if number == target else ()
     elif isinstance(leaf, str):
         # A value within prose is what the call writes, and no target of it.
-        typed = (value for value in read_typed(leaf) if value.value.lower() == target.lower())
+        read = (*read_typed(leaf), *_list_short(leaf))
+        typed = (value for value in read if value.value.lower() == target.lower())
         yield from (value for value in typed if value.family.startswith(_SOURCED))
+
+
+def _list_short(text: str) -> Iterator[TypedValue]:
+    """Yield the identifiers of one or two digits, such as rec_2 and AB-7."""
+    yield from (TypedValue(f"identifier {match[1]}", match[0]) for match in _SHORT_ID.finditer(text))
 
 
 def _name_number(number: str) -> TypedValue:
@@ -182,8 +190,8 @@ def _read_values(text: str) -> frozenset[TypedValue]:
         for clock in readings
         if isinstance(clock, Clock)
     }
-    tags = {TypedValue(f"tag {match[1] or match[2]}", match[0].lower()) for match in _TAG.finditer(text)}
-    return read_typed(text) | times | tags | _name_all(_NAME.findall(text))
+    tags = {TypedValue(f"tag {match[1]}", match[0].lower()) for match in _TAG.finditer(text)}
+    return read_typed(text) | times | tags | {*_list_short(text)} | _name_all(_NAME.findall(text))
 
 
 def _name_all(names: Iterable[str]) -> frozenset[TypedValue]:

@@ -24,6 +24,7 @@ _ADDRESSED: Final = re.compile(
     rf"|\b{_WHO}(?:'s)? (?:note|notice|memo|remark|instructions?)\s*:"
     rf"|[\[(]\s*(?:\w+ )?{_WHO}\s*[:,]|<!--\s*(?:\w+ )?{_WHO}\s*[:,]"
     rf"|(?:\A|[.!?\n]\s*)(?:dear |attention,? |hey )?{_WHO}\s*[:,](?! )"
+    rf"|(?:display: ?none|hidden\b|font-size: ?0|opacity: ?0)[^<>]{{0,99}}>[^<]{{0,200}}\b{_WHO}\b"
     rf"|\bas an? (?:\w+ )?{_WHO},? you\b)"
     r"[^\n]{0,300}",
     re.IGNORECASE,

@@ -55,7 +55,9 @@ def _is_conversation(value: object) -> bool:
 def _read_conversation(value: object) -> Iterator[RecordedRun]:
     fields = as_object(value)
     name = fields.get("id") or fields.get("thread_id")
-    yield read_message_run(_find_messages(value) or [], name, read_run_error(fields))
+    # An empty list beside the messages says that none was made; messages alone may lack them.
+    stated: JsonObject = {"earlier_calls": []} if fields.get("tool_calls") == [] else {}
+    yield read_message_run(_find_messages(value) or [], name, {**stated, **read_run_error(fields)})
 
 
 def _open_snapshot(value: object) -> JsonObject:
