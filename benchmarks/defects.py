@@ -30,7 +30,7 @@ SOURCES = {
     "tau-bench retail": "tau-retail/tau-retail-even-tasks.json",
 }
 ANSWERS = Path(__file__).parents[1] / "tests" / "evaluation" / "defects" / "answers.jsonl"
-NO_CALLS = "defects.no_calls"
+ABSTENTIONS = {"defects.no_calls", "defects.no_results", "defects.no_language"}
 LEVELS = {"critical": "defect", "warning": "suspicion", "info": "note"}
 
 
@@ -62,7 +62,9 @@ def measure(
     held = (hold_own_audit(case)[0] for case in cases)
     for is_true, report in zip(truths, evaluate_many(held), strict=True):
         found = [
-            each for each in report.audit_findings if each["category"] == "defects" and each["id"] != NO_CALLS
+            each
+            for each in report.audit_findings
+            if each["category"] == "defects" and each["id"] not in ABSTENTIONS
         ]
         rules = {(each["id"].removeprefix("defects."), LEVELS[each["severity"]]) for each in found}
         yield is_true, report.status, rules

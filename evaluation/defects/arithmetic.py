@@ -9,20 +9,15 @@ from functools import lru_cache
 from itertools import product
 from typing import Final
 
-_NUMBER: Final = re.compile(
-    r"(\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?:\s?([kmbt]|thousand|million|billion|trillion)(?![^\W_]))?",
-    re.IGNORECASE,
-)
+from evaluation.defects.claims import read_pattern, read_words
+
+_NUMBER: Final = read_pattern("number")
 _COMMA: Final = re.compile(r"(?<![\d.,])(\d+),(\d{1,2})(?![\d,])")
 _SIZES: Final = {
     "": 0, "k": 3, "m": 6, "b": 9, "t": 12, "thousand": 3, "million": 6, "billion": 9, "trillion": 12,
 }  # fmt: skip
-_SIZES_IN_OTHERS: Final = (
-    "7", "12", "24", "60", "100", "1000", "365", "3600", "86400", "1.609344", "0.621371", "2.20462",
-    "0.453592", "2.54", "0.3937", "0.3048", "3.28084", "3.6",
-)  # fmt: skip
+_CONSTANTS: Final = tuple(map(Decimal, read_words("sizes_in_others")))
 """Sizes of units in others, and the base of a share."""
-_CONSTANTS: Final = tuple(map(Decimal, _SIZES_IN_OTHERS))
 _FAHRENHEIT: Final = Decimal("1.8")
 _CACHED: Final = 256
 """The texts of one run, which each of its turns may take numbers from."""

@@ -8,7 +8,6 @@ from typing import Final
 
 from agents.parsing.tool_names import ACTING_VERBS, guess_kind
 from evaluation.defects.claims import (
-    FAMILIES,
     HARD,
     Claim,
     find_claims,
@@ -28,12 +27,7 @@ _NAME: Final = re.compile(r"\b[A-Z][a-z][\w-]+")
 _LETTERS: Final = 4
 _FEW: Final = 3
 _POLITE: Final = read_pattern("polite")
-_TELL: Final = re.compile(
-    r"\b(?:(?:remind me|tell me|check|see|know|verify|confirm|find out|make sure)"
-    r" (?:if|whether|that|wh\w+|how)|(?:tell|show|give) (?:me|us)|describe|summari[sz]e)\b"
-    rf"[^.;!\n]*?(?=,? (?:and|then) (?:then )?(?:{'|'.join(ACTING_VERBS)})\b|[.;!\n]|\Z)",
-    re.IGNORECASE,
-)
+_TELL: Final = read_pattern("tell", ACTING_VERBS)
 """Matches the words of a request to be told something, which asks for no action."""
 _ASKING: Final = read_pattern("asking")
 _ALL_DONE: Final = read_pattern("all_done")
@@ -97,7 +91,7 @@ def _is_supported(claim: Claim, calls: Sequence[EvidenceCall], *, are_few: bool)
     is_free = not (are_few and things)
     return any(
         (
-            claim.families & (list_supported(call.families) if call.families else FAMILIES)
+            claim.families & list_supported(call.families)
             and (is_free or names_any(f"{call.name} {call.text}", things))
         )
         or mentions_family(call.text, claim.families - call.families)

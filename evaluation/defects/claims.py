@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -28,7 +28,6 @@ _HARD_VERBS: Final = frozenset(_WORDS["hard_verbs"])
 _MONEY: Final = frozenset({"refund", "pay"})
 _MONEY_WORDS: Final = re.compile(r"refund|payment|amount|charge|price|credit|balance|paid", re.IGNORECASE)
 _PAID_WORDS: Final = re.compile("refund|payment|paid", re.IGNORECASE)
-_IRREGULAR: Final = {"do": "done", "write": "wrote"}
 _GERMAN_END: Final = re.compile("(?:en|e)$")
 
 
@@ -37,11 +36,14 @@ def read_words(name: str) -> frozenset[str]:
     return frozenset(_WORDS[name])
 
 
-def read_pattern(name: str) -> re.Pattern[str]:
-    """Return a pattern of alternatives; one may be a list of a begin, alternatives, and an end."""
+def read_pattern(name: str, words: Iterable[str] = ()) -> re.Pattern[str]:
+    """Return a pattern of alternatives; one may be a list of a begin, alternatives, and an end.
+
+    ``words`` stand for WORDS in it.
+    """
     rows = (row if isinstance(row, list) else ["", [row], ""] for row in _WORDS["patterns"][name])
-    parts = (f"{begin}(?:{'|'.join(words)}){end}" for begin, words, end in rows)
-    return re.compile("|".join(parts), re.IGNORECASE)
+    parts = (f"{begin}(?:{'|'.join(inner)}){end}" for begin, inner, end in rows)
+    return re.compile("|".join(parts).replace("WORDS", "|".join(words)), re.IGNORECASE)
 
 
 def _index(kind: str) -> dict[str, str]:
@@ -56,11 +58,8 @@ _BY_GERMAN: Final = _index("german")
 """By stems of verbs and by participles."""
 _OPEN_VERBS: Final = read_words("open_verbs")
 """Verbs whose meaning is that of their object."""
-_PAST: Final = {
-    form: verb
-    for verb in (*_BY_VERB, *_OPEN_VERBS)
-    for form in (*list_past_forms(verb), _IRREGULAR.get(verb, ""))
-    if form
+_PAST: Final = {"done": "do", "wrote": "write"} | {
+    form: verb for verb in (*_BY_VERB, *_OPEN_VERBS) for form in list_past_forms(verb)
 }
 
 
@@ -83,8 +82,8 @@ def list_families(words: tuple[str, ...]) -> frozenset[str]:
 
 
 def list_supported(families: frozenset[str]) -> frozenset[str]:
-    """Return the families of claims that a call of these families can stand for."""
-    return frozenset(claim for name in families for claim in _FAMILIES[name]["supports"])
+    """Return the families of claims that a call of these families can stand for; of none, all."""
+    return frozenset(claim for name in families for claim in _FAMILIES[name]["supports"]) or FAMILIES
 
 
 def mentions_family(text: str, families: Collection[str], *, is_past: bool = False) -> bool:

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from agents.parsing.tool_names import split_name
 from evaluation.defects.arithmetic import combine, follows, is_converted, is_equal, is_sum, read_numbers
 from evaluation.defects.claims import read_pattern
-from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, list_paths
+from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, Level, list_paths
 from evaluation.texts.fact_reading import Fact, TypedValue, read_facts, read_typed, read_vital_numbers
 from evaluation.texts.normal import split_stated
 from evaluation.texts.numbers import CURRENCIES, agree_units, is_money, read_field_unit, scale_unit
@@ -267,11 +267,8 @@ def _find_other_names(turn: EvidenceTurn, sentence: str, sources: Sequence[str])
             is_link = value.family.startswith("//")
             near = [other for other in others if not is_link and _is_near_miss(value.value, other)]
             seen = f"the sources have {(near or others)[0]}, and no {value.value}"
-            yield (
-                DefectFinding(_RULE, "defect", sentence, seen, turn.place)
-                if near
-                else DefectFinding("unsourced_name", "suspicion", sentence, seen, turn.place)
-            )
+            level: Level = "defect" if near else "suspicion"
+            yield DefectFinding(_RULE if near else "unsourced_name", level, sentence, seen, turn.place)
 
 
 def _find_other_field(

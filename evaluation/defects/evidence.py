@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import NoneType
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, Literal, cast, get_args
 
 from agents.parsing.outcomes import read_outcome, states_error
 from agents.parsing.tool_names import ToolKind, guess_kind, split_name
@@ -58,16 +58,9 @@ _PLAIN_COMMAND: Final = read_pattern("plain_command")
 _SQL: Final = read_pattern("sql")
 _QUOTED: Final = re.compile("'[^']*'|\"[^\"]*\"")
 _WRITING_METHODS: Final = frozenset({"post", "put", "patch", "delete"})
-_FAILED: Final = re.compile(
-    r"\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|\b(?:failed|failures|errors)\"?[=:] ?[1-9]"
-    r"|\bFAILED\b",
-)
+_FAILED: Final = read_pattern("failed")
 Program = Literal["tests", "linter", "build"]
-_PROGRAM_KINDS: Final[Mapping[Program, re.Pattern[str]]] = {
-    "tests": re.compile(r"pytest|unittest|jest|\btests?\b|\bci\b|\btox\b|vitest|\bspecs?\b", re.IGNORECASE),
-    "linter": re.compile(r"\b(?:lint\w*|ruff|mypy|flake8|pylint|eslint|tsc|clippy)\b", re.IGNORECASE),
-    "build": re.compile(r"\b(?:build|make|compile|gcc|webpack|mvn|gradle)\b", re.IGNORECASE),
-}
+_PROGRAM_KINDS: Final = {kind: read_pattern(kind) for kind in get_args(Program)}
 _NAME_IN_COMMAND: Final = re.compile("[a-z]+")
 _ONLY_OK: Final = read_pattern("only_ok")
 _EXITS: Final = ("exit_code", "exitcode", "returncode", "exit_status")

@@ -3,44 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
-from evaluation.defects.claims import (
-    FAMILIES,
-    Claim,
-    find_claims,
-    list_supported,
-    read_pattern,
-    split_sentences,
-)
-from evaluation.defects.evidence import (
-    DefectFinding,
-    Evidence,
-    EvidenceCall,
-    EvidenceTurn,
-    Program,
-    names_any,
-    names_value,
-)
+from evaluation.defects.claims import Claim, find_claims, list_supported, read_pattern, split_sentences
+from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, names_value
 from evaluation.patterns import matches_pattern
 from evaluation.sensitive.scanner import quote_text
 
-_ADMISSION: Final = (
-    r"(?i)\b(?:not|cannot|unable|fail\w*|errors?|refus\w*|declin\w*|reject\w*|denied|unfortunately|sorry"
-    r"|issue with|problem with|nicht|leider|fehler\w*|abgelehnt|verweigert)\b|n't\b"
-)
+_ADMISSION: Final = f"(?i){read_pattern('admission').pattern}"
 _NO_ERROR: Final = read_pattern("no_error")
 _ASIDE: Final = re.compile(r"\b(?:hesitate|if you|let me know)\b", re.IGNORECASE)
 """Matches in a sentence that says nothing about what was done."""
-_SUCCEED: Final = r"\b[^.;!?]{0,40}?\b(?:pass(?:es|ed|ing)?|green|clean|succeed(?:s|ed)?|successful(?:ly)?)\b"
-_PASSED: Final = ("pass", "green", "clean", "succe")
-_PROGRAMS_PASS: Final[Mapping[Program, re.Pattern[str]]] = {
-    "tests": re.compile(rf"\b(?:tests?|suite|ci|specs?){_SUCCEED}|\ball (?:green|passing)\b", re.IGNORECASE),
-    "linter": re.compile(rf"\b(?:lint\w*|type[ -]?check\w*|ruff|mypy|eslint){_SUCCEED}", re.IGNORECASE),
-    "build": re.compile(rf"\b(?:build|project|compil\w+|built){_SUCCEED}", re.IGNORECASE),
-}
+_PASSED: Final = read_pattern("passed")
+_PROGRAMS_PASS: Final = {kind: read_pattern(f"{kind}_pass") for kind in ("tests", "linter", "build")}
 _PARTS: Final = re.compile(r"[:;(\n]|\. ")
 _CACHED: Final = 256
 """The texts of one run, which several rules read."""
@@ -103,7 +80,7 @@ def _is_about(claim: Claim, call: EvidenceCall) -> bool:
         return True
     named = {*call.words, *(str(leaf).lower() for _, leaf in call.leaves)}
     is_near = any(len(word) >= _SHORTEST and word in claim.sentence.lower() for word in named)
-    return is_near and bool(claim.families & list_supported(call.families or FAMILIES))
+    return is_near and bool(claim.families & list_supported(call.families))
 
 
 def _repairs(other: EvidenceCall, call: EvidenceCall, claim: Claim) -> bool:
@@ -145,7 +122,7 @@ def _is_other_target(other: EvidenceCall, call: EvidenceCall, sentence: str) -> 
 
 
 def _find_failed_programs(turn: EvidenceTurn, calls: Sequence[EvidenceCall]) -> Iterator[DefectFinding]:
-    is_passed = names_any(turn.text, _PASSED) and any(call.has_failed for call in calls)
+    is_passed = _PASSED.search(turn.text) and any(call.has_failed for call in calls)
     for kind, pattern in _PROGRAMS_PASS.items() if is_passed else ():
         last = next((call for call in reversed(calls) if kind in call.programs), None)
         said = pattern.search(turn.text) if last and last.has_failed else None

@@ -84,22 +84,20 @@ def _find_unchanged(
         listed = [str(leaf) for _, leaf in read.answered] if isinstance(read.value, list) else []
         shown = [leaf for leaf in listed if leaf in targets and not leaf.isdigit()]
         if targets and isinstance(read.value, dict) and not _GONE.search(read.answer):
-            shown = [str(leaf) for name, leaf in read.answered if _is_own_id(name) and str(leaf) in targets]
+            shown = [
+                str(leaf)
+                for name, leaf in read.answered
+                if name.lower().endswith(_IDS) and str(leaf) in targets
+            ]
         if shown := [*shown, *_list_states(read, open_states)]:
             seen = f"{read.name} shows {quote_text(shown[0])} after {call.name}"
             yield DefectFinding("not_there", "defect", answer.text, seen, answer.place, read.place)
 
 
-def _is_own_id(name: str) -> bool:
-    return name.lower().endswith(("id", "key", "name", "path"))
-
-
+_IDS: Final = ("id", "key", "name", "path")
 _GONE: Final = read_pattern("gone")
 """Matches in what is shown of a thing that was deleted."""
-_UNCHANGED: Final[Mapping[str, Collection[str]]] = {
-    "resolve": ("open", "new", "unresolved", "in_progress"),
-    "cancel": ("active", "confirmed", "booked", "scheduled"),
-}
+_UNCHANGED: Final = {"resolve": read_words("not_resolved"), "cancel": read_words("not_cancelled")}
 """The states of a thing to which nothing was done."""
 
 

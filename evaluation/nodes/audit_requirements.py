@@ -14,7 +14,7 @@ from evaluation.checks.check_model import CheckContext
 from evaluation.contract.contract import AUDIT_METRICS, AuditRule, AuditRules, ContentRule, Reaction
 from evaluation.contract.requirements import evaluate_requirement, expand_rule
 from evaluation.defects.evidence import DefectFinding, Level, build_evidence
-from evaluation.defects.rules import find_defects
+from evaluation.defects.rules import find_defects, list_abstentions
 from evaluation.findings import Finding, FindingKind, Unscored, compare_with_bound
 from evaluation.measures.action_differences import find_misspelt
 from evaluation.nodes.score_response_quality import build_context
@@ -123,9 +123,8 @@ def _find_defects(state: PreparedState, audit: AuditRules) -> Iterator[Finding]:
     for each in find_defects(evidence):
         yield _report_defect(each, is_strict=is_strict)
     is_demanded = any(each.field == "audit.defects" for each in state["demands"].requirements)
-    if is_demanded and not evidence.has_calls:
-        reason = "The run does not record its calls, so no claim was compared with them"
-        yield _find("defects.no_calls", "defects", "defect", "info", reason)
+    for name, reason in list_abstentions(evidence) if is_demanded else ():
+        yield _find(f"defects.{name}", "defects", "defect", "info", reason)
 
 
 def _report_defect(found: DefectFinding, *, is_strict: bool) -> Finding:

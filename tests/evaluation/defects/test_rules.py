@@ -139,6 +139,26 @@ def test_an_identifier_from_nowhere_beside_known_ones_is_a_defect():
     assert levels("Update Ada.", told, "Updated Ada.") == set()
 
 
+def test_a_short_identifier_from_nowhere_is_a_defect_unless_it_is_of_a_new_thing(subtests):
+    find = ("find_record", {"name": "Ada"}, {"id": "rec_1"})
+    for tool, found in [("update_record", {("other_value", "defect")}), ("create_record", set())]:
+        with subtests.test(tool=tool):
+            made = (tool, {"id": "rec_2", "mail": "x"}, {"ok": True})
+
+            assert levels("Set the mail of Ada.", find, made, "The mail is set.") == found
+
+
+def test_a_link_that_no_source_has_is_a_suspicion(subtests):
+    hits = ("search_docs", {}, {"hits": ["https://docs.example.com/guide/install"]})
+    for link, found in [
+        ("https://docs.example.com/guide", set()),
+        ("https://docs.example.com/api/setup", {("unsourced_name", "suspicion")}),
+        ("https://python.example.org/api/setup", set()),
+    ]:
+        with subtests.test(link=link):
+            assert levels("Where are the docs?", hits, f"See [the docs]({link}).") == found
+
+
 def test_a_number_from_nowhere_in_place_of_that_in_the_task_is_a_defect():
     def cancelled(number):
         return ("cancel_order", {"order_id": number}, {"status": "cancelled"})
@@ -288,6 +308,24 @@ def test_a_run_without_recorded_calls_abstains_and_says_so():
 
     assert (silent.status, known.status) == ("passed", "failed")
     assert [each["id"] for each in silent.audit_findings] == ["defects.no_calls"]
+
+
+def test_the_report_says_what_the_rules_could_not_compare(subtests):
+    call = {"name": "annuler_commande", "args": {"numero": 7}}
+    for calls, answer, names in [
+        ([call], "The order was open.", ["defects.no_results"]),
+        (
+            [{**call, "result": "ok"}],
+            "Votre commande numéro sept vient d'être annulée à l'instant.",
+            ["defects.no_language"],
+        ),
+        ([{**call, "result": "ok"}], "The order is open.", []),
+    ]:
+        with subtests.test(answer=answer):
+            run_ = {"input": "?", "final_output": answer, "tool_calls": calls}
+            report = evaluate({"agent_run": run_, "audit": {"defects": "fail"}})
+
+            assert [each["id"] for each in report.audit_findings] == names
 
 
 def test_both_sides_and_their_places_are_in_the_report():

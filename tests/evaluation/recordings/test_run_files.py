@@ -86,6 +86,20 @@ def test_messages_in_lines_are_one_conversation(tmp_path):
     assert len(run.case["agent_run"]["messages"]) == len(OPENAI)
 
 
+def test_an_empty_list_of_calls_beside_messages_says_that_none_was_made(subtests, tmp_path):
+    messages = [
+        {"role": "user", "content": "Cancel it."},
+        {"role": "assistant", "content": "I cancelled it."},
+    ]
+    for fields, status in [({}, "passed"), ({"tool_calls": []}, "failed")]:
+        with subtests.test(fields=fields):
+            path = tmp_path / f"{status}.json"
+            path.write_text(json.dumps({"messages": messages, **fields}))
+            [run] = read_runs(path)
+
+            assert evaluate({**run.case, "audit": {"defects": "fail"}}).status == status
+
+
 def test_what_cannot_be_read_is_told_with_its_place_and_the_others_are_read(tmp_path):
     file = tmp_path / "runs.jsonl"
     good = json.dumps({"messages": OPENAI})
