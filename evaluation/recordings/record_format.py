@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -15,7 +16,7 @@ from evaluation.errors import ContractError
 from evaluation.importers.imported_message import UnknownFormatError, as_parts, read_run_error
 from evaluation.recordings.record_steps import STEPS
 from evaluation.recordings.record_template import Template, When, fill, find, find_list, fulfils
-from evaluation.recordings.recorded_run import RecordedRun, RunFormat, read_message_run
+from evaluation.recordings.recorded_run import RecordedRun, RunFormat, read_message_run, read_tokens
 from evaluation.sensitive.scanner import shorten
 from evaluation.values import JsonObject, as_list, as_object, is_deep
 
@@ -54,6 +55,8 @@ class RecordFormat:
         agent: The path of the name of a nested agent, whose records are a run of their own.
         reply: The path of the id of a reply whose parts are in several records.
         prepare: The name of a step that makes records which the kinds read.
+        nested: The path of the list of values whose runs are those of nested agents.
+        times: The path of the time of a record, if the time of a run is that between the first and the last.
     """
 
     name: str
@@ -68,6 +71,8 @@ class RecordFormat:
     agent: str = ""
     reply: str = ""
     prepare: str = ""
+    nested: str = ""
+    times: str = ""
 
     @classmethod
     def load(cls, name: str) -> RunFormat:
@@ -100,6 +105,10 @@ class RecordFormat:
             raise ContractError(f"the version {shorten(str(version))} is not known; give {words}")
         for run in find_list(value, self.runs) if self.runs else [value]:
             yield from self._read_agents(run)
+        if self.nested and is_deep(value, _LEVELS):
+            raise UnknownFormatError(f"it is nested in more than {_LEVELS} levels; flatten it")
+        for child in find_list(value, self.nested) if self.nested else ():
+            yield from self.read(child)
 
     def _read_agents(self, run: object) -> Iterator[RecordedRun]:
         if not isinstance(run, dict | list):
@@ -120,16 +129,21 @@ class RecordFormat:
         read = [*map(self._read_record, records)]
         fields = {**as_object(fill(self.fields, whole))}
         name = "/".join(filter(None, (str(fields.pop("case_id", "")), agent)))
-        errors: dict[str, object] = {"error": None}
-        for each in read:
-            # An error from which the agent went on did not end the run.
-            errors |= {"error": None} if each.messages else {}
-            errors |= as_object(fill(each.kind.fields, each.record))
-        empty = {} if records else {"error": f"{self.records} has no records"}
-        ended = {**empty, **read_run_error(fields), **self._read_end(whole)}
+        # What is measured for the whole run is not that of an agent that another one called.
+        measured = {"model": fields.get("model")} if agent else {**fields, **read_tokens(fields)}
+        told = {**measured, **self._read_events(read), **self._read_end(whole, measured, records)}
         skipped = Counter(each.kind.aside for each in read if each.kind.aside)
         warnings = [*(f"{text} ({count})" for text, count in skipped.items()), *_count_losses(read)]
-        return read_message_run(self._join(read), name, {**fields, **errors, **ended}, warnings)
+        return read_message_run(self._join(read), name, {**told, **self._read_latency(records)}, warnings)
+
+    def _read_events(self, read: Iterable[_Read]) -> JsonObject:
+        """Returns the fields of the run that its records tell."""
+        told: dict[str, object] = {"error": None}
+        for each in read:
+            # An error from which the agent went on did not end the run.
+            told |= {"error": None} if each.messages else {}
+            told |= as_object(fill(each.kind.fields, each.record))
+        return told
 
     def _read_record(self, record: object) -> _Read:
         fields = as_object(record)
@@ -138,12 +152,25 @@ class RecordFormat:
             return _Read(fields, Kind({}, aside=f"{_describe(record)} are not read"))
         return _Read(fields, kind, [*map(as_object, as_parts(fill(kind.messages, fields)))])
 
-    def _read_end(self, run: JsonObject) -> JsonObject:
+    def _read_end(self, whole: JsonObject, fields: JsonObject, records: Sequence[object]) -> JsonObject:
+        """Returns the error of the run, if one is told or it has no orderly end."""
         path, orderly = self.end
-        reason = find(run, path) if path else None
-        if not reason or re.fullmatch(orderly, str(reason), re.IGNORECASE):
+        reason = find(whole, path) if path else None
+        if reason and not re.fullmatch(orderly, str(reason), re.IGNORECASE):
+            return {"error": f"{path} is {shorten(str(reason))}"}
+        return read_run_error(fields) if records else {"error": f"{self.records} has no records"}
+
+    def _read_latency(self, records: Sequence[object]) -> JsonObject:
+        times = [time for each in records if self.times and (time := find(each, self.times)) is not None]
+        if len(times) < 2:  # noqa: PLR2004 - a time lies between two
             return {}
-        return {"error": f"{path} is {shorten(str(reason))}"}
+        try:
+            first, last = (
+                datetime.fromisoformat(str(each)).astimezone(UTC) for each in (times[0], times[-1])
+            )
+        except ValueError:
+            raise UnknownFormatError(f"it has a {self.times} that is no ISO 8601 date") from None
+        return {"latency_ms": 1000 * max(0.0, (last - first).total_seconds())}
 
     def _join(self, read: Iterable[_Read]) -> list[JsonObject]:
         """Returns all messages; the parts of one reply are one message in the place of the first."""

@@ -70,6 +70,34 @@ def mark_branches(_run: JsonObject, records: list[object]) -> list[object]:
     return [each if id_ in chosen or not parent else {"left": each} for each, (id_, parent) in pairs]
 
 
+def mark_steps(run: JsonObject, records: list[object]) -> list[object]:
+    """Names the subagent of each step of ATIF, and puts the last message of a subagent where its result is.
+
+    A step that was copied from an earlier trajectory made no calls in this one.
+    """
+    children = as_list(run.get("subagent_trajectories"))
+    ends = {str(find(each, "trajectory_id")): find(each, "steps.-1.message") for each in children}
+    return [_mark_step(as_object(each), ends) if isinstance(each, dict) else each for each in records]
+
+
+def _mark_step(step: JsonObject, ends: JsonObject) -> JsonObject:
+    agent = find(step, "extra.agent_id") if find(step, "extra.is_sidechain") is True else None
+    marked = {**step, "nested_agent": agent}
+    if step.get("is_copied_context") is True:
+        marked = {name: value for name, value in marked.items() if name not in ("tool_calls", "timestamp")}
+    results = find(step, "observation.results")
+    if not isinstance(results, list):
+        return marked
+    filled = [_fill_result(each, ends) for each in results]
+    return {**marked, "observation": {"results": filled}}
+
+
+def _fill_result(result: object, ends: JsonObject) -> object:
+    end = ends.get(str(find(result, "subagent_trajectory_ref.0.trajectory_id")))
+    is_open = end is not None and find(result, "content") is None
+    return {**as_object(result), "content": end} if is_open else result
+
+
 def attach(run: JsonObject, records: list[object]) -> list[object]:
     """Puts the texts in their places that Inspect has elsewhere, because they are long or repeated."""
     attachments = as_object(run.get("attachments"))
@@ -89,6 +117,7 @@ def _attach(value: object, attachments: JsonObject) -> object:
 
 
 STEPS: Final[Mapping[str, Callable[[JsonObject, list[object]], list[object]]]] = {
-    step.__name__: step for step in (mark_commands, add_question, replace_earlier, mark_branches, attach)
+    step.__name__: step
+    for step in (mark_commands, add_question, mark_steps, replace_earlier, mark_branches, attach)
 }
 """The steps by the name that a format gives as ``prepare``."""

@@ -12,7 +12,6 @@ from evaluation.contract.intake import UnreadableCase
 from evaluation.contract.run import run_from_state
 from evaluation.errors import ContractError
 from evaluation.recordings.formats import (
-    atif,
     conversations,
     inspect_zip,
     model_exchange,
@@ -35,7 +34,7 @@ def _read_state(value: JsonObject) -> Iterator[RecordedRun]:
 _RECORDS: Final = tuple(map(RecordFormat.load, (
     "inspect", "tau2", "toolbench", "claude_code", "codex", "codex_exec", "gemini_cli", "pi", "who_and_when",
     "swe_agent", "mini_swe_agent", "openhands", "autogen", "agents_sdk", "pydantic_ai", "adk_session",
-    "adk_evalset", "adk_test",
+    "adk_evalset", "adk_test", "atif",
 )))  # fmt: skip
 """The formats whose files list records: the lines of a session are one value, too."""
 _FORMATS: Final[Sequence[RunFormat]] = (
@@ -47,7 +46,6 @@ _FORMATS: Final[Sequence[RunFormat]] = (
         _read_state,
         (frozenset({"plan", "results", "status"}), frozenset({"thread_id", "state"})),
     ),
-    atif.ATIF,
     otel_spans.SPANS,
     conversations.TAU_BENCH,
     model_exchange.EXCHANGE,

@@ -119,4 +119,4 @@ def test_calls_that_cannot_be_read_are_refused(subtests, tmp_path):
             value["steps"][1]["tool_calls"] = calls
 
             problem = read(value, tmp_path).problem
-            assert "tool_calls" in problem or "function_name" in problem
+            assert "tool_calls" in problem or "tool call without a name" in problem

@@ -112,7 +112,7 @@ def test_what_cannot_be_read_is_told_with_its_place_and_the_others_are_read(tmp_
     assert [isinstance(run, UnreadableCase) for run in runs] == [False, True, True, True, False]
     assert [run.where for run in runs[1:4]] == ["runs.jsonl:2", "runs.jsonl:3", "runs.jsonl:4"]
     assert "no known format has these fields: foo; known are: case with agent_run" in runs[2].problem
-    assert "ATIF-v2.0 is not known; give ATIF-v1.0 to ATIF-v1.8" in runs[3].problem
+    assert "ATIF-v2.0 is not known; give ATIF-v1.0 or ATIF-v1.1" in runs[3].problem
     assert runs[4].case["case_id"] == "runs.jsonl:6"
 
 
