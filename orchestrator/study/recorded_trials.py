@@ -208,10 +208,11 @@ def read_state(value: object, source: JsonObject | None = None, truth: str | Non
     except ValidationError as error:
         place = ".".join(map(str, error.errors()[0]["loc"]))
         raise ConfigurationError(f"the {place} of a stored run cannot be read; leave the run out") from None
-    steps, failure = read_steps(state), state["failure"]
-    kind = None if failure is None else failure["kind"]
+    steps = read_steps(state)
     records = [record for step in steps for record in step]
     is_accepted = all(step[-1]["status"] == _ACCEPTED for step in steps)
+    failure = state["failure"]
+    kind = None if failure is None else failure["kind"]
     has_verdict = kind in _VERDICTS and state["status"] in ENDED and not (is_accepted and failure)
     if not has_verdict or any(each["replan"] for each in records):
         problem = f"was planned anew, or ended without a verdict ({kind or state['status']})"

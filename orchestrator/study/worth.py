@@ -176,11 +176,6 @@ def estimate_worth(
     for trial in trials:
         tasks[trial.task].append(trial)
     basis = _find_basis([each for group in tasks.values() for each in group], judge)
-    if at_most_wrong is not None and not (0.0 < at_most_wrong < 1.0 and basis == _LABELS):
-        raise ConfigurationError(
-            f"the share of wrong acceptances is {at_most_wrong!r}, and right and wrong rest on {basis}; "
-            f"give a share between 0 and 1, and {_LABELS}"
-        )
     rates: Sequence[Rates | None] = [None] if judge is None else _list_rates(judge)
     study = Study(dict(tasks), terms or Terms(), rates)
     points = [_measure(study, k) for k in range(1, study.most + 1)]
@@ -193,11 +188,18 @@ def estimate_worth(
         points=points,
         follow_ups=study.list_follow_ups() if study.in_sequence else (),
         recommendation=_recommend(study, points),
-        guarantee=None
-        if at_most_wrong is None
-        else find_guarantee([*tasks.values()], at_most_wrong, in_sequence=study.in_sequence),
+        guarantee=None if at_most_wrong is None else _guarantee(study, basis, at_most_wrong),
         rules=_list_rules(study),
     )
+
+
+def _guarantee(study: Study, basis: str, at_most: float) -> Guarantee:
+    if not 0.0 < at_most < 1.0 or basis != _LABELS:
+        raise ConfigurationError(
+            f"the share of wrong acceptances is {at_most!r}, and right and wrong rest on {basis}; "
+            f"give a share between 0 and 1, and {_LABELS}"
+        )
+    return find_guarantee([*study.tasks.values()], at_most, in_sequence=study.in_sequence)
 
 
 _LABELS: Final = "labels"
