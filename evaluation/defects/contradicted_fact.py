@@ -32,7 +32,6 @@ _SMALL: Final = 12
 _MANY: Final = 120
 _LONG: Final = 4
 """Digits of a number that hardly has its like by chance."""
-_LONGEST: Final = 300_000
 _MANY_NAMES: Final = 2048
 """The names of fields, which the records of an answer repeat."""
 _CACHED: Final = 256
@@ -82,9 +81,8 @@ class _Known:
 
     @cached_property
     def numbers(self) -> frozenset[Decimal]:
-        """The numbers in the texts; none of very long ones."""
-        texts = self.texts if sum(map(len, self.texts)) <= _LONGEST else ()
-        return frozenset[Decimal]().union(*map(read_numbers, texts))
+        """The numbers in the texts."""
+        return frozenset[Decimal]().union(*map(read_numbers, self.texts))
 
 
 def find_contradicted_facts(evidence: Evidence) -> Iterator[DefectFinding]:
