@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import chain
 from typing import Final
 
@@ -118,6 +119,7 @@ def _find_addresses(data: bytes) -> Iterator[Span]:
             yield Span(start, end, "mac_address", "personal")
 
 
+@lru_cache(1024)  # the addresses of a log recur, in several texts of a run
 def _is_public(address: str) -> bool:
     """Return whether an address can belong to a person's line: no example, no local network."""
     try:
