@@ -14,7 +14,7 @@ from orchestrator import events
 from orchestrator.errors import require_extra
 from orchestrator.state.graph_state import ACCEPTED
 from orchestrator.state.records import Attempt, VerdictRecord
-from orchestrator.telemetry.verdict_tracer import CONTENT, NAME, PREFIX, add_results
+from orchestrator.telemetry.verdict_tracer import CONTENT, NAME, PREFIX, add_results, build_provider
 
 with require_extra("otel"):
     from opentelemetry import context, trace
@@ -90,14 +90,9 @@ class RunTracer:
         span = spans.attempts.pop(place, None) or self._start_attempt(spans, thread_id, place)
         is_accepted = record["status"] in ACCEPTED
         is_answered = record["supervision"] is not None and record["supervision"]["answer"] is not None
-        stated = {
-            "name": "monitor",
-            "label": record["status"],
-            "passed": verdict["success"],
-            "basis": "approved" if is_answered else record.get("basis"),
-            "explanation": verdict["feedback"],
-        }
-        add_results(span, stated, record["report"] or {})
+        basis = "approved" if is_answered else record.get("basis")
+        stated = {"name": "monitor", "label": record["status"], "passed": verdict["success"], "basis": basis}
+        add_results(span, {**stated, "explanation": verdict["feedback"]}, record["report"] or {})
         _end_span(
             span,
             record["status"],
@@ -130,14 +125,9 @@ def export_traces() -> RunTracer:
 
     The texts of the calls are sent only if the variable ``TRACELOOP_TRACE_CONTENT`` is "true".
     """
-    # Here, because they take half a second to import.
-    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415
-    from opentelemetry.instrumentation.langchain import LangchainInstrumentor  # noqa: PLC0415
-    from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
+    from opentelemetry.instrumentation.langchain import LangchainInstrumentor  # noqa: PLC0415 - slow
 
     os.environ.setdefault(CONTENT, "false")
-    provider = TracerProvider()
-    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    provider = build_provider()
     LangchainInstrumentor().instrument(tracer_provider=provider)
     return RunTracer(tracer_provider=provider)

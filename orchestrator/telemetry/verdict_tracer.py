@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Mapping
 from importlib.metadata import version
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from evaluation.cases.case_result import CaseResult
 from evaluation.values import JsonObject, as_list, as_object
@@ -17,6 +17,9 @@ from orchestrator.errors import require_extra
 
 with require_extra("otel"):
     from opentelemetry import context, trace
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
 
 NAME: Final = "plan-execute-monitor"
 PREFIX: Final = "plan_execute_monitor"
@@ -79,22 +82,15 @@ class VerdictTracer:
 
     def record(self, result: CaseResult) -> None:
         """Makes the span of a result."""
-        attributes: dict[str, str | int] = {
-            f"{PREFIX}.case": result.name,
-            f"{PREFIX}.attempt": result.trial + 1,
-            f"{PREFIX}.status": result.status,
-            f"{PREFIX}.basis": result.basis,
-        }
-        span = self._tracer.start_span("evaluate", _find_parent(result.operation), attributes=attributes)
-        verdict = {
-            "name": "evaluation",
-            "label": result.status,
-            # Nothing is known of an accepted answer that nothing verifies.
-            "passed": None if result.accepted and not result.verified else result.accepted,
-            "basis": result.basis,
-            "explanation": next(iter(result.reasons), None),
-        }
-        add_results(span, verdict, result.report, result.operation.get("response_id", ""))
+        span = self._tracer.start_span("evaluate", _find_parent(result.operation))
+        named = {"case": result.name, "status": result.status, "basis": result.basis}
+        span.set_attributes({f"{PREFIX}.{name}": value for name, value in named.items()})
+        span.set_attribute(f"{PREFIX}.attempt", result.trial + 1)
+        # Nothing is known of an accepted answer that nothing verifies.
+        passed = None if result.accepted and not result.verified else result.accepted
+        verdict = {"name": "evaluation", "label": result.status, "passed": passed, "basis": result.basis}
+        reason = {"explanation": next(iter(result.reasons), None)}
+        add_results(span, verdict | reason, result.report, result.operation.get("response_id", ""))
         span.end()
 
 
@@ -107,8 +103,8 @@ def _find_parent(operation: Mapping[str, str]) -> context.Context | None:
     return trace.set_span_in_context(trace.NonRecordingSpan(place)) if place.is_valid else None
 
 
-def export_verdicts() -> VerdictTracer:
-    """Returns a tracer whose spans go by OTLP to the endpoint that the environment names."""
+def build_provider() -> TracerProvider:
+    """Builds a provider whose spans go by OTLP to the endpoint that the environment names."""
     # Here, because they take half a second to import.
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415
     from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
@@ -116,4 +112,9 @@ def export_verdicts() -> VerdictTracer:
 
     provider = TracerProvider()
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
-    return VerdictTracer(tracer_provider=provider)
+    return provider
+
+
+def export_verdicts() -> VerdictTracer:
+    """Returns a tracer whose spans go by OTLP to the endpoint that the environment names."""
+    return VerdictTracer(tracer_provider=build_provider())
