@@ -90,7 +90,7 @@ class VerdictTracer:
         passed = None if result.accepted and not result.verified else result.accepted
         verdict = {"name": "evaluation", "label": result.status, "passed": passed, "basis": result.basis}
         reason = {"explanation": next(iter(result.reasons), None)}
-        add_results(span, verdict | reason, result.report, result.operation.get("response_id", ""))
+        add_results(span, {**verdict, **reason}, result.report, result.operation.get("response_id", ""))
         span.end()
 
 
