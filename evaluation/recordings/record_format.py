@@ -56,6 +56,7 @@ class RecordFormat:
         reply: The path of the id of a reply whose parts are in several records.
         prepare: The name of a step that makes records which the kinds read.
         nested: The path of the list of values whose runs are those of nested agents.
+        repeats: Fields of a record that are left out, because its other fields say the same in another form.
         times: The path of the time of a record, if the time of a run is that between the first and the last.
     """
 
@@ -72,6 +73,7 @@ class RecordFormat:
     reply: str = ""
     prepare: str = ""
     nested: str = ""
+    repeats: Sequence[str] = ()
     times: str = ""
 
     @classmethod
@@ -146,7 +148,7 @@ class RecordFormat:
         return told
 
     def _read_record(self, record: object) -> _Read:
-        fields = as_object(record)
+        fields = {name: value for name, value in as_object(record).items() if name not in self.repeats}
         kind = next((each for each in self.kinds if fields and fulfils(fields, each.when)), None)
         if kind is None:
             return _Read(fields, Kind({}, aside=f"{_describe(record)} are not read"))
@@ -227,16 +229,8 @@ def _count_losses(read: Sequence[_Read]) -> Iterator[str]:
 
 _ERROR: Final = ("results with an error", "")
 _TEXTS: Final = (
-    "content",
-    "text",
-    "thought",
-    "thinking",
-    "output",
-    "result",
-    "refusal",
-    "query",
-    "reference",
-)
+    "content", "text", "thought", "thinking", "output", "result", "refusal", "query", "reference",
+)  # fmt: skip
 _FACTS: Final = {
     **dict.fromkeys(("toolcallid", "tooluseid", "callid"), "ids of calls"),
     **dict.fromkeys(_TEXTS, "texts"),

@@ -42,7 +42,8 @@ def _read_commands(fields: JsonObject) -> JsonObject:
         return {"content": fields.get("thought") or text, "tool_calls": [call]}
     names = (("submit" if _SUBMIT.search(each) else "bash", each) for each in _BLOCK.findall(text))
     calls = [{"name": name, "args": {"command": command}} for name, command in names]
-    return {"content": _BLOCK.sub("", text).strip(), "tool_calls": calls} if calls else {}
+    # The agent has to write one block; a text with more is answered with a complaint.
+    return {"content": _BLOCK.sub("", text).strip(), "tool_calls": calls} if len(calls) == 1 else {}
 
 
 def add_question(run: JsonObject, records: list[object]) -> list[object]:

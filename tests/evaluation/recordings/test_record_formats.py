@@ -164,6 +164,12 @@ def test_a_simulation_without_messages_is_a_failed_run(tmp_path):
     assert evaluate(second.case).status == "failed"
 
 
+def test_a_result_that_is_written_a_second_time_in_another_form_is_no_loss():
+    [run] = read_runs(PEERS / "claude-code/structured-result.jsonl")
+
+    assert not run.warnings
+
+
 def test_parts_of_one_reply_count_once(tmp_path):
     [run] = read_runs(PEERS / "claude-code/parallel-calls.jsonl")
 
