@@ -39,6 +39,9 @@ _CACHED: Final = 256
 _SHORT: Final = 300
 """Most characters of a prose whose numbers are read with their units."""
 _LINK: Final = re.compile(r"\bhttps?:(//[\w.-]+)/[^\s<>()\[\]\"'`|]+")
+_DATE: Final = "date with a year"
+_SAYS: Final = re.compile(r"\b(?:says|shows|states|reads|according to)\b", re.IGNORECASE)
+"""Matches in a sentence that names its source, and so computes no date."""
 _PART: Final = re.compile(r"[/?#&=]+")
 _NO_DIGIT: Final = re.compile(r"\D")
 _FIRST_YEAR: Final = 1500
@@ -251,9 +254,8 @@ def _list_names(text: str) -> Iterator[TypedValue]:
 
 def _find_other_names(turn: EvidenceTurn, sentence: str, sources: Sequence[str]) -> Iterator[DefectFinding]:
     """Yield the addresses, identifiers and links without a source, if sources have others of their family."""
-    named = [
-        each for each in _list_names(sentence) if each.family.startswith(("address", "identifier", "//"))
-    ]
+    kinds = ("address", "identifier", "//", *([_DATE] if _SAYS.search(sentence) else []))
+    named = [each for each in _list_names(sentence) if each.family.startswith(kinds)]
     if not named or _EXAMPLE.search(sentence):
         return
     text = "\n".join(sources).lower()
@@ -261,9 +263,10 @@ def _find_other_names(turn: EvidenceTurn, sentence: str, sources: Sequence[str])
     unsourced = [each for each in named if any(part not in text for part in _PART.split(each.value.lower()))]
     known = {value for source in sources for value in _list_names(source)} if unsourced else set()
     for value in unsourced:
-        if others := sorted(other.value for other in known if other.family == value.family):
-            is_link = value.family.startswith("//")
-            near = [other for other in others if not is_link and _is_near_miss(value.value, other)]
+        others = sorted(other.value for other in known if other.family == value.family)
+        if others and value not in known:
+            is_date, is_link = value.family == _DATE, value.family.startswith("//")
+            near = [each for each in others if is_date or (not is_link and _is_near_miss(value.value, each))]
             seen = f"the sources have {(near or others)[0]}, and no {value.value}"
             level: Level = "defect" if near else "suspicion"
             yield DefectFinding(_RULE if near else "unsourced_name", level, sentence, seen, turn.place)

@@ -6,7 +6,7 @@ The words of an output are compared with the calls of the run, of all its steps 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Self, cast
 
@@ -33,7 +33,7 @@ from orchestrator.judging.judging_calls import Judges, Judging, list_read_backs
 from orchestrator.runtime.bounded_call import RunContext
 from orchestrator.state.graph_state import OrchestratorState, current_records, list_corrections, merge_records
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import Attempt, CallOrigin, Grounding, Json, Report
+from orchestrator.state.records import Attempt, CallOrigin, Grounding, Json, Report, ToolCallRecord
 
 MAX_CONTEXT: Final = 4000
 """Most characters of the context in a run: the last ones, which are the newest results."""
@@ -234,23 +234,28 @@ def list_evidence(state: OrchestratorState, record: Attempt, *, is_run: bool) ->
     """
     if is_run:
         return {"earlier_calls": []}
-    given: dict[str, object] = {"sources": list_sources(state)}
-    # A step in parallel is not told the calls of the steps that it needs.
-    if state["declared"].get("count"):
-        return given
     own = (record["step_index"], record["attempt"])
     others = [each for each in state["results"] if (each["step_index"], each["attempt"]) != own]
     calls = [call for each in others for call in each["tool_calls"]]
-    return {**given, "earlier_calls": convert_calls(calls)["tool_calls"]}
+    # A step in parallel is not told the calls of the steps that it needs, but may take facts from them.
+    if state["declared"].get("count"):
+        return {"sources": [*list_sources(state), *_list_facts(calls)]}
+    return {"sources": list_sources(state), "earlier_calls": convert_calls(calls)["tool_calls"]}
 
 
 def list_sources(state: OrchestratorState) -> list[str]:
-    """Lists the texts that an output may take facts from, besides the calls of its own execution."""
-    calls = [call for record in state["results"] for call in record["tool_calls"] if call["error"] is None]
-    results = [text for call in calls for text in (call["result"], json.dumps(call["args"])) if text]
+    """Lists the texts that an output may take facts from, besides calls."""
     own = current_records(state)
     asked = [*(record["step"] for record in own[-1:]), *list_corrections(own)]
-    return [state["task"], state["context"], *asked, *results]
+    return [state["task"], state["context"], *asked]
+
+
+def _list_facts(calls: Sequence[ToolCallRecord]) -> Iterator[str]:
+    """Lists the answers of calls, and the arguments of those that do not act."""
+    for call in calls:
+        if call["error"] is None:
+            texts = (call["result"], None if call.get("writes") else json.dumps(call["args"]))
+            yield from (text for text in texts if text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,9 @@ LEAST = {
     "other_value": 16,
     "not_there": 8,
     "only_a_part": 6,
-    "contradicted_fact": 8,
+    "contradicted_fact": 9,
 }
-"""How many runs of each kind are failed; there are 33, 16, 19, 8, 8 and 12."""
+"""How many runs of each kind are failed; there are 33, 16, 19, 8, 8 and 13."""
 
 
 def list_levels(row):

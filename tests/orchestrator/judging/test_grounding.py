@@ -87,6 +87,21 @@ def test_a_step_in_parallel_may_say_what_the_step_before_has_done():
     assert state["results"][1]["status"] == "validated"
 
 
+def test_a_target_from_nowhere_is_refused_in_each_attempt():
+    def find_order(title: str) -> str:
+        """Find an order."""
+        return "ord_1001"
+
+    find = AIMessage("", tool_calls=[{"name": "find_order", "args": {"title": "Moby Dick"}, "id": "1"}])
+    refund = AIMessage("", tool_calls=[{"name": "refund_order", "args": {"order": "ord_1007"}, "id": "2"}])
+    model = ScriptedChatModel(['{"plan": ["Refund it"]}', *[find, refund, "It is refunded.", ACCEPT] * 2])
+    orchestrator = LangGraphOrchestrator.from_model(model, tools=[find_order, refund_order], max_retries=1)
+    state = orchestrator.run("Refund Moby Dick")
+
+    assert state["status"] == "failed"
+    assert all("ord_1007" in each["verdict"]["feedback"] for each in state["results"])
+
+
 def test_a_live_and_a_recorded_run_have_one_verdict(subtests):
     for calls, output, is_right in [
         ([CALL], RIGHT, True),
