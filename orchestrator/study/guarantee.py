@@ -20,7 +20,8 @@ class Guarantee:
     Attributes:
         at_most: The share.
         cells: The verdicts with their attempts that may be accepted; empty if nothing is shown.
-        answered: Tasks that they answer, each counted once by its first recorded run.
+        answered: Tasks that they answer, each counted once by its first recorded run; without cells, those
+            of the set that was not shown.
         wrong: Wrong answers among them.
         bound: Upper bound of the share of wrong acceptances, one-sided, by Clopper and Pearson.
         unanswered: Share of tasks that they leave unanswered.
@@ -64,11 +65,8 @@ _Answer: TypeAlias = tuple[tuple[str, int], bool | None]
 
 def _list_answers(trials: Sequence[Trial], *, in_sequence: bool) -> list[_Answer]:
     """Returns the attempts at a task that could be its answer, in their order."""
-    if not in_sequence:
-        attempts = [trial.attempts[0] for trial in trials]
-        return [((each.verdict, k), each.right) for k, each in enumerate(attempts, 1) if each.accepted]
-    steps, last = trials[0].steps, trials[0].attempts[-1]
-    return [((last.verdict, max(map(len, steps))), last.right)] if last.accepted else []
+    runs = enumerate(trials, 1) if not in_sequence else [(max(map(len, trials[0].steps)), trials[0])]
+    return [((trial.answer.verdict, k), trial.answer.right) for k, trial in runs if trial.answer]
 
 
 def _rank_cell(cell: tuple[str, int]) -> tuple[int, str, int]:
@@ -92,7 +90,7 @@ def find_guarantee(tasks: Sequence[Sequence[Trial]], at_most: float, *, in_seque
             last = test
             break
         shown = test
-    return shown or replace(last, cells=())
+    return shown or replace(last, cells=(), unanswered=1.0)
 
 
 def _test_cells(

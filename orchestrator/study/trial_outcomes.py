@@ -69,6 +69,11 @@ class Trial:
         """The attempts of each step."""
         return [[*group] for _, group in groupby(self.attempts, key=attrgetter("step"))]
 
+    @property
+    def answer(self) -> TriedAttempt | None:
+        """The accepted attempt at the last step; None if a step is refused."""
+        return self.attempts[-1] if all(step[-1].accepted for step in self.steps) else None
+
 
 @dataclass(frozen=True, slots=True)
 class Terms:

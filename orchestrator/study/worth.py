@@ -211,14 +211,14 @@ def _find_basis(trials: Sequence[Trial], judge: JudgeTrust | None) -> str:
     """Returns what right and wrong rest on."""
     if empty := [trial.task for trial in trials if not trial.attempts]:
         raise ConfigurationError(f"{format_repr(empty[0], 80)} has a trial without an attempt; leave it out")
-    accepted = [(trial.task, each) for trial in trials for each in trial.attempts if each.accepted]
-    unknown = [task for task, attempt in accepted if attempt.right is None]
-    if (unknown and len(unknown) < len(accepted)) or (judge and accepted and not unknown):
+    labels = [trial.answer.right for trial in trials if trial.answer]
+    known = len(labels) - labels.count(None)
+    if 0 < known < len(labels) or (judge and known):
         raise ConfigurationError(
-            f"{len(accepted) - len(unknown)} of {len(accepted)} accepted attempts are known to be right or "
-            "wrong; label all of them, or none and give the figures of their judge"
+            f"{known} of {len(labels)} accepted answers are known to be right or wrong; label all of them, "
+            "or none and give the figures of their judge"
         )
-    return _JUDGE if judge else _NOTHING if unknown else _LABELS
+    return _JUDGE if judge else _LABELS if known == len(labels) else _NOTHING
 
 
 def _list_rates(judge: JudgeTrust) -> list[Rates]:

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict
+from pathlib import Path
 
 import pytest
 
@@ -185,7 +186,10 @@ def test_what_cannot_be_used_is_told_in_one_sentence(cli, write_results, write_j
     other = {**run, "required_content": [{"text": "Hi"}]}
     unlabelled = write_results("RR", correct=None, name="unlabelled.jsonl")
     judged = write_results("RR", correct=None, name="judged.jsonl", report=JUDGED)
+    skipped = tmp_path / "skipped.jsonl"
+    skipped.write_text(Path(good).read_text().replace('"trial":1', '"trial":2'))
     for arguments, words in [
+        ([str(skipped)], "'case 0' lacks a trial between others"),
         (
             [write_results("R", "w", name="once.jsonl")],
             "one attempt a task, so nothing to estimate; record at",

@@ -18,8 +18,8 @@ TASKS = st.lists(st.lists(ATTEMPTS, min_size=2, max_size=4), min_size=1, max_siz
 
 
 def tried(code, **fields):
-    """An attempt: "R" or "W" is a right or a wrong one that is accepted, "r" or "w" one that is refused."""
-    return TriedAttempt(code.isupper(), None if code in "?!" else code in "Rr", **fields)
+    """An attempt: right ("R", "r"), wrong ("W", "w") or without a label ("!", "?"); the second is refused."""
+    return TriedAttempt(code.isupper() or code == "!", None if code in "?!" else code in "Rr", **fields)
 
 
 def samples(*tasks):
@@ -101,6 +101,15 @@ def test_a_run_of_several_steps_is_accepted_if_each_step_is():
     assert [(point.right.value, point.attempts) for point in points] == [(0.0, 1.5), (0.5, 3.0)]
 
 
+def test_only_the_answer_of_a_run_with_steps_needs_a_label():
+    def run(task, first, last):
+        return Trial(task, [*(tried(code) for code in first), *(tried(code, step=1) for code in last)])
+
+    worth = estimate_worth([run("a", "?!", "R"), run("b", "!", "wR"), run("c", "??", "!")], at_most_wrong=0.5)
+    assert (worth.basis, [point.right.value for point in worth.points]) == ("labels", [0.0, 2 / 3])
+    assert (worth.guarantee.answered, worth.guarantee.unanswered) == (2, 1.0)
+
+
 def test_the_value_subtracts_losses_and_costs(subtests):
     trials = [Trial("task", [tried(code, cost_usd=0.5)]) for code in "RW"]
     for terms, value in [
@@ -123,11 +132,7 @@ def measured_judge(accepted, refused, count=200):
 def test_the_figures_of_a_judge_stand_for_labels_with_their_bounds():
     """Of 100 attempts, 50 right, a judge that errs in 10 % accepts 45 right ones and 5 wrong ones."""
     codes = ["?!"] * 50 + ["??"] * 25 + ["!!"] * 25
-    trials = [
-        Trial(str(task), [TriedAttempt(code == "!", tokens=1)])
-        for task, pair in enumerate(codes)
-        for code in pair
-    ]
+    trials = [Trial(str(task), [tried(code)]) for task, pair in enumerate(codes) for code in pair]
     wide, narrow = (
         estimate_worth(trials, judge=measured_judge(count // 10, count // 10, count)) for count in (50, 5000)
     )
@@ -222,7 +227,7 @@ def test_input_that_tells_nothing_is_refused(subtests):
         (sequences("w", "wwW"), {}, "nothing to estimate"),
         ([], {}, "nothing to estimate"),
         ([Trial("task", [])], {}, "'task' has a trial without an attempt"),
-        ([*labelled, Trial("2", [TriedAttempt(True)])], {}, "3 of 4 accepted attempts are known"),
+        ([*labelled, Trial("2", [TriedAttempt(True)])], {}, "3 of 4 accepted answers are known"),
         (labelled, {"judge": measured_judge(1, 1)}, "label all of them, or none and give the figures"),
         (labelled, {"at_most_wrong": 1.5}, "give a share between 0 and 1"),
         ([Trial("1", [TriedAttempt(True)])] * 2, {"at_most_wrong": 0.1}, "right and wrong rest on nothing"),
