@@ -37,7 +37,7 @@ def test_calls_of_another_shape_are_refused(subtests):
 
 
 def test_a_call_without_a_name_is_refused(subtests):
-    for function in [None, "lookup", {}, {"title": "lookup"}, {"name": None}]:
+    for function in [None, 3, {}, {"title": "lookup"}, {"name": None}]:
         with (
             subtests.test(function=function),
             pytest.raises(ContractError, match=r"messages\[0\] has a tool call without a name"),
