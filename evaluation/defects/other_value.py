@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from typing import Final
 
 from agents.parsing.tool_names import split_name
@@ -182,6 +183,7 @@ def _is_meant(key: str, fact: Fact, claim: Claim) -> bool:
     return is_counted or (is_named and fact.around[:1] == ("to",))
 
 
+@lru_cache(512)  # the arguments and answers of a run, which each of its turns may name
 def _read_values(text: str) -> frozenset[TypedValue]:
     """Return the typed values of a text, its times, names such as #general, and a name that is all of it."""
     times = {

@@ -86,7 +86,7 @@ def _escaped_spellings(literal: str) -> Iterator[str]:
 
 
 def _fold(text: str) -> str:
-    return text.translate(_ASCII_SMALL)
+    return text.lower() if text.isascii() else text.translate(_ASCII_SMALL)
 
 
 _DIGITS_OF_HASH: Final = 16
