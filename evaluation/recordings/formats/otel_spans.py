@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -26,6 +26,8 @@ from evaluation.recordings.formats.span_messages import read_span_messages
 from evaluation.recordings.recorded_run import RecordedRun, RunFormat, read_message_run, read_tokens
 from evaluation.values import JsonObject, as_object
 
+_DEEPEST: Final = 256
+"""Levels of spans above a span that are looked through."""
 _NANOSECONDS: Final = 1e6
 """Nanoseconds of a millisecond."""
 _READ: Final = frozenset({AGENT, TOOL, WORKFLOW, *MODEL})
@@ -67,7 +69,7 @@ def _open_chain(span: Span, owner: str | None, by_id: Mapping[str, Span]) -> Spa
 def _find_nested_agent(span: Span, by_id: Mapping[str, Span]) -> str | None:
     """Returns the id of the agent that a tool calls and that the span belongs to; None if there is none."""
     agent: str | None = None
-    for _ in by_id:  # a trace of a hostile file may go in a circle
+    for _ in range(_DEEPEST):  # a trace of a hostile file may go in a circle
         if span.operation == TOOL and agent is not None:
             return agent
         if span.operation in {AGENT, CHAIN}:
@@ -160,17 +162,16 @@ def _list_gaps(
 
 def _add_spans(calls: list[Any], ids: list[Any], tools: list[Span]) -> list[JsonObject]:
     """Adds to each call what its span says; the spans without a call in the messages come last."""
+    waiting: defaultdict[tuple[str, object], deque[int]] = defaultdict(deque)
+    for place, span in enumerate(tools):
+        own = (span.get(*FORMS["call_ids"]) or _read_answer(span).id) if any(ids) else None
+        waiting["id" if own else "name", str(own or _name_tool(span))].append(place)
     merged: list[JsonObject] = []
     for call, name in zip(calls, ids, strict=True):
-        span = next((each for each in tools if _is_span_of(each, call, name)), None)
-        tools = [each for each in tools if each is not span]
-        merged.append(call if span is None else {**call, **_read_tool_end(span)})
-    return [*merged, *map(_read_tool, tools)]
-
-
-def _is_span_of(span: Span, call: JsonObject, name: object) -> bool:
-    own = span.get(*FORMS["call_ids"]) or _read_answer(span).id
-    return own == name if own and name else _name_tool(span) == call["name"]
+        found = waiting["id", str(name)] or waiting["name", call["name"]]
+        merged.append({**call, **_read_tool_end(tools[found.popleft()])} if found else call)
+    left = sorted(place for places in waiting.values() for place in places)
+    return [*merged, *(_read_tool(tools[place]) for place in left)]
 
 
 def _name_tool(span: Span) -> object:
