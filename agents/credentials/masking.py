@@ -93,6 +93,22 @@ _TOKENS: Final = (
     ("slack_webhook", Pattern(r"(hooks[.]slack[.]com/(?:services|workflows|triggers)/[\w/]{20,})")),
     ("discord_webhook", Pattern(r"(discord(?:app)?[.]com/api/webhooks/[0-9]+/[\w\-]{20,})")),
     ("azure_sas", Pattern(r"[?&;]sig=([A-Za-z0-9%+/]{40,}=*)")),
+    ("signed_url", Pattern(r"X-(?:Amz|Goog)-Signature=([0-9a-f]{64,})")),
+    ("wifi_password", Pattern(r"WIFI:(?:[TSHR]:[^;\n]*;)*P:([^;\n]{8,63});")),
+    (
+        "putty_key",
+        Pattern(r"Private-Lines: [0-9]+(?:\\r|\\n|\s)+([A-Za-z0-9+/=]{16,}(?:\s+[A-Za-z0-9+/=]{16,})*)"),
+    ),
+    ("jwk_key", Pattern(r"\"kty\\?\"[^{}]{1,900}?\"(?:d|k)\\?\"\s*:\s*\\?\"([\w\-]{22,})")),
+    ("kubeconfig_key", Pattern(r"client-key-data\\?\"?:\s*\\?\"?([A-Za-z0-9+/]{40,}=*)")),
+    ("password_hash", Pattern(r":(\{SHA\}[A-Za-z0-9+/]{27}=)")),
+    (
+        "seed_phrase",
+        Pattern(
+            r"(?i:seed|recovery|mnemonic)[ _]?(?i:phrase|words)?[\"'`]?(?::| is|=)\s*[\"'`]?"
+            r"((?:[a-z]{3,8} ){11,23}[a-z]{3,8})"
+        ),
+    ),
 )
 _SAMPLE_PAYLOAD: Final = b"eyJzb21lIjoicGF5bG9hZCJ9"
 """``{"some":"payload"}``: the signed token that the manual of PyJWT prints."""
@@ -120,7 +136,8 @@ TOKEN_DETECTORS: Final = (
     ),
     detect(
         r"eyJ[\w\-]{8}|[0-9]:AA[\w\-]{8}|[MNO][\w\-]{23,25}\.[\w\-]{6}\.|[78]Q~|[0-9a-f]-us[0-9]|\.atlasv1\."
-        r"|pat[A-Za-z0-9]{14}\.|hooks[.]slack|api/webhooks|[?&;]sig=",
+        r"|pat[A-Za-z0-9]{14}\.|hooks[.]slack|api/webhooks|[?&;]sig="
+        r"|-Signature=|WIFI:|Private-Lines|\"kty|client-key-data|\{SHA\}|(?i:seed|recovery|mnemonic)",
         [Rule(kind, pattern, _is_no_sample) for kind, pattern in _TOKENS],
     ),
     detect("-----BEGIN [A-Z0-9 ]*PRIVATE", [Rule("private_key", _KEY_BLOCK, _is_key_block)]),
