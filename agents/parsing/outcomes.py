@@ -67,7 +67,9 @@ _AROUND: Final = frozenset({"type", "iserror", "meta", "annotations"})
 """Fields beside a wrapped answer, in MCP and in content parts."""
 _EARLIER: Final = ("previous", "old", "before", "original", "request", "input", "arg", "param")
 """How the name of a field begins that does not hold the result."""
-_COUNTS: Final = re.compile(r"\w*(?:affected|changed|(?:dele|inser|upda)ted|matched|modified|sent)(?:count)?")
+_COUNTS: Final = re.compile(
+    r"\w*(?:affected|changed|(?:dele|inser|upda)ted|matched|modified|sent)(?:count|rows)?|rowcount"
+)
 
 # Values of fields, and answers of one word.
 _FAILED: Final = frozenset({"error", "fail"})

@@ -14,6 +14,7 @@ from evaluation.sensitive.scanner import quote_text
 
 _ADMISSION: Final = f"(?i){read_pattern('admission').pattern}"
 _NO_ERROR: Final = read_pattern("no_error")
+_LEFT_OPEN: Final = read_pattern("left_open")
 _ASIDE: Final = re.compile(r"\b(?:hesitate|if you|let me know)\b", re.IGNORECASE)
 """Matches in a sentence that says nothing about what was done."""
 _PASSED: Final = read_pattern("passed")
@@ -46,7 +47,8 @@ def find_untold_failures(evidence: Evidence) -> Iterator[DefectFinding]:
     }
     for call in left.values():
         later = [turn.text for turn in evidence.said if turn.known > call.place]
-        is_told = call.says_only_ok or call.was_stopped or any(map(admits_failure, later))
+        is_told = call.says_only_ok or call.was_stopped
+        is_told |= any(admits_failure(text) or _LEFT_OPEN.search(text) for text in later)
         if not (is_told or any(_repeats_error(text, call) for text in later)):
             answered = quote_text(call.answer, _LONGEST)
             seen = f"{call.name} answered {answered}, and the answer does not say that this is open"
