@@ -33,8 +33,8 @@ def _read_state(value: JsonObject) -> Iterator[RecordedRun]:
 
 _RECORDS: Final = tuple(map(RecordFormat.load, (
     "inspect", "tau2", "toolbench", "claude_code", "codex", "codex_exec", "gemini_cli", "pi", "who_and_when",
-    "swe_agent", "mini_swe_agent", "openhands", "autogen", "agents_sdk", "pydantic_ai", "adk_session",
-    "adk_evalset", "adk_test", "atif",
+    "named_agents", "swe_agent", "mini_swe_agent", "openhands", "autogen", "agents_sdk", "pydantic_ai",
+    "adk_session", "adk_evalset", "adk_test", "atif",
 )))  # fmt: skip
 """The formats whose files list records: the lines of a session are one value, too."""
 _FORMATS: Final[Sequence[RunFormat]] = (
@@ -161,10 +161,12 @@ def _read_values(values: Iterable[tuple[str, object]], name: str) -> Iterator[Re
     joined: dict[str, list[object]] = {}
     for where, value in values:
         found = _find_format(value)
-        if found is not None and found.joins:
+        if found is None:
+            yield from _read_value(value, where)
+        elif found.joins:
             joined.setdefault(found.name, []).append(value)
         else:
-            yield from _read_value(value, where)
+            yield from _read_as(found, value, where)
     for each in _FORMATS:
         if each.name in joined:
             yield from _read_as(each, joined[each.name], name)

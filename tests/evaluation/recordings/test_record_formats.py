@@ -9,6 +9,7 @@ import pytest
 
 from evaluation import evaluate
 from evaluation.contract.intake import UnreadableCase
+from evaluation.recordings import record_format
 from evaluation.recordings.run_files import read_runs
 
 PEERS = Path(__file__).parents[2] / "data" / "peers"
@@ -184,6 +185,15 @@ def test_what_the_program_says_in_the_name_of_the_user_is_not_the_task(subtests)
             [run] = read_runs(PEERS / name)
 
             assert run.case["agent_run"]["input"] == "What does Moby Dick cost?"
+
+
+def test_every_file_of_a_format_is_known(subtests, tmp_path):
+    [run] = read_runs(write(tmp_path, {"foo": 1}))
+
+    for file in Path(record_format.__file__).with_name("formats").glob("*.json"):
+        with subtests.test(file=file.name):
+            form = json.loads(file.read_text())
+            assert "kinds" not in form or form["name"] in run.problem
 
 
 def test_the_messages_of_an_unknown_format_are_found(tmp_path):
