@@ -137,5 +137,5 @@ def _fits(value: object, values: str) -> bool:
     if not values.startswith("~"):
         return str(value) in values.split("|")
     # A search for a beginning would look at every place of a long text.
-    look = re.match if values.startswith("~^") else re.search
+    look = re.match if values.startswith("~^") and "|" not in values else re.search
     return look(values[1:], str(value)) is not None
