@@ -307,10 +307,11 @@ def has_pattern(text: str, pattern: str, *, is_required: bool) -> bool:
 _PART_OF_NUMBER: Final = regex.compile(
     r"(?<![\p{L}\d])(?!10[\u00b2\u00b3\u00b9\u2070-\u207b])\d[\d.,]*[\u00b2\u00b3\u00b9\u2070-\u209c]+"
     r"|[\u221a\u221b\u221c]\s?\d[\d.,]*|(?<![\p{L}\d])(?!10\^)\d[\d.,]*\s?\^\s?[({]?\d+"
-    r"|(?<!\b10)\^\s?[({]?\d[\d.,]*|\d[\d.,]*\s(?:dozen|gross)\b",
+    r"|(?<!\b10)\^\s?[({]?\d[\d.,]*|\d[\d.,]*\s(?:dozen|gross)\b"
+    r"|(?<![\w.])(?!(?:\d{1,3}(?:\.\d{3})+|\d{1,2}\.\d{1,2}\.\d{2,4})(?!\.?\d))\d+(?:\.\d+){2,}",
     regex.IGNORECASE,
 )
-"""Matches a number that is the base, the power or the radicand of another one, or counts dozens.
+"""Matches a number that is the base, the power or the radicand of another one, or of dozens, and a version.
 
 A power of ten is no such part: it gives the scale of the number before it."""
 

@@ -91,7 +91,7 @@ def observe(data, text):
 
 
 def test_a_required_number_stands_by_itself(subtests):
-    for text in ["42²", "√42", "42^2", "x^42", "42 dozen", "v42.00.1", "base 42₁₀"]:
+    for text in ["42²", "√42", "42^2", "x^42", "42 dozen", "v42.00.1", "42.00.1", "base 42₁₀"]:
         with subtests.test(text=text):
             (check,) = read_checks([{"check": "states_number", "number": 42}])
 
