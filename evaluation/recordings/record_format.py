@@ -120,23 +120,31 @@ class RecordFormat:
             raise UnknownFormatError(f"it is nested in more than {_LEVELS} levels; flatten it")
         first = {name: value for each in reversed(listed[:HEAD]) for name, value in as_object(each).items()}
         whole = as_object(run) or first
-        agents: dict[str, list[object]] = {} if listed else {"": []}
-        for record in STEPS[self.prepare](whole, listed) if self.prepare else listed:
-            name = find(record, self.agent) if self.agent else None
-            agents.setdefault(str(name) if name else "", []).append(record)
-        for agent, records in agents.items():
-            yield self._read_run(whole, records, agent)
+        read = [*map(self._read_record, STEPS[self.prepare](whole, listed) if self.prepare else listed)]
+        # Records that are no messages are told with the first agent, whoever is named in them.
+        first_agent = next((self._name_agent(each) for each in read if each.messages), "")
+        agents: dict[str, list[_Read]] = {} if read else {"": []}
+        for each in read:
+            agent = self._name_agent(each) if each.messages else first_agent
+            agents.setdefault(agent, []).append(each)
+        for agent, own in agents.items():
+            yield self._read_run(whole, own, agent)
 
-    def _read_run(self, whole: JsonObject, records: Sequence[object], agent: str) -> RecordedRun:
-        read = [*map(self._read_record, records)]
+    def _name_agent(self, read: _Read) -> str:
+        name = find(read.record, self.agent) if self.agent else None
+        return str(name) if name else ""
+
+    def _read_run(self, whole: JsonObject, read: Sequence[_Read], agent: str) -> RecordedRun:
         fields = {**as_object(fill(self.fields, whole))}
         name = "/".join(filter(None, (str(fields.pop("case_id", "")), agent)))
         # What is measured for the whole run is not that of an agent that another one called.
         measured = {"model": fields.get("model")} if agent else {**fields, **read_tokens(fields)}
-        told = {**measured, **self._read_events(read), **self._read_end(whole, measured, records)}
+        if read and not any(each.messages or each.kind.fields for each in read):
+            raise UnknownFormatError(f"none of its {len(read)} records is a message in a known form")
+        told = {**measured, **self._read_events(read), **self._read_end(whole, measured, read)}
         skipped = Counter(each.kind.aside for each in read if each.kind.aside)
         warnings = [*(f"{text} ({count})" for text, count in skipped.items()), *_count_losses(read)]
-        return read_message_run(self._join(read), name, {**told, **self._read_latency(records)}, warnings)
+        return read_message_run(self._join(read), name, {**told, **self._read_latency(read)}, warnings)
 
     def _read_events(self, read: Iterable[_Read]) -> JsonObject:
         """Returns the fields of the run that its records tell."""
@@ -154,16 +162,17 @@ class RecordFormat:
             return _Read(fields, Kind({}, aside=f"{_describe(record)} are not read"))
         return _Read(fields, kind, [*map(as_object, as_parts(fill(kind.messages, fields)))])
 
-    def _read_end(self, whole: JsonObject, fields: JsonObject, records: Sequence[object]) -> JsonObject:
+    def _read_end(self, whole: JsonObject, fields: JsonObject, read: Sequence[_Read]) -> JsonObject:
         """Returns the error of the run, if one is told or it has no orderly end."""
         path, orderly = self.end
         reason = find(whole, path) if path else None
         if reason and not re.fullmatch(orderly, str(reason), re.IGNORECASE):
             return {"error": f"{path} is {shorten(str(reason))}"}
-        return read_run_error(fields) if records else {"error": f"{self.records} has no records"}
+        return read_run_error(fields) if read else {"error": f"{self.records} has no records"}
 
-    def _read_latency(self, records: Sequence[object]) -> JsonObject:
-        times = [time for each in records if self.times and (time := find(each, self.times)) is not None]
+    def _read_latency(self, read: Sequence[_Read]) -> JsonObject:
+        found = (find(each.record, self.times) for each in read if self.times)
+        times = [time for time in found if time is not None]
         if len(times) < 2:  # noqa: PLR2004 - a time lies between two
             return {}
         try:

@@ -65,6 +65,16 @@ def test_entries_in_no_known_form_are_counted(tmp_path):
     ]
 
 
+def test_records_without_a_message_are_no_run(subtests, tmp_path):
+    for value in [
+        [{"query": "price?", "reference": "12.5"}],
+        [{"action": 1, "content": 2}],
+        {"simulations": [{"messages": [{"role": "judge", "content": "fine"}]}]},
+    ]:
+        with subtests.test(value=value):
+            assert all(isinstance(run, UnreadableCase) for run in read_runs(write(tmp_path, value)))
+
+
 def test_an_unknown_version_is_refused(subtests, tmp_path):
     for name, path, version in [
         ("inspect/one-call.json", "version", 3),
@@ -169,6 +179,12 @@ def test_a_result_that_is_written_a_second_time_in_another_form_is_no_loss():
     [run] = read_runs(PEERS / "claude-code/structured-result.jsonl")
 
     assert not run.warnings
+
+
+def test_entries_without_a_message_make_no_run_of_their_own():
+    [run] = read_runs(PEERS / "claude-code/subagent-alone.jsonl")
+
+    assert run.case["case_id"] == "5e0c/a17"
 
 
 def test_parts_of_one_reply_count_once(tmp_path):
