@@ -153,6 +153,8 @@ class RecordFormat:
             # An error from which the agent went on did not end the run.
             told |= {"error": None} if each.messages else {}
             told |= as_object(fill(each.kind.fields, each.record))
+            if "error" in each.kind.fields and not told["error"]:
+                told |= {"error": "no reason is recorded"}
         return told
 
     def _read_record(self, record: object) -> _Read:

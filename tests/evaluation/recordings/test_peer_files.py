@@ -75,7 +75,7 @@ def test_the_same_feature_is_the_same_calls_and_warnings_in_every_format(subtest
 
 
 def test_an_error_of_a_tool_is_a_failed_call(subtests):
-    for name in [name for name in FILES if name.endswith("/error-result")]:
+    for name in [name for name in FILES if name.endswith(("/error-result", "/rejected", "-without-reason"))]:
         with subtests.test(name=name):
             [call] = read(name)[0].case["agent_run"]["tool_calls"]
 

@@ -135,6 +135,12 @@ ENDS = [
     ("claude-code/api-error.jsonl", "API Error: 529 overloaded"),
     ("codex/error.jsonl", "stream disconnected before completion"),
     ("gemini-cli/error.json", "[API Error: quota exceeded]"),
+    ("gemini-cli/error-alone.json", "[API Error: quota exceeded]"),
+    ("swe-agent/submitted-at-limit.traj", "info.exit_status is submitted (exit_cost)"),
+    ("pi/api-error.jsonl", "529 overloaded"),
+    ("openhands/stuck.json", "stuck"),
+    ("openhands/state-error.json", "AgentStuckInLoopError: Agent got stuck in a loop"),
+    ("openhands/state-error-without-reason.json", "no reason is recorded"),
 ]
 
 
