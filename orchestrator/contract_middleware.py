@@ -355,6 +355,8 @@ def _build_run(state: ContractState) -> dict[str, object]:
         "final_output": output,
         "messages": [{"role": "user", "content": request}, end],
         **convert_calls(_list_calls(state)),
+        # The agent has made no other call, so that a claim without one is known to be false.
+        "earlier_calls": [],
         **({"probes": probes} if probes else {}),
         **({"model_calls": len(replies)} if is_whole else {}),
         **{name: sum(usage[name] for usage in usages) for name in names},

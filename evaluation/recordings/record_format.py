@@ -55,6 +55,7 @@ class RecordFormat:
         agent: The path of the name of a nested agent, whose records are a run of their own.
         reply: The path of the id of a reply whose parts are in several records.
         prepare: The name of a step that makes records which the kinds read.
+        keeps_calls: Whether a recorder of the format keeps each call, so that a run without one made none.
         nested: The path of the list of values whose runs are those of nested agents.
         repeats: Fields of a record that are left out, because its other fields say the same in another form.
         times: The path of the time of a record, if the time of a run is that between the first and the last.
@@ -75,6 +76,7 @@ class RecordFormat:
     nested: str = ""
     repeats: Sequence[str] = ()
     times: str = ""
+    keeps_calls: bool = True
 
     @classmethod
     def load(cls, name: str) -> RunFormat:
@@ -144,7 +146,10 @@ class RecordFormat:
         told = {**measured, **self._read_events(read), **self._read_end(whole, measured, read)}
         skipped = Counter(each.kind.aside for each in read if each.kind.aside)
         warnings = [*(f"{text} ({count})" for text, count in skipped.items()), *_count_losses(read)]
-        return read_message_run(self._join(read), name, {**told, **self._read_latency(read)}, warnings)
+        messages = self._join(read)
+        is_known = self.keeps_calls and not any(each.get("role") == "tool" for each in messages)
+        calls: JsonObject = {"earlier_calls": []} if is_known else {}
+        return read_message_run(messages, name, {**calls, **told, **self._read_latency(read)}, warnings)
 
     def _read_events(self, read: Iterable[_Read]) -> JsonObject:
         """Returns the fields of the run that its records tell."""

@@ -6,6 +6,8 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from filecmp import cmp
+from itertools import combinations
 from pathlib import Path
 from typing import Final
 
@@ -63,6 +65,8 @@ def read_trials(
     """
     if len({file.resolve() for file in files}) < len(files):
         raise ConfigurationError(f"a file is given twice: {', '.join(map(str, files))}; give it once")
+    if copies := [pair for pair in combinations(files, 2) if cmp(*pair, shallow=False)]:
+        raise ConfigurationError(f"{copies[0][1]} has the runs of {copies[0][0]} again; give them once")
     recorded = [each for file in files for each in _read_file(file, truth)]
     if judge is not None:
         _check_judge(recorded, judge)

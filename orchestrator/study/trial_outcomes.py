@@ -45,9 +45,16 @@ class TriedAttempt:
     rule: tuple[int, Mapping[str, object]] | None = None
 
     def __post_init__(self) -> None:
+        for name in ("accepted", "right"):
+            if not isinstance(given := getattr(self, name), bool) and (
+                given is not None or name == "accepted"
+            ):
+                raise ConfigurationError(f"{name} of an attempt is {given!r}; give True or False")
         for name in COSTS:
-            if not 0.0 <= (getattr(self, name) or 0.0) < math.inf:
-                raise ConfigurationError(f"{name} of an attempt is {getattr(self, name)!r}; give at least 0")
+            if not ((given := getattr(self, name)) is None or _is_amount(given)):
+                raise ConfigurationError(
+                    f"{name} of an attempt is {given!r}; give a number from 0 to {_MOST_AMOUNT:g}, or None"
+                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +73,26 @@ class Trial:
 
     @property
     def steps(self) -> list[list[TriedAttempt]]:
-        """The attempts of each step."""
-        return [[*group] for _, group in groupby(self.attempts, key=attrgetter("step"))]
+        """The attempts of each step, which ends at its first acceptance."""
+        groups = ([*group] for _, group in groupby(self.attempts, key=attrgetter("step")))
+        return [_end_step(step) for step in groups]
 
     @property
     def answer(self) -> TriedAttempt | None:
         """The accepted attempt at the last step; None if a step is refused."""
         return self.attempts[-1] if all(step[-1].accepted for step in self.steps) else None
+
+
+def _end_step(step: list[TriedAttempt]) -> list[TriedAttempt]:
+    return step[: next((at for at, each in enumerate(step, 1) if each.accepted), len(step))]
+
+
+_MOST_AMOUNT: Final = 1e15
+"""Sums of any number of these are finite."""
+
+
+def _is_amount(value: object) -> bool:
+    return isinstance(value, int | float) and value is not True and 0.0 <= value <= _MOST_AMOUNT
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +116,8 @@ class Terms:
 
     def __post_init__(self) -> None:
         for name in ("value", "loss", "cost_per_attempt"):
-            if not 0.0 <= (given := getattr(self, name)) < math.inf:
-                raise ConfigurationError(f"{name} is {given!r}; give a number of at least 0")
+            if not _is_amount(given := getattr(self, name)):
+                raise ConfigurationError(f"{name} is {given!r}; give a number from 0 to {_MOST_AMOUNT:g}")
 
 
 class Outcome(NamedTuple):

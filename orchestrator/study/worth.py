@@ -194,10 +194,11 @@ def estimate_worth(
 
 
 def _guarantee(study: Study, basis: str, at_most: float) -> Guarantee:
-    if not 0.0 < at_most < 1.0 or basis != _LABELS:
+    if not (isinstance(at_most, float) and 0.0 < at_most < 1.0):
+        raise ConfigurationError(f"at_most_wrong is {at_most!r}; give a share between 0 and 1, such as 0.1")
+    if basis != _LABELS:
         raise ConfigurationError(
-            f"the share of wrong acceptances is {at_most!r}, and right and wrong rest on {basis}; "
-            f"give a share between 0 and 1, and {_LABELS}"
+            f"a guarantee rests on {_LABELS}, and right and wrong on {basis}; label the runs"
         )
     return find_guarantee([*study.tasks.values()], at_most, in_sequence=study.in_sequence)
 
@@ -275,12 +276,14 @@ def _recommend(study: Study, points: Sequence[WorthPoint]) -> Recommendation:
         return Recommendation(chosen, None, f"Use up to {chosen} attempts: {_format_gain(later[chosen])}.")
     if all(each.accepted for each in study.attempts):
         return Recommendation(1, None, "Stop after the first: no attempt was refused.")
-    second = f"with a second, {_format_gain(later[2])}"
-    if all(gain.high < 0.0 for gain in later.values()):
-        return Recommendation(1, None, f"Stop after the first: {second}.")
-    more = study.count_more(later)
-    told = f"{more} more tasks would tell" if more else "more tasks alone would not tell"
-    return Recommendation(None, more, f"Cannot be told: {told}; {second}.")
+    needed = {k: study.count_more(k, gain) for k, gain in later.items() if not gain.is_told}
+    if not needed:
+        return Recommendation(1, None, f"Stop after the first: with a second, {_format_gain(later[2])}.")
+    k = min(needed, key=needed.__getitem__)
+    more = int(needed[k]) if needed[k] < math.inf else None
+    noun = "task" if more == 1 else "tasks"
+    told = f"{more} more {noun} would tell" if more else "more tasks alone would not tell"
+    return Recommendation(None, more, f"Cannot be told: {told}; with up to {k}, {_format_gain(later[k])}.")
 
 
 def _compare_uses(follow_ups: Sequence[FollowUp]) -> Iterator[str]:

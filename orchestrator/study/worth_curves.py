@@ -176,16 +176,13 @@ class Study:
         found = ((k, self.estimate_value(k, fewer)) for k in range(fewer + 1, self.most + 1))
         return {k: gain for k, gain in found if gain is not None}
 
-    def count_more(self, later: Mapping[int, Estimate]) -> int | None:
-        """Returns how many more tasks would tell one of the gains; None for too many, or if none would."""
-        if self.rates != [None]:
-            return None  # they do not narrow the figures of a judge
-        needed = [
-            len(self.select(k)) * ((_POWER * (gain.high - gain.low) / (2 * 1.96 * gain.value)) ** 2 - 1.0)
-            for k, gain in later.items()
-            if gain.value
-        ]
-        return max(1, math.ceil(min(needed))) if needed and min(needed) <= _MOST_TASKS else None
+    def count_more(self, k: int, gain: Estimate) -> float:
+        """Returns how many more tasks would tell the gain of k attempts; infinite if none would."""
+        if self.rates != [None] or not gain.value:
+            return math.inf  # tasks do not narrow the figures of a judge
+        ratio = _POWER * (gain.high - gain.low) / (2 * 1.96 * gain.value)
+        more = max(1, math.ceil(len(self.select(k)) * (min(ratio**2, _MOST_TASKS) - 1.0)))
+        return more if more <= _MOST_TASKS else math.inf
 
     def list_labels(self) -> dict[str, list[bool]]:
         """Returns whether each trial is right, by task; empty if that is not known of all."""

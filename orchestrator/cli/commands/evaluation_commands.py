@@ -255,7 +255,8 @@ def _has_cases(file: Path) -> bool:
 def _read_recorded(chosen: EvaluateOptions, evaluation: RecordedEvaluation) -> Source:
     if chosen.out is not None and chosen.out.is_file() and chosen.out.stat().st_size:
         raise ConfigurationError("--out has results, and recorded runs begin anew; give a new file")
-    runs = chain.from_iterable(_read_file(file, evaluation) for file in chosen.files or ())
+    # A file that is refused is so before another one is written.
+    runs = chain.from_iterable([_read_file(file, evaluation) for file in chosen.files or ()])
     return Source(evaluation, lambda _: evaluation.evaluate(runs), _build_header(chosen, evaluation))
 
 
