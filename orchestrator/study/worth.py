@@ -283,7 +283,9 @@ def _recommend(study: Study, points: Sequence[WorthPoint]) -> Recommendation:
     more = int(needed[k]) if needed[k] < math.inf else None
     noun = "task" if more == 1 else "tasks"
     told = f"{more} more {noun} would tell" if more else "more tasks alone would not tell"
-    return Recommendation(None, more, f"Cannot be told: {told}; with up to {k}, {_format_gain(later[k])}.")
+    return Recommendation(
+        None, more, f"Cannot be told: {told}; with up to {k} attempts, {_format_gain(later[k])}."
+    )
 
 
 def _compare_uses(follow_ups: Sequence[FollowUp]) -> Iterator[str]:

@@ -189,6 +189,12 @@ def test_without_a_contract_an_action_that_failed_is_not_told_as_done():
     assert not agent.invoke({"messages": [("user", "Send the report to Li.")]})["verdict"]["accepted"]
 
 
+def test_without_a_contract_an_action_without_a_call_is_not_told_as_done():
+    agent = build(["I have refunded order 7."] * 2, None)
+
+    assert not agent.invoke(TASK)["verdict"]["accepted"]
+
+
 def test_a_killed_retry_goes_on_with_the_verdict_that_was_stored():
     saver, answers = InMemorySaver(), iter(["13", ConnectionError("killed"), "12.5"])
 

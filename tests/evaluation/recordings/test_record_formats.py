@@ -249,3 +249,13 @@ def test_a_log_of_inspect_in_a_zip_is_read_by_inspect(tmp_path):
     [run] = read_runs(tmp_path / "log.eval")
 
     assert [call["name"] for call in run.case["agent_run"]["tool_calls"]] == ["price_of"]
+
+
+def test_a_session_without_a_call_says_that_none_was_made(tmp_path):
+    said = [("user", "Please cancel order 7."), ("assistant", "I have cancelled order 7.")]
+    lines = [{"type": role, "message": {"role": role, "content": text}} for role, text in said]
+    [run] = read_runs(write(tmp_path, "\n".join(map(json.dumps, lines))))
+
+    report = evaluate({**run.case, "audit": {"defects": "fail"}})
+
+    assert [each["id"] for each in report.audit_findings] == ["defects.claimed_not_done"]

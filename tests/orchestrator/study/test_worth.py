@@ -161,7 +161,7 @@ def test_a_number_of_attempts_is_recommended_if_the_tasks_tell(subtests):
         (samples(*["wR"] * 30, *["RR"] * 5), 2, "Use up to 2 attempts: the value of a task changes by +0."),
         (samples(*["wW"] * 30, *["RR"] * 5), 1, "Stop after the first: with a second, the value"),
         (samples(*["RR"] * 30), 1, "Stop after the first: no attempt was refused."),
-        (samples("wR", "wW", "wR", "ww", "Rw"), None, " more tasks would tell; with a second"),
+        (samples("wR", "wW", "wR", "ww", "Rw"), None, " more tasks would tell; with up to 2 attempts"),
     ]:
         with subtests.test(sentence):
             recommended = estimate_worth(trials).recommendation
@@ -230,7 +230,11 @@ def test_input_that_tells_nothing_is_refused(subtests):
         ([*labelled, Trial("2", [TriedAttempt(True)])], {}, "3 of 4 accepted answers are known"),
         (labelled, {"judge": measured_judge(1, 1)}, "label all of them, or none and give the figures"),
         (labelled, {"at_most_wrong": 1.5}, "give a share between 0 and 1"),
-        ([Trial("1", [TriedAttempt(True)])] * 2, {"at_most_wrong": 0.1}, "right and wrong rest on nothing"),
+        (
+            [Trial("1", [TriedAttempt(True)])] * 2,
+            {"at_most_wrong": 0.1},
+            "a guarantee rests on labels, and right and wrong on nothing",
+        ),
         (
             [Trial("1", [TriedAttempt(True)])] * 2,
             {"judge": measured_judge(150, 90)},
@@ -242,7 +246,30 @@ def test_input_that_tells_nothing_is_refused(subtests):
 
 
 @pytest.mark.parametrize("field", ["value", "loss", "cost_per_attempt"])
-@pytest.mark.parametrize("number", [-1.0, math.inf, math.nan])
-def test_a_negative_or_infinite_term_is_refused(field, number):
-    with pytest.raises(ConfigurationError, match=rf"{field} is .* give a number of at least 0"):
+@pytest.mark.parametrize("number", [-1.0, math.inf, math.nan, 1e308, "1"])
+def test_a_term_that_is_no_usable_number_is_refused(field, number):
+    with pytest.raises(ConfigurationError, match=rf"{field} is .* give a number from 0 to"):
         Terms(**{field: number})
+
+
+def test_a_step_ends_at_its_acceptance():
+    """What a record has behind it was not asked for."""
+    more = [TriedAttempt(True, True), TriedAttempt(True, False)]
+    trials = [Trial(f"{n}", more) for n in range(5)] + [Trial("6", [TriedAttempt(False, False)] * 2)]
+    worth = estimate_worth(trials)
+    assert [point.wrong.value for point in worth.points] == [0.0, 0.0]
+
+
+def test_the_number_of_attempts_that_cannot_be_told_is_named():
+    refused = TriedAttempt(False, False)
+    once = [Trial(f"{n}", [TriedAttempt(n % 2 == 0, n % 4 == 0)]) for n in range(8) for _ in range(2)]
+    worth = estimate_worth([*once, *[Trial("more", [refused])] * 3], Terms(cost_per_attempt=0.3))
+    more, sentence = worth.recommendation.more_tasks, worth.recommendation.sentence
+    assert more is None or more > 0
+    assert "Cannot be told" not in sentence or "with up to" in sentence
+
+
+def test_what_is_no_verdict_is_refused(subtests):
+    for fields in ({"accepted": "no"}, {"accepted": True, "right": "no"}, {"accepted": True, "tokens": "1"}):
+        with subtests.test(fields=fields), pytest.raises(ConfigurationError, match="of an attempt is"):
+            TriedAttempt(**fields)
