@@ -50,6 +50,8 @@ def find_undone_claims(evidence: Evidence) -> Iterator[DefectFinding]:
                 _is_quoted(claim, calls)
                 or _is_supported(claim, calls, are_few=are_few)
                 or _is_reported(claim, calls, is_demanded=is_demanded)
+                # What nobody asked for here may have been done before the record begins.
+                or (evidence.begins_late and not is_demanded)
             )
             if not is_done and _counts(claim, calls, asked, is_demanded=is_demanded):
                 yield _build_finding(claim, turn, calls, is_demanded=is_demanded, asked=asked)

@@ -213,6 +213,8 @@ class Evidence:
     """Further texts that were given to the agent, such as the system prompt or documents."""
     has_calls: bool = True
     """Whether the record tells which calls were made; an empty list of calls does."""
+    begins_late: bool = False
+    """Whether the record begins with a summary of what was before."""
 
     def asked_before(self, turn: EvidenceTurn) -> str:
         """Return all texts of the user before a turn."""
@@ -293,7 +295,8 @@ def build_evidence(
         place = max(turn.place for turn in (*asked, *said)) + 1
         said = [*said, EvidenceTurn(read_visible(output), len(calls), place, output)]
     shown = [turn for turn in said if turn.text]
-    return Evidence(asked, shown, said[-1] if said else None, calls, given, has_calls)
+    begins_late = any("stands_for_earlier" in each.plain for each in conversation.messages)
+    return Evidence(asked, shown, said[-1] if said else None, calls, given, has_calls, begins_late)
 
 
 def build_evidence_of_answer(

@@ -63,12 +63,68 @@ def replace_earlier(_run: JsonObject, records: list[object]) -> list[object]:
 def mark_branches(_run: JsonObject, records: list[object]) -> list[object]:
     """Marks the entries of pi that are not on the way to the last one: the user went back before them."""
     links = [(str(find(each, "id")), str(find(each, "parentId") or "")) for each in records]
-    parents, chosen, last = dict(links), set[str](), links[-1][0] if links else ""
-    while last in parents and last not in chosen:
-        chosen.add(last)
-        last = parents[last]
+    chosen = _list_way(dict(links), links[-1][0] if links else "")
     pairs = zip(records, links, strict=True)
     return [each if id_ in chosen or not parent else {"left": each} for each, (id_, parent) in pairs]
+
+
+def _list_way(parents: Mapping[str, str], last: str) -> set[str]:
+    """Returns the ids of an entry and of all those that it follows."""
+    way = set[str]()
+    while last in parents and last not in way:
+        way.add(last)
+        last = parents[last]
+    return way
+
+
+def mark_session(_run: JsonObject, records: list[object]) -> list[object]:
+    """Marks what follows from a prompt that the user of Claude Code took back, and a summary at the start.
+
+    Only a prompt begins a branch: of parallel calls, the last entry follows from one result alone.
+    """
+    links = [*map(_read_link, records)]
+    said = [id_ for record, (id_, _) in zip(records, links, strict=True) if _is_said(record)]
+    last = next(filter(None, reversed(said)), "")
+    forks = {parent for _, parent in links} - _list_way(dict(links), last)
+    roots: dict[str, str] = {}
+    for id_, parent in links:
+        roots |= {id_: roots.get(parent, parent or id_)} if id_ else {}
+    left, marked = set[str](), list[object]()
+    for record, (id_, parent) in zip(_mark_summary(records), links, strict=True):
+        is_fork = id_ in forks and roots.get(id_) == roots.get(last) and _is_prompt(record)
+        left |= {id_} if id_ and (is_fork or parent in left) else set()
+        marked.append({"left": record} if id_ in left else record)
+    return marked
+
+
+def _read_link(record: object) -> tuple[str, str]:
+    """Returns the id of an entry and of the one before; the first prompts of a session have one in common."""
+    before = find(record, "parentUuid|logicalParentUuid") or (
+        _is_prompt(record) and find(record, "sessionId")
+    )
+    return str(find(record, "uuid") or ""), str(before or "")
+
+
+def _is_said(record: object) -> bool:
+    return find(record, "type") in ("user", "assistant") and not find(record, "isSidechain")
+
+
+def _is_prompt(record: object) -> bool:
+    is_result = find(record, "message.content.0.type") == "tool_result"
+    is_of_program = find(record, "isMeta") or find(record, "isCompactSummary")
+    return _is_said(record) and find(record, "type") == "user" and not is_result and not is_of_program
+
+
+def _mark_summary(records: list[object]) -> list[object]:
+    kinds = ["summary" if find(each, "isCompactSummary") is True else find(each, "type") for each in records]
+    first = next((place for place, kind in enumerate(kinds) if kind in ("summary", "assistant")), None)
+    if first is None or kinds[first] != "summary":
+        return records
+    return [
+        *records[:first],
+        {**as_object(records[first]), "stands_for_earlier": True},
+        *records[first + 1 :],
+    ]
 
 
 def mark_steps(run: JsonObject, records: list[object]) -> list[object]:
@@ -119,6 +175,14 @@ def _attach(value: object, attachments: JsonObject) -> object:
 
 STEPS: Final[Mapping[str, Callable[[JsonObject, list[object]], list[object]]]] = {
     step.__name__: step
-    for step in (mark_commands, add_question, mark_steps, replace_earlier, mark_branches, attach)
+    for step in (
+        mark_commands,
+        add_question,
+        mark_steps,
+        replace_earlier,
+        mark_branches,
+        mark_session,
+        attach,
+    )
 }
 """The steps by the name that a format gives as ``prepare``."""

@@ -52,6 +52,8 @@ FEATURES = {
     "image": ([], "image"),
     "reasoning": ([...], "not read (1)"),
     "nested-agent": ([(None, "12.5")], ""),
+    "branches": ([MOBY], "branches that the user left are no part of the run"),
+    "continued": ([MOBY], "entries before the summary of a compacted session are not in this file (1)"),
     "cut-off": ([], ""),
     "refusal": ([], ""),
 }

@@ -209,6 +209,21 @@ def test_what_the_program_says_in_the_name_of_the_user_is_not_the_task(subtests)
             assert run.case["agent_run"]["input"] == "What does Moby Dick cost?"
 
 
+def test_a_claim_of_before_the_summary_of_a_session_is_none_of_its_record(subtests, tmp_path):
+    lines = (PEERS / "claude-code/continued.jsonl").read_text()
+    said = [("user", "Cancel order 7."), ("assistant", "I have cancelled order 7.")]
+    more = [{"type": role, "message": {"role": role, "content": text}} for role, text in said]
+    for text, status in [
+        (lines, "needs_review"),
+        (lines.replace("isCompactSummary", "other"), "failed"),
+        (lines + "\n".join(map(json.dumps, more)), "failed"),
+    ]:
+        with subtests.test(text=text):
+            [run] = read_runs(write(tmp_path, text))
+
+            assert evaluate(run.case).status == status
+
+
 def test_every_file_of_a_format_is_known(subtests, tmp_path):
     [run] = read_runs(write(tmp_path, {"foo": 1}))
 
