@@ -5,7 +5,7 @@ deep agent, which makes the refund and answers under a contract of its own. A sc
 one. Needs `pip install deepagents`.
 """
 
-from deepagents import create_deep_agent
+from deepagents import SubAgent, create_deep_agent
 from langchain_core.messages import AIMessage, HumanMessage
 
 from agents import ActingTool, EffectsMiddleware
@@ -31,7 +31,7 @@ def call(tool: str, call_id: str, **args: str) -> AIMessage:
     return AIMessage("", tool_calls=[{"name": tool, "args": args, "id": call_id}])
 
 
-reader = {
+reader: SubAgent = {
     "name": "order-reader",
     "description": "Reads orders.",
     "system_prompt": "Read the order and state its total.",
