@@ -224,8 +224,13 @@ def read_result(content: object) -> object:
     if content is None:
         return ""
     parts = content if isinstance(content, list) else [content]
-    is_text = all(isinstance(part, str) or (isinstance(part, dict) and "text" in part) for part in parts)
+    is_text = all(isinstance(part, str) or _is_text(part) for part in parts)
     return "".join(content_texts(content)) if is_text else content
+
+
+def _is_text(part: object) -> bool:
+    is_other = isinstance(part, dict) and part.get("type") == "text" and isinstance(part.get("content"), str)
+    return is_other or (isinstance(part, dict) and "text" in part)
 
 
 def is_marked_error(record: JsonObject) -> bool:

@@ -35,6 +35,7 @@ from evaluation.importers.imported_message import (
     read_object,
     read_objects,
     read_result,
+    read_run_error,
     read_text,
 )
 from evaluation.sensitive.scanner import shorten
@@ -236,7 +237,10 @@ def _read_answer(record: JsonObject, field: str, id_field: str) -> Answer:
     # Anthropic's server reports an error as an object in place of the result.
     kind = value.get("type") if isinstance(value, dict) else ""
     is_error = is_marked_error(record) or not isinstance(kind, str | None) or str(kind).endswith("_error")
-    return Answer(read_result(value), read_id(record.get(id_field)), is_error=is_error)
+    result = read_result(value)
+    # Inspect and AgentDojo write the words of an error beside an empty content.
+    words = read_run_error(record).get("error", "") if result == "" else result
+    return Answer(words, read_id(record.get(id_field)), is_error=is_error)
 
 
 ACCEPTED: Final = "Anthropic, Gemini, LangChain, OpenAI Responses, OpenAI chat"
@@ -284,8 +288,13 @@ def read_message(message: object) -> Message:
 
 def list_unread(message: Message) -> Iterator[str]:
     """Yield the types of the parts of a message that are accepted and not read."""
+    # The value that a tool returned is kept as it is, whatever its keys are.
+    is_value = any(each.value is message.plain.get("content") for each in message.answers)
     for part in content_parts(message.plain):
-        if (kind := part.get("type")) is None:
+        kind = part.get("type")
+        if is_value and kind not in ASIDES:
+            continue
+        if kind is None:
             yield from (f"parts with {key}" for key, value in part.items() if value and key not in READ_KEYS)
         elif kind not in READ_PARTS:
             yield f"parts of the type {shorten(str(kind))}"

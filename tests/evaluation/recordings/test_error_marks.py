@@ -64,6 +64,20 @@ def test_a_mark_that_is_not_one_of_a_success_is_an_error(subtests, tmp_path):
             assert run.case["agent_run"]["tool_calls"][0]["error"]
 
 
+def test_the_words_of_an_error_answer_a_call_without_a_content(subtests, tmp_path):
+    for mark, result in [
+        ({"content": "", "error": "no price list"}, "no price list"),
+        ({"content": None, "error": {"type": "unknown", "message": "no price list"}}, "no price list"),
+        ({"content": [{"type": "text", "content": ""}], "error": "no price list"}, "no price list"),
+        ({"content": "12.5", "error": "no price list"}, "12.5"),
+        ({"content": [{"type": "text", "content": "12.5"}]}, "12.5"),
+    ]:
+        with subtests.test(mark=mark):
+            run = read(write_chat(mark), tmp_path)
+
+            assert run.case["agent_run"]["tool_calls"][0]["result"] == result
+
+
 def test_a_mark_of_a_success_is_no_error(subtests, tmp_path):
     for write, mark in [
         (write_chat, {"status": "success"}),

@@ -181,10 +181,12 @@ def test_a_simulation_without_messages_is_a_failed_run(tmp_path):
     assert evaluate(second.case).status == "failed"
 
 
-def test_a_result_that_is_written_a_second_time_in_another_form_is_no_loss():
-    [run] = read_runs(PEERS / "claude-code/structured-result.jsonl")
+def test_a_result_that_is_an_object_or_is_written_a_second_time_is_no_loss(subtests):
+    for name in ["claude-code/structured-result.jsonl", "pydantic-ai/object-result.json"]:
+        with subtests.test(name=name):
+            [run] = read_runs(PEERS / name)
 
-    assert not run.warnings
+            assert not run.warnings
 
 
 def test_entries_without_a_message_make_no_run_of_their_own():
