@@ -9,7 +9,7 @@ from typing import Final
 
 from evaluation.contract.intake import UnreadableCase
 from evaluation.recordings.recorded_run import RecordedRun
-from evaluation.recordings.run_files import ReadRun, read_runs
+from evaluation.recordings.run_files import ReadRun, UnknownFormat, read_runs
 from evaluation.validation import parse_json
 from evaluation.values import JsonObject, as_object
 
@@ -53,7 +53,9 @@ def _read_trial(trial: Path, result: JsonObject, files: Sequence[Path]) -> Itera
     error = {"error": f"{raised.get('exception_type')}: {raised.get('exception_message')}"} if raised else {}
     name = {"case_id": str(result.get("task_name") or trial.name)}
     read = [run for file in chosen for run in read_runs(file, f"{trial.name}/{file.name}")]
-    if not any(isinstance(run, RecordedRun) for run in read):
+    # A trajectory that is there and cannot be read says nothing about how the trial ended.
+    is_broken = any(not isinstance(run, RecordedRun | UnknownFormat) for run in read)
+    if not any(isinstance(run, RecordedRun) for run in read) and (raised or not is_broken):
         yield RecordedRun(
             {**name, "agent_run": {"messages": [], "error": "the trial has no trajectory", **error}}
         )

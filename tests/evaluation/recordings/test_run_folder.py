@@ -4,6 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
+from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import UnknownFormat
 from evaluation.recordings.run_folder import read_folder
 
@@ -76,3 +77,20 @@ def test_a_trial_that_recorded_nothing_is_a_failed_run(subtests, tmp_path):
             [run] = read_folder(tmp_path)
 
             assert run.case["agent_run"]["error"] == error
+
+
+def test_a_trajectory_that_cannot_be_read_is_told_once_and_ends_no_run(subtests, tmp_path):
+    for raised, told in [
+        (None, ["not read"]),
+        (RAISED, ["AgentTimeoutError: after 900 seconds", "not read"]),
+    ]:
+        with subtests.test(raised=raised):
+            write_trial(tmp_path / "prices__d", raised)
+            (tmp_path / "prices__d" / "agent").mkdir(exist_ok=True)
+            (tmp_path / "prices__d" / "agent" / "trajectory.json").write_text('{"steps": [')
+
+            read = [*read_folder(tmp_path)]
+
+            assert told == [
+                run.case["agent_run"]["error"] if isinstance(run, RecordedRun) else "not read" for run in read
+            ]
