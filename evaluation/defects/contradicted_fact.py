@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import cached_property, lru_cache
-from itertools import chain
+from itertools import chain, islice, takewhile
 from typing import Final, NamedTuple
 
 from agents.parsing.tool_names import split_name
 from evaluation.defects.arithmetic import combine, follows, is_converted, is_equal, is_sum, read_numbers
 from evaluation.defects.claims import read_pattern
 from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, Level, list_paths
+from evaluation.defects.sources import Source, index_first, is_in_any, list_sources, list_texts
 from evaluation.texts.fact_reading import Fact, TypedValue, read_facts, read_typed, read_vital_numbers
 from evaluation.texts.normal import split_stated
 from evaluation.texts.numbers import CURRENCIES, agree_units, is_money, read_field_unit, scale_unit
@@ -34,8 +36,6 @@ _LONG: Final = 4
 """Digits of a number that hardly has its like by chance."""
 _MANY_NAMES: Final = 2048
 """The names of fields, which the records of an answer repeat."""
-_CACHED: Final = 256
-"""The calls of one run, which each of its turns may take numbers from."""
 _SHORT: Final = 300
 """Most characters of a prose whose numbers are read with their units."""
 _LINK: Final = re.compile(r"\bhttps?:(//[\w.-]+)/[^\s<>()\[\]\"'`|]+")
@@ -61,61 +61,75 @@ class _Field(NamedTuple):
 
 @dataclass(frozen=True)
 class _Known:
-    """The answers before a turn, and the texts of all its sources."""
+    """The calls with an answer, and the sources of all turns, of which each turn knows the first ones."""
 
     calls: Sequence[EvidenceCall]
-    texts: Sequence[str]
+    sources: Sequence[Source]
+    passed: Sequence[Source]
+    """The arguments of the calls that act."""
 
     @cached_property
-    def fields(self) -> list[_Field]:
+    def fields(self) -> Sequence[_Field]:
         """The numbers in the fields of the answers."""
         return [field for call in self.calls for field in _list_fields(call)]
 
-    def list_alike(self, fact: Fact) -> list[_Field]:
-        """Return the fields with the number of a fact, or its opposite."""
+    @cached_property
+    def _by_number(self) -> Mapping[Decimal, Sequence[int]]:
+        places = defaultdict[Decimal, list[int]](list)
+        for place, field in enumerate(self.fields):
+            places[field.number].append(place)
+        return places
+
+    def list_alike(self, fact: Fact, turn: EvidenceTurn) -> list[_Field]:
+        """Return the fields that a turn knows with the number of a fact, or its opposite."""
         values = {signed for value in fact.value.numbers for signed in (value, -value)}
-        calls = (call for call in self.calls if not _index_numbers(call).isdisjoint(values))
-        return [field for call in calls for field in _list_fields(call) if field.number in values]
+        places = sorted(place for value in values for place in self._by_number.get(value, ()))
+        return [field for place in places if (field := self.fields[place]).call.place < turn.known]
 
     @cached_property
-    def text(self) -> str:
-        """All texts."""
-        return "\n".join(self.texts)
+    def _first(self) -> Mapping[Decimal, int]:
+        texts = (*self.sources, *self.passed)
+        return index_first((each.since, read_numbers(each.text)) for each in texts)
+
+    def list_numbers(self, at: int) -> frozenset[Decimal]:
+        """Return the numbers in the texts that a turn knows; of many, as few as tell that they are many."""
+        known = takewhile(lambda number: self._first[number] <= at, self._first)
+        return frozenset(islice(known, _MANY + 1))
 
     @cached_property
-    def numbers(self) -> frozenset[Decimal]:
-        """The numbers in the texts."""
-        return frozenset[Decimal]().union(*map(read_numbers, self.texts))
+    def _names(self) -> Mapping[TypedValue, int]:
+        return index_first((each.since, _list_names(each.text)) for each in self.sources)
+
+    def list_others(self, value: TypedValue, at: int) -> list[str]:
+        """Return the values of the family of one that a turn knows; none if it knows this one."""
+        names = self._names
+        if names.get(value, at + 1) <= at:
+            return []
+        return sorted(each.value for each in names if each.family == value.family and names[each] <= at)
 
 
 def find_contradicted_facts(evidence: Evidence) -> Iterator[DefectFinding]:
     """Yield the facts of turns that a result gives otherwise."""
-    for turn in evidence.said:
-        before = evidence.calls[: turn.known]
-        calls = [call for call in before if call.result is not None and call.state != "missed"]
-        if not calls:
+    calls = [call for call in evidence.calls if call.result is not None and call.state != "missed"]
+    acted = [call for call in calls if call.acts]
+    passed = list_texts(evidence, acted, [call.args_text for call in acted])
+    known = _Known(calls, list_sources(evidence), passed)
+    for at, turn in enumerate(evidence.said):
+        if not calls or calls[0].place >= turn.known:
             continue
-        sources = evidence.sources_at(turn)
-        known = _Known(calls, [*sources, *(call.args_text for call in calls if call.acts)])
         for stated in split_stated(turn.text):
             sentence = _NATION.sub("", _MARKER.sub("", stated))
             for fact in read_vital_numbers(sentence):
-                yield from _compare_fact(turn, sentence, fact, known)
-            yield from _find_other_names(turn, sentence, sources)
+                yield from _compare_fact(turn, at, sentence, fact, known)
+            yield from _find_other_names(turn, at, sentence, known)
 
 
-@lru_cache(_CACHED)
 def _list_fields(call: EvidenceCall) -> list[_Field]:
     is_prose = call.value is None and len(call.answer) <= _SHORT
     facts = read_facts(call.answer).facts if is_prose else ()
     read = ((fact, value) for fact in facts for value in fact.value.numbers)
     stated = (_Field((), value, fact.value.unit, fact.shown, call, frozenset()) for fact, value in read)
     return [*stated, *_list_numbers(call)]
-
-
-@lru_cache(_CACHED)
-def _index_numbers(call: EvidenceCall) -> frozenset[Decimal]:
-    return frozenset(field.number for field in _list_fields(call))
 
 
 def _list_numbers(call: EvidenceCall) -> Iterator[_Field]:
@@ -161,33 +175,42 @@ _LONGEST_NUMBER: Final = 40
 _DIGIT: Final = re.compile(r"\d")
 
 
-def _compare_fact(turn: EvidenceTurn, sentence: str, fact: Fact, known: _Known) -> Iterator[DefectFinding]:
-    alike, numbers = known.list_alike(fact), known.numbers
-    other_unit = _find_other_unit(fact, alike, sentence, known)
+def _compare_fact(
+    turn: EvidenceTurn, at: int, sentence: str, fact: Fact, known: _Known
+) -> Iterator[DefectFinding]:
+    alike, numbers = known.list_alike(fact, turn), known.list_numbers(at)
+    texts = (each.text for each in (*known.sources, *known.passed) if each.since <= at)
+    other_unit = _find_other_unit(fact, alike, sentence, texts)
     if field := other_unit or _find_other_sign(fact, alike, sentence):
         seen = f"{field.call.name} gave {field.shown}"
         yield DefectFinding(_RULE, "defect", sentence, seen, turn.place, field.call.place)
     elif other := _find_near_miss(fact, numbers, read_numbers(sentence)):
         seen = f"the sources have {other:f}, and no {fact.shown}"
         yield DefectFinding(_RULE, "defect", sentence, seen, turn.place)
-    elif len(numbers) <= _FEW and (field := _find_other_field(fact, known.fields, numbers, turn, sentence)):
-        seen = f"{field.call.name} gave {field.shown}, from which {fact.shown} does not follow"
-        yield DefectFinding(_RULE, "defect", sentence, seen, turn.place, field.call.place)
+    # A number of a source follows from it.
+    elif len(numbers) <= _FEW and numbers.isdisjoint(fact.value.numbers):
+        fields = [field for field in known.fields if field.call.place < turn.known]
+        if field := _find_other_field(fact, fields, numbers, turn, sentence):
+            seen = f"{field.call.name} gave {field.shown}, from which {fact.shown} does not follow"
+            yield DefectFinding(_RULE, "defect", sentence, seen, turn.place, field.call.place)
 
 
-def _find_other_unit(fact: Fact, same: Sequence[_Field], sentence: str, known: _Known) -> _Field | None:
+def _find_other_unit(
+    fact: Fact, same: Sequence[_Field], sentence: str, texts: Iterable[str]
+) -> _Field | None:
     """Find the field of the same number in another currency, size or scale; None if any field agrees."""
     unit = fact.value.unit
     alike = [] if unit in (None, "%") else same
     if any(agree_units(field.unit, unit) for field in alike):
         return None
-    return next((field for field in alike if _contradicts(field, fact, sentence, known)), None)
+    text = "\n".join(texts) if alike and is_money(unit) else ""
+    return next((field for field in alike if _contradicts(field, fact, sentence, text)), None)
 
 
-def _contradicts(field: _Field, fact: Fact, sentence: str, known: _Known) -> bool:
+def _contradicts(field: _Field, fact: Fact, sentence: str, text: str) -> bool:
     unit = fact.value.unit
     if is_money(unit):
-        return is_money(field.unit) and not _mentions_currency(known.text, unit)
+        return is_money(field.unit) and not _mentions_currency(text, unit)
     if is_money(field.unit) or field.unit in (None, "%"):
         return False
     is_same_kind = scale_unit(Decimal(1), field.unit, unit) is not None
@@ -252,19 +275,18 @@ def _list_names(text: str) -> Iterator[TypedValue]:
     yield from read_typed(text)
 
 
-def _find_other_names(turn: EvidenceTurn, sentence: str, sources: Sequence[str]) -> Iterator[DefectFinding]:
+def _find_other_names(turn: EvidenceTurn, at: int, sentence: str, known: _Known) -> Iterator[DefectFinding]:
     """Yield the addresses, identifiers and links without a source, if sources have others of their family."""
     kinds = ("address", "identifier", "//", *([_DATE] if _SAYS.search(sentence) else []))
     named = [each for each in _list_names(sentence) if each.family.startswith(kinds)]
     if not named or _EXAMPLE.search(sentence):
         return
-    text = "\n".join(sources).lower()
-    # A link may be made of parts that are known.
-    unsourced = [each for each in named if any(part not in text for part in _PART.split(each.value.lower()))]
-    known = {value for source in sources for value in _list_names(source)} if unsourced else set()
-    for value in unsourced:
-        others = sorted(other.value for other in known if other.family == value.family)
-        if others and value not in known:
+    for value in named:
+        # A link may be made of parts that are known.
+        parts = filter(None, _PART.split(value.value.lower()))
+        if all(is_in_any(part, known.sources, at) for part in parts):
+            continue
+        if others := known.list_others(value, at):
             is_date, is_link = value.family == _DATE, value.family.startswith("//")
             near = [each for each in others if is_date or (not is_link and _is_near_miss(value.value, each))]
             seen = f"the sources have {(near or others)[0]}, and no {value.value}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +14,7 @@ from typing import Any, Final, Literal, cast, get_args
 from agents.parsing.outcomes import read_outcome, states_error
 from agents.parsing.tool_names import ToolKind, guess_kind, split_name
 from evaluation.defects.claims import list_families, read_pattern, read_words
-from evaluation.importers.conversation import Conversation, ends_run, read_conversation
+from evaluation.importers.conversation import Conversation, read_conversation
 from evaluation.sensitive.scanner import quote_text
 from evaluation.texts.json_texts import parse_json
 from evaluation.texts.normal import read_source, read_visible
@@ -220,13 +221,6 @@ class Evidence:
         """Return all texts of the user before a turn."""
         return "\n".join(each.text for each in self.asked if each.place < turn.place)
 
-    def sources_at(self, turn: EvidenceTurn) -> list[str]:
-        """Return the texts that a turn may take facts from."""
-        calls = self.calls[: turn.known]
-        asked = [call.args_text for call in calls if call.args and not (call.acts or ends_run(call.name))]
-        said = (each.text for each in self.asked if each.place < turn.place)
-        return [*self.given, *said, *asked, *(call.answer for call in calls if call.answer)]
-
 
 def build_call(
     place: int,
@@ -317,7 +311,7 @@ def _read_turns(
     conversation: Conversation, calls: Sequence[EvidenceCall], earlier: int
 ) -> tuple[list[EvidenceTurn], list[EvidenceTurn]]:
     """Return the turns of the user, and those of the assistant."""
-    places = [each.message for each in conversation.calls]
+    places = sorted(each.message for each in conversation.calls)
     if len(places) != len(calls) - earlier:
         # The messages do not tell when the calls were made: each turn may know all of them.
         places = [0] * (len(calls) - earlier)
@@ -325,7 +319,7 @@ def _read_turns(
     for at, message in enumerate(conversation.messages):
         if message.role in turns and (raw := message.text).strip():
             # The calls of a message follow its text, and belong to it.
-            known = earlier + sum(place < at + (message.role == "assistant") for place in places)
+            known = earlier + bisect_left(places, at + (message.role == "assistant"))
             turns[message.role].append(EvidenceTurn(read_visible(raw), known, at, raw))
     return turns["user"], turns["assistant"]
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
-from functools import lru_cache
+from functools import cached_property
+from operator import attrgetter
 from typing import Final
 
 from agents.parsing.tool_names import split_name
 from evaluation.defects.arithmetic import is_converted, read_numbers
 from evaluation.defects.claims import Claim, find_claims, list_families, read_words
 from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, names_any
+from evaluation.defects.sources import Source, index_first, is_in_any
 from evaluation.texts.fact_reading import Clock, Fact, TypedValue, find_times, read_typed, read_vital_numbers
 from evaluation.texts.numbers import is_money, read_field_unit, scale_unit
 
@@ -33,31 +37,120 @@ _SOURCED: Final = ("address", "identifier")
 """Families whose values nobody computes; a date may follow from "tomorrow", and a new file has a new path."""
 
 
+@dataclass(frozen=True)
+class _Known:
+    """What the texts and calls of a run give, each with the place from which on it is known."""
+
+    evidence: Evidence
+
+    @cached_property
+    def acting(self) -> Sequence[EvidenceCall]:
+        """The calls that act."""
+        return [call for call in self.evidence.calls if call.acts]
+
+    @cached_property
+    def sources(self) -> Sequence[Source]:
+        """The texts that calls may take values from, by the place of the first one that may."""
+        said = [Source(turn.known, turn.text) for turn in self.evidence.asked]
+        answers = [Source(call.place + 1, call.answer) for call in self.evidence.calls]
+        given = [Source(0, text) for text in self.evidence.given]
+        return sorted([*given, *said, *answers], key=attrgetter("since"))
+
+    @cached_property
+    def numbers(self) -> Mapping[Decimal, int]:
+        """The numbers of the sources."""
+        return index_first((each.since, read_numbers(each.text)) for each in self.sources)
+
+    @cached_property
+    def typed(self) -> Mapping[TypedValue, int]:
+        """The typed values of the sources."""
+        return index_first((each.since, read_typed(each.text)) for each in self.sources)
+
+    @cached_property
+    def short(self) -> Mapping[TypedValue, int]:
+        """The short identifiers of the sources."""
+        return index_first((each.since, _list_short(each.text)) for each in self.sources)
+
+    @cached_property
+    def unused(self) -> Sequence[TypedValue]:
+        """The long numbers of the task that no acting call has."""
+        task = self.evidence.asked[0].text if self.evidence.asked else ""
+        passed = " ".join(call.args_text for call in self.acting)
+        return [_name_number(number) for number in _NUMBER.findall(task) if number not in passed]
+
+    @cached_property
+    def asked_numbers(self) -> Mapping[Decimal, int]:
+        """The numbers of the user."""
+        return index_first((turn.place, read_numbers(turn.text)) for turn in self.evidence.asked)
+
+    @cached_property
+    def done_numbers(self) -> Mapping[Decimal, int]:
+        """The numbers of the calls that act."""
+        return index_first((call.place, read_numbers(call.text)) for call in self.acting)
+
+    @cached_property
+    def _asked(self) -> Mapping[TypedValue, int]:
+        asked = self.evidence.asked
+        return index_first(
+            (turn.place, _read_plain(turn.text) | _name_all(_NEW.findall(turn.text))) for turn in asked
+        )
+
+    def is_asked(self, value: TypedValue, turn: EvidenceTurn) -> bool:
+        """Return whether the user has named a value before a turn, or said no more than this name."""
+        is_alone = value.family == "name" and self.evidence.asked_before(turn) == value.value
+        return is_alone or self._asked.get(value, turn.place) < turn.place
+
+    @cached_property
+    def passed(self) -> Sequence[tuple[TypedValue, EvidenceCall]]:
+        """The values in the arguments of the calls that act.
+
+        Parts are read one by one: the end of one text and the beginning of the next are no value.
+        """
+        leaves = ((call, str(leaf)) for call in self.acting for _, leaf in call.leaves)
+        return [(value, call) for call, leaf in leaves for value in _read_values(leaf)]
+
+    @cached_property
+    def answered(self) -> Mapping[TypedValue, int]:
+        """The values in the answers of all calls."""
+        return index_first((call.place, _read_values(call.answer)) for call in self.evidence.calls)
+
+    @cached_property
+    def _done(self) -> Mapping[TypedValue, int]:
+        answers = ((call.place, _read_values(call.answer)) for call in self.acting)
+        return index_first([*answers, *((call.place, (value,)) for value, call in self.passed)])
+
+    def is_done(self, value: TypedValue, turn: EvidenceTurn) -> bool:
+        """Return whether a call before a turn has acted on a value, or has a word of a name."""
+        if self._done.get(value, turn.known) < turn.known:
+            return True
+        words = value.value.split() if value.family == "name" else ()
+        known = (call.args_text for call in self.acting if call.place < turn.known)
+        return bool(words) and any(word in text for text in known for word in words)
+
+
 def find_other_values(evidence: Evidence) -> Iterator[DefectFinding]:
     """Yield the values of acting calls without a source, and those that differ from the claimed ones."""
+    known = _Known(evidence)
     for call in evidence.calls:
         if call.state == "acted":
-            yield from _find_invented(evidence, call)
+            yield from _find_invented(known, call)
     for turn in evidence.said:
-        yield from _find_contradicted(evidence, turn)
+        yield from _find_contradicted(known, turn)
 
 
-def _find_invented(evidence: Evidence, call: EvidenceCall) -> Iterator[DefectFinding]:
-    sources, task = _read_sources(evidence, call.place), evidence.asked[0].text if evidence.asked else ""
-    text = "\n".join(sources).lower()
+def _find_invented(known: _Known, call: EvidenceCall) -> Iterator[DefectFinding]:
     targets = [value for key, leaf in call.leaves for value in _read_target(key, leaf)]
-    invented = [value for value in targets if value.value.lower() not in text]
+    invented = [value for value in targets if not is_in_any(value.value.lower(), known.sources, call.place)]
     if not invented:
         return
-    passed = " ".join(each.args_text for each in evidence.calls if each.acts)
-    known = {value for source in sources for value in read_typed(source)}
-    known |= {_name_number(number) for number in _NUMBER.findall(task) if number not in passed}
+    asked = known.evidence.asked
     # What is created may get the next number.
-    known |= set() if "create" in list_families(call.words[:1]) else {*_list_short("\n".join(sources))}
+    indexes = [known.typed] if "create" in list_families(call.words[:1]) else [known.typed, known.short]
+    sourced = [each for index in indexes for each, since in index.items() if since <= call.place]
     for value in invented:
-        if others := sorted(other.value for other in known if _is_alike(other, value)):
+        if others := sorted(other.value for other in (*sourced, *known.unused) if _is_alike(other, value)):
             seen = f"{call.name} was called with {value.value}, which no source has; known is {others[0]}"
-            yield DefectFinding(_RULE, "defect", task, seen, None, call.place)
+            yield DefectFinding(_RULE, "defect", asked[0].text if asked else "", seen, None, call.place)
 
 
 def _read_target(key: str, leaf: object) -> Iterator[TypedValue]:
@@ -89,49 +182,37 @@ def _is_alike(other: TypedValue, value: TypedValue) -> bool:
     )
 
 
-def _read_sources(evidence: Evidence, place: int) -> list[str]:
-    said = [turn.text for turn in evidence.asked if turn.known <= place]
-    return [*evidence.given, *said, *(call.answer for call in evidence.calls[:place])]
-
-
-def _find_contradicted(evidence: Evidence, turn: EvidenceTurn) -> Iterator[DefectFinding]:
+def _find_contradicted(known: _Known, turn: EvidenceTurn) -> Iterator[DefectFinding]:
     """Yield the values that the task and a turn name, if calls have another one in place of them."""
-    known = evidence.calls[: turn.known]
-    calls, claims = [call for call in known if call.acts], find_claims(turn.text)
-    if not calls or any(call.is_open for call in known) or not claims:
+    calls = known.evidence.calls[: turn.known]
+    claims = find_claims(turn.text)
+    if not claims or any(call.is_open for call in calls) or not any(call.acts for call in calls):
         return
-    yield from _find_replaced(evidence, turn, calls, claims)
+    yield from _find_replaced(known, turn, claims)
     for claim in claims:
-        yield from _find_other_amount(evidence, turn, claim, calls)
+        yield from _find_other_amount(known, turn, claim)
 
 
-def _find_replaced(
-    evidence: Evidence, turn: EvidenceTurn, calls: Sequence[EvidenceCall], claims: Sequence[Claim]
-) -> Iterator[DefectFinding]:
-    asked, claimed = evidence.asked_before(turn), "\n".join(claim.sentence for claim in claims)
-    named = _read_values(asked) | _name_all(_NEW.findall(asked))
+def _find_replaced(known: _Known, turn: EvidenceTurn, claims: Sequence[Claim]) -> Iterator[DefectFinding]:
+    claimed = "\n".join(claim.sentence for claim in claims)
     # "From A to B" is a way, and no change.
     changes = [each.clause for each in claims if "update" in each.families and " from " not in each.clause]
     said = _read_values(claimed) | _name_all(_NEW.findall("\n".join(changes)))
-    if not named & said:
+    left = [value for value in said if known.is_asked(value, turn) and not known.is_done(value, turn)]
+    if not left:
         return
-    # Parts are read one by one: the end of one text and the beginning of the next are no value.
-    passed = {(value, call) for call in calls for _, leaf in call.leaves for value in _read_values(str(leaf))}
-    done = {value for value, _ in passed} | {value for call in calls for value in _read_values(call.answer)}
-    args = " ".join(call.args_text for call in calls)
-    done |= {
-        each for each in said if each.family == "name" and any(map(args.__contains__, each.value.split()))
-    }
     # The same moment may have another date in another time zone, but hardly the same time.
     moments = {value for value in said if value.family == "time"}
-    moments |= set() if moments & done else {value for value in said if value.family.startswith("date")}
-    for wanted in sorted((named & said) - done, key=lambda each: each.value):
+    is_timed = any(known.is_done(value, turn) for value in moments)
+    moments |= set() if is_timed else {value for value in said if value.family.startswith("date")}
+    for wanted in sorted(left, key=lambda each: each.value):
         others = [
             (value, call)
-            for value, call in passed
+            for value, call in known.passed
             if value.family == wanted.family
-            and value not in named | said
-            and not any(value in _read_values(read.answer) for read in evidence.calls[: call.place])
+            and call.place < turn.known
+            and not (value in said or known.is_asked(value, turn))
+            and known.answered.get(value, call.place) >= call.place
             and (value.family != "name" or names_any(claimed, call.words))
         ]
         has_zone = "UTC" in turn.text or any(_ZONE.search(call.args_text) for _, call in others)
@@ -147,24 +228,31 @@ def _build_finding(
     return DefectFinding(_RULE, "defect", said, seen, turn.place, call.place)
 
 
-def _find_other_amount(
-    evidence: Evidence, turn: EvidenceTurn, claim: Claim, calls: Sequence[EvidenceCall]
-) -> Iterator[DefectFinding]:
+def _find_other_amount(known: _Known, turn: EvidenceTurn, claim: Claim) -> Iterator[DefectFinding]:
     """Yield the amounts of a claim that the task has, if a call has another one without a source."""
-    asked = read_numbers(evidence.asked_before(turn))
-    if not asked:
+    asked, done = known.asked_numbers, known.done_numbers
+    facts = [
+        fact
+        for fact in read_vital_numbers(claim.sentence)
+        if any(asked.get(value, turn.place) < turn.place for value in fact.value.numbers)
+        and all(done.get(abs(value), turn.known) >= turn.known for value in fact.value.numbers)
+    ]
+    if not facts:
         return
-    done = read_numbers("\n".join(f"{call.args_text} {call.answer}" for call in calls))
+    calls = [call for call in known.acting if call.place < turn.known]
     leaves = ((key, leaf, call) for call in calls for key, leaf in call.leaves)
     amounts = [(key, Decimal(str(leaf)), call) for key, leaf, call in leaves if type(leaf) in {int, float}]
-    totals = {sum((each for key, each, _ in amounts if key == name), Decimal()) for name, _, _ in amounts}
-    for fact in read_vital_numbers(claim.sentence):
-        values = fact.value.numbers
-        if asked.isdisjoint(values) or any(is_converted(abs(value), done | totals) for value in values):
+    totals = defaultdict[str, Decimal](Decimal)
+    for key, amount, _ in amounts:
+        totals[key] += amount
+    given = {number for number, place in done.items() if place < turn.known} | {*totals.values()}
+    for fact in facts:
+        if any(is_converted(abs(value), given) for value in fact.value.numbers):
             continue
         for key, amount, call in amounts:
-            known = asked | read_numbers("\n".join(_read_sources(evidence, call.place)))
-            if amount not in known and _is_meant(key, fact, claim):
+            is_known = asked.get(amount, turn.place) < turn.place
+            is_known |= known.numbers.get(amount, call.place + 1) <= call.place
+            if not is_known and _is_meant(key, fact, claim):
                 yield _build_finding(turn, call, claim.sentence, f"{key}: {amount}", fact.shown)
 
 
@@ -183,9 +271,13 @@ def _is_meant(key: str, fact: Fact, claim: Claim) -> bool:
     return is_counted or (is_named and fact.around[:1] == ("to",))
 
 
-@lru_cache(512)  # the arguments and answers of a run, which each of its turns may name
 def _read_values(text: str) -> frozenset[TypedValue]:
-    """Return the typed values of a text, its times, names such as #general, and a name that is all of it."""
+    """Return the typed values of a text, and a name that is all of it."""
+    return _read_plain(text) | _name_all(_NAME.findall(text))
+
+
+def _read_plain(text: str) -> frozenset[TypedValue]:
+    """Return the typed values of a text, its times, and names such as #general."""
     times = {
         TypedValue("time", f"{clock.hour:02}:{clock.minute:02}")
         for _, readings in find_times(text)
@@ -193,7 +285,7 @@ def _read_values(text: str) -> frozenset[TypedValue]:
         if isinstance(clock, Clock)
     }
     tags = {TypedValue(f"tag {match[1]}", match[0].lower()) for match in _TAG.finditer(text)}
-    return read_typed(text) | times | tags | {*_list_short(text)} | _name_all(_NAME.findall(text))
+    return read_typed(text) | times | tags | {*_list_short(text)}
 
 
 def _name_all(names: Iterable[str]) -> frozenset[TypedValue]:
