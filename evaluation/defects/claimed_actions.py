@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Final
 
 from agents.parsing.tool_names import ACTING_VERBS, guess_kind
@@ -13,11 +14,11 @@ from evaluation.defects.claims import (
     find_claims,
     list_families,
     list_supported,
-    mentions_family,
     read_pattern,
     split_sentences,
 )
 from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, Level, names_any
+from evaluation.defects.sources import index_first
 from evaluation.texts.fact_reading import read_typed
 
 _WORD: Final = re.compile(r"[^\W\d_]{3,}")
@@ -35,38 +36,41 @@ _ALL_DONE: Final = read_pattern("all_done")
 
 def find_undone_claims(evidence: Evidence) -> Iterator[DefectFinding]:
     """Yield the claims without a call; none if the calls were not recorded, or a program may have done it."""
+    # What each text of the user demands is read once, and only if a turn claims something.
+    demands = cache(lambda: index_first((each.place, _list_demanded(each.text)) for each in evidence.asked))
     for turn in evidence.said if evidence.has_calls else ():
         calls = evidence.calls[: turn.known]
-        if any(call.is_open for call in calls):
+        is_bare = any(map(_ALL_DONE.match, split_sentences(turn.text)))
+        stated = find_claims(turn.text)
+        if not (stated or is_bare) or any(call.is_open for call in calls):
             continue
-        claims = [*find_claims(turn.text), *_find_bare_claims(evidence, turn, calls)]
-        asked = evidence.asked_before(turn)
-        demanded = _list_demanded(asked) if claims else frozenset[str]()
+        demanded = frozenset(name for name, place in demands().items() if place < turn.place)
+        claims = [*stated, *(_find_bare_claims(turn, calls, demanded) if is_bare else ())]
         told = len({(claim.families, claim.word) for claim in claims if _list_things(claim)})
         are_few = told > sum(call.acts for call in calls)
         for claim in claims:
             is_demanded = bool(claim.families & demanded)
             is_done = (
-                _is_quoted(claim, calls)
-                or _is_supported(claim, calls, are_few=are_few)
+                _is_supported(claim, calls, are_few=are_few)
                 or _is_reported(claim, calls, is_demanded=is_demanded)
                 # What nobody asked for here may have been done before the record begins.
                 or (evidence.begins_late and not is_demanded)
+                or _is_quoted(claim, calls)
             )
+            asked = "" if is_done else evidence.asked_before(turn)
             if not is_done and _counts(claim, calls, asked, is_demanded=is_demanded):
                 yield _build_finding(claim, turn, calls, is_demanded=is_demanded, asked=asked)
 
 
 def _find_bare_claims(
-    evidence: Evidence, turn: EvidenceTurn, calls: Sequence[EvidenceCall]
+    turn: EvidenceTurn, calls: Sequence[EvidenceCall], demanded: frozenset[str]
 ) -> Iterator[Claim]:
     """Yield the sentences that say only that all is done, if something was asked for and nothing was done."""
     if not calls or any(call.acts or call.is_vague for call in calls):
         return
     for sentence in filter(_ALL_DONE.match, split_sentences(turn.text)):
         # Whoever asks for orders is served by a call that reads orders.
-        demanded = _list_demanded(evidence.asked_before(turn)) & HARD
-        if left := demanded.difference(*(call.families for call in calls)):
+        if left := (demanded & HARD).difference(*(call.families for call in calls)):
             yield Claim(left, sentence, sentence, sentence, is_hard=True)
 
 
@@ -96,7 +100,7 @@ def _is_supported(claim: Claim, calls: Sequence[EvidenceCall], *, are_few: bool)
             claim.families & list_supported(call.families)
             and (is_free or names_any(f"{call.name} {call.text}", things))
         )
-        or mentions_family(call.text, claim.families - call.families)
+        or any(map(call.mentions, claim.families - call.families))
         for call in calls
         if call.acts or call.state == "refused"
     ) or any(call.is_vague and (call.says_only_ok or _may_do(call, claim)) for call in calls)
@@ -124,7 +128,7 @@ def _is_reported(claim: Claim, calls: Sequence[EvidenceCall], *, is_demanded: bo
     return not claim.is_own and any(
         claim.is_before
         or claim.word in call.stated.lower()
-        or mentions_family(call.stated, claim.families, is_past=True)
+        or any(map(call.reports, claim.families))
         or (
             call.families & claim.families
             and (names_any(call.answer, identifiers) or (not is_demanded and _STATE.search(call.stated)))
@@ -141,10 +145,12 @@ def _counts(claim: Claim, calls: Sequence[EvidenceCall], asked: str, *, is_deman
     if claim.is_hard:
         return claim.is_strong or is_demanded
     # What is updated or added may be a part of the answer; what tools have read, or has a name, is not.
-    known = " ".join(f"{call.name} {call.text}" for call in calls)
+    if not is_demanded:
+        return False
     has_acted = any(call.acts for call in calls)
     names = [name for name in _NAME.findall(claim.clause[1:]) if has_acted and name in asked]
-    return is_demanded and (bool(names) or names_any(known, _list_things(claim)))
+    things = _list_things(claim)
+    return bool(names) or any(names_any(f"{call.name} {call.text}", things) for call in calls)
 
 
 def _build_finding(

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from types import NoneType
 from typing import Any, Final, Literal, cast, get_args
 
 from agents.parsing.outcomes import read_outcome, states_error
 from agents.parsing.tool_names import ToolKind, guess_kind, split_name
-from evaluation.defects.claims import list_families, read_pattern, read_words
+from evaluation.defects.claims import list_families, mentions_family, read_pattern, read_words
 from evaluation.importers.conversation import Conversation, read_conversation
 from evaluation.sensitive.scanner import quote_text
 from evaluation.texts.json_texts import parse_json
@@ -128,6 +128,16 @@ class EvidenceCall:
         if not isinstance(self.value, Mapping | list):
             return self.answer
         return " ".join(f"{name} {leaf}" for name, leaf in self.answered if leaf)
+
+    @cached_property
+    def mentions(self) -> Callable[[str], bool]:
+        """Tells whether its arguments or its answer have a word of a family."""
+        return cache(lambda name: mentions_family(self.text, (name,)))
+
+    @cached_property
+    def reports(self) -> Callable[[str], bool]:
+        """Tells whether what it states has a word of a family in the past."""
+        return cache(lambda name: mentions_family(self.stated, (name,), is_past=True))
 
     @cached_property
     def leaves(self) -> Sequence[tuple[str, object]]:

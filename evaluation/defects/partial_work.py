@@ -31,8 +31,9 @@ def find_partial_work(evidence: Evidence) -> Iterator[DefectFinding]:
 def _find_left_out(
     evidence: Evidence, turn: EvidenceTurn, calls: Sequence[EvidenceCall]
 ) -> Iterator[DefectFinding]:
-    asked = evidence.asked_before(turn)
-    for claim in find_claims(turn.text):
+    claims = find_claims(turn.text)
+    asked = evidence.asked_before(turn) if claims else ""
+    for claim in claims:
         text = asked if _ALL.search(claim.sentence) else claim.sentence
         listed = [_ITEM.findall(match[0]) for match in _LISTED.finditer(text)]
         if not listed:
