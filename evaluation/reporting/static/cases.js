@@ -142,15 +142,15 @@ const filters = {
   allow(item) {
     const basis = part("filter-basis").value, arm = part("filter-arm")?.value ?? "", changed = part("filter-changed")?.value ?? "";
     const text = part("filter-text").value.trim().toLowerCase();
-    return (!changed || item[changed]) && (!text || searchText(item).includes(text)) &&
-      item.attempts.some((each) => (!this.chosen.size || this.chosen.has(each.status)) && (!basis || each.basis === basis) && (!arm || `=${each.arm}` === arm));
+    return (!changed || item[changed]) && item.attempts.some((each) => (!text || searchText(item, each).includes(text)) &&
+      (!this.chosen.size || this.chosen.has(each.status)) && (!basis || each.basis === basis) && (!arm || `=${each.arm}` === arm));
   },
 };
-function searchText(item) {
-  item.text ??= JSON.stringify([item.name, item.attempts.map((each) => [each.task, each.arm, each.reasons, each.agent_run.final_output,
-    listRequirements(each).map((one) => [one.wanted, one.quote, one.seen]), asArray(each.actions.actions).map((action) => [action.name, action.args])])], null, 0)
+function searchText(item, each) {
+  each.text ??= JSON.stringify([item.name, each.task, each.arm, each.reasons, each.agent_run.final_output,
+    listRequirements(each).map((one) => [one.wanted, one.quote, one.seen]), asArray(each.actions.actions).map((action) => [action.name, action.args])])
     .replaceAll('\\"', '"').replaceAll("\\n", " ").toLowerCase();
-  return item.text;
+  return each.text;
 }
 
 function drawFilters({ arms }, items) {
