@@ -66,12 +66,15 @@ def admits_failure(text: str) -> bool:
 
 
 def _find_failed_actions(turn: EvidenceTurn, calls: Sequence[EvidenceCall]) -> Iterator[DefectFinding]:
-    for call in calls:
+    claims = find_claims(turn.text)
+    # No other call repairs anything, and few of a long run are left to compare with each failed one.
+    repairing = [call for call in calls if call.acts or call.is_open] if claims else []
+    for call in calls if claims else ():
         has_failed = call.state == "missed" or (call.is_open and call.is_program and call.has_failed)
         if call.state != "refused" and not (call.is_vague and has_failed):
             continue
-        about = (claim for claim in find_claims(turn.text) if _is_about(claim, call))
-        left = [claim for claim in about if not any(_repairs(other, call, claim) for other in calls)]
+        about = (claim for claim in claims if _is_about(claim, call))
+        left = [claim for claim in about if not any(_repairs(other, call, claim) for other in repairing)]
         if left and not _repeats_error(turn.text, call):
             seen = f"{call.name} answered {quote_text(call.answer, _LONGEST)}, and no later call repaired it"
             yield DefectFinding("failed_told_done", "defect", left[0].sentence, seen, turn.place, call.place)
@@ -87,11 +90,12 @@ def _is_about(claim: Claim, call: EvidenceCall) -> bool:
 
 def _repairs(other: EvidenceCall, call: EvidenceCall, claim: Claim) -> bool:
     if other.place <= call.place:
-        is_same = other.args == call.args or (
+        if other.name != call.name or not other.acts:
+            return False
+        return other.args == call.args or (
             _is_other_target(call, other, claim.sentence)
             and not _is_other_target(other, call, claim.sentence)
         )
-        return other.name == call.name and is_same and other.acts
     if other.is_open:
         return not other.has_failed and other.state != "missed"
     is_alike = other.name == call.name or bool(other.families & call.families)
