@@ -7,7 +7,6 @@ affirms. A bare number, an empty text, or words without relation are unknown.
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -107,13 +106,6 @@ _ERROR_CODE: Final = re.compile("[45][0-9]{2}")
 _NOTHING: Final = re.compile(r"(?:null|none|nil|undefined|nan|n/a|[-+]?[\d.,\s]*\d\s?%?)?")
 
 _DOCUMENT: Final = re.compile(r"""\{\s*["'}]|\[\s*(?:[\[{"'\d\]-]|true|false|null)|"(?:[^"\\]|\\.)*+"\s*\Z""")
-_MARKUP: Final = re.compile(r"\s*<[!?]?[A-Za-z][^<>]*>")
-_ERROR_ELEMENT: Final = re.compile(
-    r"<(?:\w+:)?(?:errors?|fault|exception|failure|tool_use_error)\b[^<>/]*>(?!\s*(?:0|false|none|null)?\s*</)",
-    re.IGNORECASE,
-)
-_HEADING: Final = re.compile(r"<(?:title|h1)\b[^<>]*>([^<]*)", re.IGNORECASE)
-_TAG: Final = re.compile(r"<[^<>]*>")
 
 
 def read_outcome(tool: str, answer: object, *, is_error: bool = False) -> Outcome:
@@ -243,11 +235,7 @@ def _read_text(tool: str, text: str, depth: int) -> Outcome:
     is_error = states_error(text, 0) and not WITHOUT_ERROR.match(word)
     if (is_error or word in _NO) and not has_past_form(tool, word.rstrip(".!")):
         return "refused"
-    if not _MARKUP.match(text):
-        return read_prose(tool, text)
-    if _ERROR_ELEMENT.search(text):
-        return "refused"
-    return read_prose(tool, html.unescape("\n".join(_HEADING.findall(text)) or _TAG.sub(" ", text).strip()))
+    return read_prose(tool, text)
 
 
 def _read_object(tool: str, fields: Mapping[str, object], depth: int) -> Outcome:

@@ -7,6 +7,7 @@ tool should have changed: "Order is locked".
 
 from __future__ import annotations
 
+import html
 import re
 from functools import lru_cache
 from http import HTTPStatus
@@ -158,8 +159,21 @@ def may_have_acted(answer: str) -> bool:
     return _LATE.search(answer.replace("_", " ")) is not None
 
 
+_MARKUP: Final = re.compile(r"\s*<[!?]?[A-Za-z][^<>]*>")
+_ERROR_ELEMENT: Final = re.compile(
+    r"<(?:\w+:)?(?:errors?|fault|exception|failure|tool_use_error)\b[^<>/]*>(?!\s*(?:0|false|none|null)?\s*</)",
+    re.IGNORECASE,
+)
+_HEADING: Final = re.compile(r"<(?:title|h1)\b[^<>]*>([^<]*)", re.IGNORECASE)
+_TAG: Final = re.compile(r"<[^<>]*>")
+
+
 def read_prose(tool: str, text: str) -> Outcome:
-    """Reads from the prose that a tool answered whether it acted; questions and quotations state nothing."""
+    """Reads from prose, or a page, whether a tool acted; questions and quotations state nothing."""
+    if _MARKUP.match(text):
+        if _ERROR_ELEMENT.search(text):
+            return "refused"
+        text = html.unescape("\n".join(_HEADING.findall(text)) or _TAG.sub(" ", text).strip())
     if ERROR_BEGINNING.match(text) and not WITHOUT_ERROR.match(text.lower()):
         return "refused"
     if _LONE_ID.fullmatch(text.strip()):

@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from evaluation.cases.case_files import format_values, read_values, validate_values
 from evaluation.errors import ContractError
-from evaluation.findings import STRICTNESS, EvaluationStatus, join_names
+from evaluation.findings import STRICTNESS, EvaluationStatus
 from evaluation.report.redaction import Redactor
 from evaluation.sensitive.scanner import shorten
 from evaluation.statistics import TrialRate, pass_hat_k, proportion
@@ -114,43 +114,6 @@ def list_pass_rates(trials: Trials) -> list[TrialRate]:
     """Compute pass^k for each k up to the number of runs of a case, and at most 8."""
     most = max(map(len, trials.values()), default=0)
     return [pass_hat_k(trials, k) for k in range(1, min(most, _MOST_K) + 1)]
-
-
-def find_flaky(trials: Trials) -> dict[str, str]:
-    """Return "2 of 3" for each case of which some runs pass and some do not, by its name."""
-    return {
-        name: f"{sum(outcomes)} of {len(outcomes)}"
-        for name, outcomes in trials.items()
-        if 0 < sum(outcomes) < len(outcomes)
-    }
-
-
-def list_unsolved(trials: Trials, whose: str = "") -> Iterator[str]:
-    """Yield a sentence with the cases of which no run is a success, although there are several."""
-    tried = {name: len(outcomes) for name, outcomes in trials.items() if not any(outcomes)}
-    names = [name for name, count in tried.items() if count > 1]
-    if names:
-        runs, cases = sum(tried[name] for name in names), f"{len(names)} of {len(trials)} cases"
-        yield f"{whose}0 of {runs} runs are accepted in {cases}: {join_names(names)}"
-
-
-def describe_pass_rates(results: Sequence[CaseResult]) -> Iterator[str]:
-    """Yield lines with pass^k of repeated runs, and the flaky cases; none without repeats."""
-    for arm, trials in group_trials(results).items():
-        if all(len(outcomes) == 1 for outcomes in trials.values()):
-            continue
-        label = f"{arm}: " if arm else ""
-        yield from (f"{label}{_format_rate(k, rate)}" for k, rate in enumerate(list_pass_rates(trials), 1))
-        yield from list_unsolved(trials, label)
-        if flaky := find_flaky(trials):
-            named = join_names(f"{name} ({count})" for name, count in flaky.items())
-            yield f"{label}{len(flaky)} of {len(trials)} cases are flaky: {named}"
-
-
-def _format_rate(k: int, rate: TrialRate) -> str:
-    low, high = rate.interval or (0.0, 1.0)
-    cases = "1 case" if rate.cases == 1 else f"{rate.cases} cases"
-    return f"pass^{k} {rate.value:.4f} ({low:.4f} to {high:.4f}), {cases}"
 
 
 _BASES: Final = {"approved": 0, "checked": 0, "judged": 1, "unverified": 2}

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from importlib import import_module
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeAlias
+from zipfile import BadZipFile
 
 from evaluation.contract.intake import UnreadableCase
 from evaluation.contract.run import run_from_state
 from evaluation.errors import ContractError
 from evaluation.recordings.formats import (
     conversations,
-    inspect_zip,
     model_exchange,
     otel_spans,
 )
 from evaluation.recordings.record_format import HEAD, RecordFormat
 from evaluation.recordings.recorded_run import RecordedRun, RunFormat
+from evaluation.sensitive.scanner import shorten
 from evaluation.validation import parse_json
 from evaluation.values import JsonObject, as_object
 
@@ -79,14 +81,14 @@ def read_runs(path: str | Path, name: str = "") -> Iterator[ReadRun]:
     file = Path(path)
     place = name or file.name
     with file.open("rb") as stream:
-        is_zip = stream.read(len(inspect_zip.SIGN)) == inspect_zip.SIGN
+        is_zip = stream.read(len(_ZIP)) == _ZIP
         stream.seek(0)
         yield from _read_zip(file, place) if is_zip else _read_stream(stream, place)
 
 
 def _read_zip(file: Path, name: str) -> Iterator[ReadRun]:
     try:
-        log = inspect_zip.read_log(file)
+        log = _read_log(file)
     except ContractError as error:
         yield UnreadableCase(name, str(error))
         return
@@ -214,3 +216,26 @@ def _parse(data: bytes, where: str) -> object:
         return parse_json(data)
     except ValueError as error:
         return UnreadableCase(where, str(error))
+
+
+_ZIP: Final = b"PK\x03\x04"
+"""The first bytes of a zip, such as a log of Inspect."""
+
+
+def _read_log(path: Path) -> object:
+    """Returns the log in a zip as Inspect writes it in JSON.
+
+    Raises:
+        ContractError: Inspect is not installed, or it cannot read the file.
+    """
+    try:
+        logs = import_module("inspect_ai.log")
+    except ModuleNotFoundError:
+        raise ContractError(
+            "a log of Inspect in a zip needs inspect_ai; install it, or run `inspect log convert --to json`"
+        ) from None
+    try:
+        log: object = logs.read_eval_log(str(path)).model_dump(mode="json", exclude_none=True)
+    except (ValueError, KeyError, OSError, NotImplementedError, BadZipFile) as error:
+        raise ContractError(f"this zip is no whole log of Inspect: {shorten(str(error), 200)}") from None
+    return log

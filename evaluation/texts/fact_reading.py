@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from evaluation.texts.normal import has_digit, normalize_text, unify_signs
+from evaluation.texts.normal import cut_out, has_digit, normalize_text, unify_signs
 from evaluation.texts.numbers import (
     CURRENCIES,
     LEAST,
@@ -267,7 +267,7 @@ def read_facts(text: str) -> Facts:
             Fact(kind, rest[start:end], Value(frozenset(readings)), is_vital)
             for (start, end), readings in found
         ]
-        rest = _cut_out(rest, [span for span, _ in found], _TAKEN)
+        rest = cut_out(rest, [span for span, _ in found], _TAKEN)
     amounts, rest = _take_amounts(rest)
     facts += amounts
     dotted = rest if rest.isascii() else rest.translate(_DOTS)
@@ -291,15 +291,7 @@ def _take_amounts(text: str) -> tuple[list[Fact], str]:
         for (start, end), numbers in found
         for number in numbers
     ]
-    return amounts, _cut_out(plain, [span for span, _ in found], " ")
-
-
-def _cut_out(text: str, spans: Iterable[tuple[int, int]], substitute: str) -> str:
-    kept, done = [], 0
-    for start, end in spans:
-        kept.append(text[done:start])
-        done = end
-    return substitute.join([*kept, text[done:]])
+    return amounts, cut_out(plain, [span for span, _ in found], " ")
 
 
 def _build_amount(text: str, start: int, end: int, number: Sequence[Decimal], *, is_word: bool) -> Fact:

@@ -12,7 +12,7 @@ import json
 import re
 import string
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import accumulate
 from pathlib import Path
@@ -305,3 +305,12 @@ def _list_forms(name: str) -> tuple[frozenset[str], frozenset[str]]:
     readings = [unicodedata.normalize("NFKC", name), read_disguised(name)]
     bare = [_PREFIX.sub("", each, count=1) for each in readings]
     return frozenset(map(fold_tool_name, readings)), frozenset(map(fold_tool_name, bare))
+
+
+def cut_out(text: str, spans: Iterable[tuple[int, int]], substitute: str) -> str:
+    """Replace each of the spans, which do not overlap and are in their order."""
+    kept, done = [], 0
+    for start, end in spans:
+        kept.append(text[done:start])
+        done = end
+    return substitute.join([*kept, text[done:]])

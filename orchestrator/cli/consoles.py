@@ -6,6 +6,7 @@ import logging
 import os
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from io import UnsupportedOperation
@@ -196,3 +197,20 @@ def check_outputs(written: Sequence[Path | None], inputs: Sequence[Path]) -> Non
                 f"{str(path)!r} is read by the command, or has other results, too; give another file"
             )
         taken.append(os.path.realpath(path))
+
+
+_MOST_PROBLEMS: Final = 10
+_MOST_PLACES: Final = 3
+
+
+def list_places(label: str, sentences: Sequence[str]) -> Iterator[str]:
+    """Yields the problems with their places; of sentences that differ in their place alone, the first."""
+    places: dict[str, list[str]] = defaultdict(list)
+    for text in sentences:
+        place, _, problem = text.partition(": ")
+        places[problem].append(place)
+    for problem, each in [*places.items()][:_MOST_PROBLEMS]:
+        more = f", {len(each) - _MOST_PLACES} more" if len(each) > _MOST_PLACES else ""
+        yield one_line(f"{label}: {', '.join(each[:_MOST_PLACES])}{more}: {problem}")
+    if (left := len(places) - _MOST_PROBLEMS) > 0:
+        yield f"{label}: {left} more kinds of things"

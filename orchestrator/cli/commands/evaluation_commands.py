@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.resources import files as package_files
@@ -24,7 +23,7 @@ from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import ReadRun, UnknownFormat, read_runs
 from evaluation.recordings.run_folder import read_folder
 from evaluation.reporting.junit import write_junit
-from evaluation.reporting.summaries import describe_counts, rank_problems
+from evaluation.reporting.summaries import describe_counts, describe_pass_rates, rank_problems
 from evaluation.values import JsonObject, as_object
 from orchestrator.cli import consoles, options
 from orchestrator.cli.process_exit import BAD_INPUT, FAILED
@@ -356,8 +355,7 @@ def _write_files(chosen: EvaluateOptions, results: Sequence[CaseResult]) -> None
 
 _COLOURS: Final = {"passed": "green", "warning": "yellow", "needs_review": "yellow"}
 _MOST_SHOWN: Final = 3
-"""Most reasons to look at first, and most places of one problem, that are shown."""
-_MOST_PROBLEMS: Final = 10
+"""Most reasons to look at first that are shown."""
 
 
 def draw_result(result: CaseResult, *, is_repeated: bool) -> Text:
@@ -370,7 +368,9 @@ def draw_result(result: CaseResult, *, is_repeated: bool) -> Text:
 
 def draw_summary(results: Sequence[CaseResult], unread: Sequence[str], ignored: Sequence[str]) -> Text:
     """Draws the counts, the bases of accepted runs, the rates of repeated ones, and unread files."""
-    lines = [*_list_counts(results), *_list_places("not read", unread), *_list_places("ignored", ignored)]
+    lines = [*_list_counts(results)]
+    for label, sentences in (("not read", unread), ("ignored", ignored)):
+        lines += consoles.list_places(label, sentences)
     return Text("\n".join(lines))
 
 
@@ -389,23 +389,10 @@ def _list_counts(results: Sequence[CaseResult]) -> Iterator[str]:
         yield "nothing was evaluated: there is no run that can be read"
         return
     yield from describe_counts(results)
-    yield from map(consoles.one_line, case_result.describe_pass_rates(results))
+    yield from map(consoles.one_line, describe_pass_rates(results))
     problems = rank_problems(results, _MOST_SHOWN)
     if problems:
         yield "look at first:"
     for each in problems:
         example = consoles.one_line(each.example, 300)
         yield f"  {each.level} {each.kind}, {consoles.count_noun(each.runs, 'run')}: {example}"
-
-
-def _list_places(label: str, sentences: Sequence[str]) -> Iterator[str]:
-    """Yields the problems with their places; of sentences that differ in their place alone, the first."""
-    places: dict[str, list[str]] = defaultdict(list)
-    for text in sentences:
-        place, _, problem = text.partition(": ")
-        places[problem].append(place)
-    for problem, each in [*places.items()][:_MOST_PROBLEMS]:
-        more = f", {len(each) - _MOST_SHOWN} more" if len(each) > _MOST_SHOWN else ""
-        yield consoles.one_line(f"{label}: {', '.join(each[:_MOST_SHOWN])}{more}: {problem}")
-    if (left := len(places) - _MOST_PROBLEMS) > 0:
-        yield f"{label}: {left} more kinds of things"

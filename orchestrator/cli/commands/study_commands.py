@@ -16,9 +16,9 @@ from rich.text import Text
 
 from evaluation import read_case_set
 from evaluation.cases.case_files import CaseSet
-from evaluation.cases.case_result import CaseResult, group_trials, list_unsolved, read_end, read_results
+from evaluation.cases.case_result import CaseResult, group_trials, read_end, read_results
 from evaluation.reporting.case_page import write_html
-from evaluation.reporting.summaries import ArmDifference, compare_arms, summarize_arms
+from evaluation.reporting.summaries import ArmDifference, compare_arms, list_unsolved, summarize_arms
 from evaluation.values import JsonObject, as_list, as_object
 from orchestrator import persistence
 from orchestrator.cli import consoles, options
