@@ -204,7 +204,7 @@ def test_what_cannot_be_used_is_told_in_one_sentence(cli, write_results, write_j
         ([good, "--judge", judge_file(tmp_path)], "no judge was asked about these runs"),
         ([judged, "--judge", judge_file(tmp_path, "Judge 1 model-b")], "the figures are of another judge"),
         ([good, "--judge", good], "has no figures of a judge; give what"),
-        ([unlabelled, "--at-most-wrong", "0.1"], "a guarantee rests on labels, and right and wrong on nothing"),
+        ([unlabelled, "--at-most-wrong", "0.1"], "a guarantee rests on labels, and right and wrong on"),
         ([write_json(gap, name="gap.json")], "the record of 'a' lacks an attempt"),
         (
             [write_json({**state, "max_retries": "x"}, name="no.json")],
