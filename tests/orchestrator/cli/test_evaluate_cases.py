@@ -226,10 +226,12 @@ def test_a_stored_evaluation_says_what_could_not_be_read(cli, cases, tmp_path):
     (tmp_path / "price.yaml").write_text("required_content: [{number: 12.5}]")
     cli("evaluate", "runs.jsonl", "--out", "r.jsonl")
 
-    judged, alone = cli("evaluate", "r.jsonl", "--contract", "price.yaml"), cli("evaluate", "r.jsonl")
+    judged = cli("evaluate", "r.jsonl", "--contract", "price.yaml")
+    alone = cli("evaluate", "r.jsonl", "--out", "new.jsonl")
 
     assert (judged.exit_code, "not read: runs.jsonl:2: this is not JSON" in judged.stderr) == (2, True)
     assert (alone.exit_code, "--contract FILE judges their runs again" in alone.stderr) == (2, True)
+    assert not (tmp_path / "new.jsonl").exists()
 
 
 def test_results_of_other_cases_are_refused_and_kept(cli, cases, tmp_path):

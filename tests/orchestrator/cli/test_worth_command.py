@@ -1,6 +1,7 @@
 """``worth`` reads the attempts of every kind of record, and says in one sentence what it cannot use."""
 
 import json
+import shutil
 from dataclasses import asdict
 from pathlib import Path
 
@@ -219,6 +220,7 @@ def test_what_cannot_be_used_is_told_in_one_sentence(cli, write_results, write_j
         ),
         ([write_json({"odd": 1}, name="odd.jsonl")], "has 1 runs that cannot be read"),
         ([good, good], "is given twice"),
+        ([good, str(shutil.copy(good, tmp_path / "copy.jsonl"))], "has the runs of"),
         ([str(tmp_path / "missing.jsonl")], "No such file"),
         ([], "give the files of recorded runs"),
     ]:

@@ -261,12 +261,14 @@ def test_a_step_ends_at_its_acceptance():
 
 
 def test_the_number_of_attempts_that_cannot_be_told_is_named():
-    refused = TriedAttempt(False, False)
-    once = [Trial(f"{n}", [TriedAttempt(n % 2 == 0, n % 4 == 0)]) for n in range(8) for _ in range(2)]
-    worth = estimate_worth([*once, *[Trial("more", [refused])] * 3], Terms(cost_per_attempt=0.3))
-    more, sentence = worth.recommendation.more_tasks, worth.recommendation.sentence
-    assert more is None or more > 0
-    assert "Cannot be told" not in sentence or "with up to" in sentence
+    """A second attempt is a loss for certain here; only one task has a third."""
+    refused, wrong, right = TriedAttempt(False), TriedAttempt(True, False), TriedAttempt(True, True)
+    twice = [Trial(f"{n}", [each]) for n in range(30) for each in (refused, wrong)]
+    worth = estimate_worth([*twice, *(Trial("more", [each]) for each in (refused, refused, right))])
+    found = worth.recommendation
+    assert found.attempts is None
+    assert found.more_tasks > 0
+    assert f"{found.more_tasks} more tasks would tell; with up to 3 attempts, the value" in found.sentence
 
 
 def test_what_is_no_verdict_is_refused(subtests):
