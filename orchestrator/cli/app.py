@@ -32,7 +32,6 @@ COMMANDS: Final = {
     "worker": ("server_commands", "Execute the runs of a queue."),
     "queue": ("server_commands", "Show a queue and its workers, or cancel one of its runs."),
     "serve": ("server_commands", "Show the runs in a browser, and answer their questions there."),
-    "mcp": ("server_commands", "Offer runs and evaluations to a client of the Model Context Protocol."),
     "evaluate": ("evaluation_commands", "Evaluate recorded runs of any framework, or cases in files."),
     "compare": ("study_commands", "Compare models on the same cases, or stored evaluations."),
     "doctor": ("doctor_command", "Check which models can run, or how far a judge can be trusted."),

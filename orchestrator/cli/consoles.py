@@ -31,13 +31,10 @@ _STDERR: Final = 2
 
 
 @contextmanager
-def take_stdout(encoding: str | None = None) -> Iterator[TextIO]:
+def take_stdout() -> Iterator[TextIO]:
     """Yields a stream for results. All other prints in the block go to standard error.
 
     This includes functions of the user, libraries in C, and programs that are started.
-
-    Args:
-        encoding: The encoding of the results. Default: as standard output.
     """
     stream = sys.stdout
     try:
@@ -45,36 +42,24 @@ def take_stdout(encoding: str | None = None) -> Iterator[TextIO]:
     except UnsupportedOperation:  # it writes into memory
         is_descriptor = False
     with (
-        _take_descriptor(stream, encoding) if is_descriptor else nullcontext(stream) as results,
+        _take_descriptor(stream) if is_descriptor else nullcontext(stream) as results,
         redirect_stdout(sys.stderr),
     ):
         yield results
 
 
 @contextmanager
-def _take_descriptor(stream: TextIO, encoding: str | None) -> Iterator[TextIO]:
+def _take_descriptor(stream: TextIO) -> Iterator[TextIO]:
     stream.flush()
-    encoding = encoding or stream.encoding
     kept = os.dup(_STDOUT)
     os.dup2(_STDERR, _STDOUT)
     try:
-        with open(kept, "w", encoding=encoding, errors=stream.errors, closefd=False) as results:
+        with open(kept, "w", encoding=stream.encoding, errors=stream.errors, closefd=False) as results:
             yield results
     finally:
         stream.flush()  # what code has printed that kept the stream
         os.dup2(kept, _STDOUT)
         os.close(kept)
-
-
-@contextmanager
-def take_streams() -> Iterator[tuple[TextIO, TextIO]]:
-    """Yields streams for input and results; other code reads nothing, and prints on standard error."""
-    source = os.dup(0)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    with open(source, encoding="utf-8", errors="replace") as received, take_stdout("utf-8") as sent:
-        yield received, sent
 
 
 def build_console(*, stderr: bool = False, file: TextIO | None = None) -> Console:

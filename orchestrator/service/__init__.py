@@ -1,1 +1,1 @@
-"""Starts, answers, continues, forks, shows and ends runs: for pages, HTTP, MCP and the command line."""
+"""Starts, answers, continues, forks, shows and ends runs: for pages, HTTP and the command line."""

@@ -110,9 +110,9 @@ class RunService:
 
         Raises:
             ConfigurationError: The run or the contract is not accepted.
-            StoreError: There is no such run.
+            UnknownRunError: There is no such run.
         """
-        recorded = run_from_state(self.history.show(run).state) if isinstance(run, str) else run
+        recorded = run_from_state(self.show(run).state) if isinstance(run, str) else run
         fields: dict[str, Any] = {**contract, "agent_run": recorded}
         report = evaluate(fields)
         if report.status == "invalid":
@@ -139,8 +139,8 @@ class RunService:
         except StoreError:  # deleted, or of another version
             return [StoredEvent("end", "end", {})]
 
-    async def prepare(self, run: NewRun) -> tuple[str, Execution]:
-        """Returns the name of a new run and its execution, which somebody has to follow.
+    async def start(self, run: NewRun) -> str:
+        """Starts a run in the background, and returns its name.
 
         Raises:
             RunConflictError: The name has a run.
@@ -148,14 +148,9 @@ class RunService:
         """
         thread_id = run.thread_id or str(uuid.uuid4())
         checked = run.model_copy(update={"task": check_task(run.task)})
-        await asyncio.to_thread(check_unused, self.history, thread_id)
-        return thread_id, Execution.of_new(self.builder, checked, thread_id)
-
-    async def start(self, run: NewRun) -> str:
-        """Starts a run in the background, and returns its name; raises the errors of ``prepare``."""
         async with self._starting:  # of two requests with one name, the second finds the run of the first
-            thread_id, execution = await self.prepare(run)
-            await self.sessions.begin(execution)
+            await asyncio.to_thread(check_unused, self.history, thread_id)
+            await self.sessions.begin(Execution.of_new(self.builder, checked, thread_id))
             await self._wait_until(thread_id, lambda stored: stored is not None)
         return thread_id
 
@@ -168,12 +163,12 @@ class RunService:
         """
         # A question is stored a moment before the run that asked it has ended and released its lock.
         await self.sessions.wait_for_end(thread_id, _LONGEST_END_S)
-        question = await asyncio.to_thread(self.find_question, thread_id, given.question)
+        question = await asyncio.to_thread(self._find_question, thread_id, given.question)
         await self.resume(thread_id, _read_given(given, question))
         await self._wait_until(thread_id, lambda run: _find_question_id(run) != question["id"])
 
-    def find_question(self, thread_id: str, question_id: str) -> Question:
-        """Returns the open question of a run; any one if no id is given.
+    def _find_question(self, thread_id: str, question_id: str) -> Question:
+        """Returns the open question of a run.
 
         Raises:
             UnknownRunError: There is no such run.
@@ -181,7 +176,7 @@ class RunService:
         """
         run = self.show(thread_id)
         question, answer = run.summary.question, find_last_answer(run.state)
-        if run.summary.status == "waiting" and question and question_id in (question["id"], ""):
+        if run.summary.status == "waiting" and question and question_id == question["id"]:
             return question
         if answer is None:
             raise RunConflictError("the question is closed: the run no longer waits for this answer")

@@ -1,7 +1,6 @@
-"""Serves the runs of a store: pages for people, HTTP and the Model Context Protocol for programs.
+"""Serves the runs of a store: pages for people, HTTP for programs.
 
-The public names are ``build_app``, ``build_mcp_server``, ``ServerOptions``, ``RunBuilder`` and
-``OneOrchestrator``.
+The public names are ``build_app``, ``ServerOptions``, ``NewRun``, ``RunBuilder`` and ``OneOrchestrator``.
 """
 
 import lazy_loader
@@ -11,9 +10,6 @@ from orchestrator.service.executions import NewRun, OneOrchestrator, RunBuilder
 # Each is imported when it is used, because it may need an extra.
 __getattr__, __dir__, _ = lazy_loader.attach(
     __name__,
-    submod_attrs={
-        "mcp_server": ["build_mcp_server"],
-        "web_app": ["ServerOptions", "build_app"],
-    },
+    submod_attrs={"web_app": ["ServerOptions", "build_app"]},
 )
-__all__ = ["NewRun", "OneOrchestrator", "RunBuilder", "ServerOptions", "build_app", "build_mcp_server"]
+__all__ = ["NewRun", "OneOrchestrator", "RunBuilder", "ServerOptions", "build_app"]

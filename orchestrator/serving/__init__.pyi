@@ -2,6 +2,5 @@ from orchestrator.service.executions import NewRun as NewRun
 from orchestrator.service.executions import OneOrchestrator as OneOrchestrator
 from orchestrator.service.executions import RunBuilder as RunBuilder
 
-from .mcp_server import build_mcp_server as build_mcp_server
 from .web_app import ServerOptions as ServerOptions
 from .web_app import build_app as build_app

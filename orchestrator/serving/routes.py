@@ -12,7 +12,7 @@ from uuid import NAMESPACE_OID, uuid5
 
 from fastapi import APIRouter, Depends, Form, Header, Query
 from fastapi.sse import EventSourceResponse, ServerSentEvent
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, model_validator
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -69,7 +69,7 @@ class RunPage(BaseModel):
     next: str | None
 
 
-def list_page(service: Service, query: Annotated[RunQuery, Query()]) -> RunPage:
+def list_runs(service: Service, query: Annotated[RunQuery, Query()]) -> RunPage:
     """List runs, a page at a time; `next` is the `cursor` of the following page."""
     runs = service.history.runs(task=query.text, **query.model_dump(exclude={"text"}))
     return RunPage(runs=runs, next=runs.next)
@@ -109,7 +109,7 @@ def show_inbox(request: Request, service: Service) -> Response:
 @pages.get("/runs")
 def show_runs(request: Request, service: Service, query: Annotated[RunQuery, Query()]) -> Response:
     """Lists the runs."""
-    listed = list_page(service, query)
+    listed = list_runs(service, query)
     chosen = query.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
     values = {
         "query": query,
@@ -224,7 +224,7 @@ class Cancellation(BaseModel):
     cancelled_by: Annotated[str, Field(max_length=200)] = ""
 
 
-programs.get("/runs")(list_page)
+programs.get("/runs")(list_runs)
 
 
 @programs.post("/runs", status_code=201)
@@ -244,6 +244,21 @@ async def start_run(
             )
         run = run.model_copy(update={"thread_id": str(uuid5(NAMESPACE_OID, idempotency_key))})
     return _describe_started(await service.start(run))
+
+
+class Evaluation(BaseModel):
+    """What to evaluate: a recorded run, or the name of a stored one, and what it has to fulfil."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    run: dict[str, JsonValue] | Name
+    contract: dict[str, JsonValue] = {}
+
+
+@programs.post("/evaluations")
+def evaluate_run(service: Service, asked: Evaluation) -> dict[str, Any]:
+    """Evaluate a run against a contract, without a model, and return the report; nothing is stored."""
+    return service.evaluate(asked.run, asked.contract)
 
 
 @programs.get("/questions")

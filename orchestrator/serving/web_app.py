@@ -246,6 +246,7 @@ def build_app(store: Store, builder: RunBuilder, options: ServerOptions | None =
         docs_url=None,  # its page loads scripts from another site
         redoc_url=None,
         openapi_url="/api/openapi.json",
+        generate_unique_id_function=lambda route: route.name,
     )
     app.state.service = RunService(store.history, builder)
     for router in (routes.pages, routes.programs):

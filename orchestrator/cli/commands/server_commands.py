@@ -1,4 +1,4 @@
-"""``orchestrator serve`` and ``mcp``, and ``submit``, ``worker`` and ``queue``."""
+"""``orchestrator serve``, and ``submit``, ``worker`` and ``queue``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 from agents.sync import run_loop
 from orchestrator.cli import consoles, options
-from orchestrator.cli.consoles import build_console, print_logs_on, take_streams
+from orchestrator.cli.consoles import build_console, print_logs_on
 from orchestrator.cli.process_exit import stop_on_signal
 from orchestrator.cli.run_options import OptionRuns, RunOptions
 from orchestrator.errors import ConfigurationError, StoreError, StoreLostError, require_extra
@@ -52,31 +52,6 @@ def serve(
         reach = ServerOptions(host=host, token=token, read_only=read_only, allowed_hosts=hosts)
         with open_store(db, make=not read_only) as store:
             run_server(store, OptionRuns(store, db, chosen), reach, port, partial(typer.echo, err=True))
-
-
-def mcp(
-    chosen: RunOptions,
-    *,
-    db: options.Database = None,
-    read_only: bool = False,
-) -> None:
-    """Offer runs and evaluations to a client of the Model Context Protocol, over standard input and output.
-
-    A client starts this command, and ends it by closing its input; runs can be resumed. The options of a run
-    hold for the runs that clients start.
-
-    Args:
-        read_only: Offer neither `run`, `answer` nor `resume`.
-    """
-    with print_logs_on(build_console(stderr=True)):
-        with require_extra("mcp"):
-            from orchestrator.serving.mcp_server import build_mcp_server
-        # A tool or a model that prints would break the messages of the protocol.
-        with take_streams() as (received, sent):
-            chosen.check()
-            with open_store(db, make=not read_only) as store:
-                runs = OptionRuns(store, db, chosen)
-                build_mcp_server(store, runs, read_only=read_only).serve(received, sent)
 
 
 def _report(line: str) -> None:
