@@ -82,6 +82,14 @@ def serve_protocol(answer: Answer) -> Iterator[ProtocolServer]:
         thread.join()
 
 
+@contextmanager
+def serve_in_turn(*answers: bytes) -> Iterator[ProtocolServer]:
+    """Serve these answers one after the other, the last one again and again."""
+    left = list(answers)
+    with serve_protocol(lambda _: left.pop(0) if len(left) > 1 else left[0]) as server:
+        yield server
+
+
 def _accept(listener: socket.socket, server: ProtocolServer) -> None:
     while True:
         try:

@@ -174,3 +174,97 @@ def test_a_worker_asks_about_a_call_of_another_worker_of_one_server(tmp_path):
     )
 
     assert (ended.stdout, ended.stderr[-500:]) == ("refund\n1 question\n", "")
+
+
+CHILD = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.types import Command, interrupt
+from agents import EffectsMiddleware
+from agents.testing import ScriptedChatModel
+
+folder, mode, action = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+
+def write(line):
+    with (folder / "done").open("a") as file:
+        file.write(line + "\\n")
+
+def note(text: str) -> str:
+    \"\"\"Write a note.\"\"\"
+    write(f"note {text}")
+    return "noted"
+
+def refund(order: int) -> str:
+    \"\"\"Refund an order, and die at once the first time.\"\"\"
+    if mode == "question":
+        interrupt("Is it right?")
+    write(f"refund {order}")
+    if action == "run":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return "refunded"
+
+def reply(messages):
+    write("reply")
+    done = sum(message.type == "tool" for message in messages)
+    calls = [("note", {"text": "a"}), ("refund", {"order": 7})]
+    if done == 2:
+        return "done"
+    name, args = calls[done]
+    return AIMessage("", tool_calls=[{"name": name, "args": args, "id": f"c{done}"}])
+
+def build(saver):
+    middleware = [EffectsMiddleware(["refund"])]
+    return create_agent(ScriptedChatModel(reply), [note, refund], middleware=middleware, checkpointer=saver)
+
+thread = {"configurable": {"thread_id": "t"}}
+given = {"run": {"messages": [("user", "x")]}, "resume": None}.get(
+    action, Command(resume={"decisions": [{"type": action, "message": "it is done"}]})
+)
+db = str(folder / "agent.sqlite")
+if mode != "async":
+    with SqliteSaver.from_conn_string(db) as saver:
+        state = build(saver).invoke(given, thread, durability="sync")
+        if (mode, action) == ("question", "run"):
+            state = build(saver).invoke(Command(resume="yes"), thread, durability="sync")
+else:
+    async def main():
+        async with AsyncSqliteSaver.from_conn_string(db) as saver:
+            return await build(saver).ainvoke(given, thread, durability="sync")
+    state = asyncio.run(main())
+questions = [each.value["action_requests"] for each in state.get("__interrupt__", [])]
+asked = [action["name"] for actions in questions for action in actions]
+print(*(asked or [state["messages"][-1].text, *(each["outcome"] for each in state["effects"].values())]))
+"""
+
+
+WAYS = [
+    ("question", "reject", "unknown", 1),
+    *((mode, "reject", "unknown", 1) for mode in ("sync", "async")),
+    *((mode, "approve", "acted unknown", 2) for mode in ("sync", "async")),
+    *((mode, "respond", "stated", 1) for mode in ("sync", "async")),
+]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("mode", "decision", "outcome", "times"), WAYS)
+def test_another_process_asks_before_it_makes_the_call_again(tmp_path, mode, decision, outcome, times):
+    killed, resumed, answered = (
+        subprocess.run(
+            [sys.executable, "-c", CHILD, str(tmp_path), mode, action],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        for action in ("run", "resume", decision)
+    )
+
+    assert killed.returncode == -9
+    assert (resumed.stdout, resumed.stderr[-300:]) == ("refund\n", "")
+    assert (answered.stdout, answered.stderr[-300:]) == (f"done acted {outcome}\n", "")
+    done = (tmp_path / "done").read_text().split("\n")
+    assert [done.count(line) for line in ("note a", "refund 7", "reply")] == [1, times, 3]

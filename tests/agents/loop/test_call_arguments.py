@@ -13,7 +13,6 @@ from langchain_ollama import ChatOllama
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from agents import EffectsMiddleware, ExecutionAgent, ModelRefusedError
-from agents.models.whole_replies import check_replies
 from tests.fakes.protocol_server import (
     ModelReply,
     Protocol,
@@ -158,28 +157,6 @@ def test_a_key_that_stands_twice_is_told_and_the_call_is_not_made(protocol, stre
             assert "each key once" in json.dumps(server.bodies[-1]["messages"])
 
 
-def write_response(output: Mapping[str, object]) -> bytes:
-    common = {"id": "r", "object": "response", "created_at": 1, "status": "completed", "model": "m"}
-    more = {"parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "error": None}
-    return encode({**common, **more, "output": [{**output, "status": "completed"}]})
-
-
-def test_a_key_that_stands_twice_is_told_in_the_responses_api_too(subtests):
-    text = {"type": "output_text", "text": "done", "annotations": []}
-    done = {"id": "m", "type": "message", "role": "assistant", "content": [text]}
-    for written, received in [
-        *((each, []) for each in [*REPEATED, *NO_NUMBERS]),
-        ('{"content": "/a"}', [{"content": "/a"}]),
-    ]:
-        call = {"id": "f", "type": "function_call", "call_id": "c", "name": "note", "arguments": written}
-        replies = [write_response(call), write_response(done)]
-        with subtests.test(written), serve_protocol(lambda _: replies.pop(0)) as server:  # noqa: B023
-            note = Recorded({})
-            model = server.model("openai", use_responses_api=True)
-            assert ExecutionAgent(model, [note.tool]).execute_step("s") == "done"
-            assert note.made == received
-
-
 @pytest.mark.parametrize("protocol", ["openai", "anthropic"])
 def test_an_agent_of_langchains_is_told_of_a_call_that_cannot_be_read(protocol, subtests):
     for written in [REPEATED[0], '{"content": "/a', "[]"]:
@@ -316,12 +293,3 @@ def test_the_calls_of_a_reply_that_its_provider_blocked_are_not_made(subtests):
                 with pytest.raises(ModelRefusedError, match=reason):
                     agent.invoke({"messages": "s"})
                 assert (note.made, len(server.bodies)) == ([], 1)
-
-
-def test_the_responses_api_gets_no_seed():
-    text = {"type": "output_text", "text": "done", "annotations": []}
-    done = write_response({"id": "m", "type": "message", "role": "assistant", "content": [text]})
-    with serve_protocol(lambda _: done) as server:
-        model = check_replies(server.model("openai", use_responses_api=True, seed=7))
-        assert model.invoke("s").text == "done"
-        assert "seed" not in server.bodies[0]

@@ -286,3 +286,49 @@ def test_the_thoughts_of_an_answer_are_not_judged(invoke):
 
     outputs = [each["output"] for each in state["verdict"]["attempts"]]
     assert outputs == ["It cost 15.", "It cost 12.5"]
+
+
+def test_each_decision_of_langchains_own_approval_is_an_outcome(invoke, subtests):
+    edited = {"name": "refund", "args": {"order": 8}}
+    for decision, done, outcome, said in [
+        ({"type": "approve"}, [7], "acted", "refunded order 7"),
+        ({"type": "reject", "message": "no"}, [], "denied", "User rejected"),
+        ({"type": "reject", "message": "the server had a timeout"}, [], "denied", "timeout"),
+        ({"type": "respond", "message": "Could not refund: card expired"}, [], "stated", "card expired"),
+        ({"type": "respond", "message": "refunded by hand"}, [], "stated", "refunded by hand"),
+        ({"type": "edit", "edited_action": edited}, [8], "acted", "refunded order 8"),
+    ]:
+        for mode in ("batched", "per_call"):
+            with subtests.test(decision=decision, mode=mode):
+                shop = Shop()
+                approval = HumanInTheLoopMiddleware({"refund": True}, interrupt_mode=mode)
+                agent = build_agent(shop, reply, approval)
+                invoke(agent, TASK)
+                given = decision if mode == "per_call" else {"decisions": [decision]}
+                state = invoke(agent, Command(resume=given))
+
+                [effect] = state["effects"].values()
+                assert (effect["outcome"], effect["args"], shop.refunds) == (
+                    outcome,
+                    {"order": done[0] if done else 7},
+                    done,
+                )
+                assert said in effect["answer"]
+
+
+def test_an_answer_in_place_of_a_tool_is_no_effect_of_it(invoke):
+    class Emulator(AgentMiddleware):
+        """Answers as the tool would."""
+
+        def wrap_tool_call(self, request, handler):
+            return ToolMessage("refunded order 7", tool_call_id=request.tool_call["id"])
+
+        async def awrap_tool_call(self, request, handler):
+            return self.wrap_tool_call(request, handler)
+
+    shop = Shop()
+    middleware = [EffectsMiddleware(["refund"]), Emulator()]
+    state = invoke(create_agent(ScriptedChatModel(reply), shop.tools(), middleware=middleware), TASK)
+
+    effect = state["effects"]["c7"]
+    assert (effect["outcome"], effect["gate"], shop.refunds) == ("stated", "stated", [])

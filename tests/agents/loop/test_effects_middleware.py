@@ -1,21 +1,14 @@
 """EffectsMiddleware in an agent of LangChain, without an orchestrator."""
 
 import asyncio
-import subprocess
-import sys
 from contextlib import nullcontext
 from functools import partial
 
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import (
-    AgentMiddleware,
-    HumanInTheLoopMiddleware,
-    ToolCallLimitMiddleware,
-    ToolRetryMiddleware,
-)
+from langchain.agents.middleware import AgentMiddleware, ToolCallLimitMiddleware, ToolRetryMiddleware
 from langchain.agents.structured_output import ToolStrategy
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages import AIMessage
 from langchain_core.tools import StructuredTool, ToolException
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
@@ -134,117 +127,6 @@ def test_two_cut_calls_of_one_reply_are_answered_by_the_ids_of_their_questions()
     assert len(told) == 2
     assert all('{"type": "respond", "message": "the answer of the call"}' in each for each in told)
     assert [state["effects"][each]["outcome"] for each in ("c7", "c8")] == ["acted", "acted"]
-
-
-def test_a_cancellation_that_a_tool_raises_is_none_of_the_agent(invoke):
-    shop = Shop(asyncio.CancelledError("own"))
-    state = invoke(build(shop, ["refund"])[0], TASK)
-
-    assert (shop.refunds, state["messages"][-1].text) == ([7], "done")
-    assert state["effects"]["c7"]["outcome"] == "unknown"
-    assert "CancelledError" in state["messages"][-2].text
-
-
-# ------------------------------------------------------------------- the process dies
-
-
-CHILD = """
-import asyncio, os, signal, sys
-from pathlib import Path
-from langchain.agents import create_agent
-from langchain_core.messages import AIMessage
-from langgraph.checkpoint.sqlite import SqliteSaver
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from langgraph.types import Command, interrupt
-from agents import EffectsMiddleware
-from agents.testing import ScriptedChatModel
-
-folder, mode, action = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-
-def write(line):
-    with (folder / "done").open("a") as file:
-        file.write(line + "\\n")
-
-def note(text: str) -> str:
-    \"\"\"Write a note.\"\"\"
-    write(f"note {text}")
-    return "noted"
-
-def refund(order: int) -> str:
-    \"\"\"Refund an order, and die at once the first time.\"\"\"
-    if mode == "question":
-        interrupt("Is it right?")
-    write(f"refund {order}")
-    if action == "run":
-        os.kill(os.getpid(), signal.SIGKILL)
-    return "refunded"
-
-def reply(messages):
-    write("reply")
-    done = sum(message.type == "tool" for message in messages)
-    calls = [("note", {"text": "a"}), ("refund", {"order": 7})]
-    if done == 2:
-        return "done"
-    name, args = calls[done]
-    return AIMessage("", tool_calls=[{"name": name, "args": args, "id": f"c{done}"}])
-
-def build(saver):
-    middleware = [EffectsMiddleware(["refund"])]
-    return create_agent(ScriptedChatModel(reply), [note, refund], middleware=middleware, checkpointer=saver)
-
-thread = {"configurable": {"thread_id": "t"}}
-given = {"run": {"messages": [("user", "x")]}, "resume": None}.get(
-    action, Command(resume={"decisions": [{"type": action, "message": "it is done"}]})
-)
-db = str(folder / "agent.sqlite")
-if mode != "async":
-    with SqliteSaver.from_conn_string(db) as saver:
-        state = build(saver).invoke(given, thread, durability="sync")
-        if (mode, action) == ("question", "run"):
-            state = build(saver).invoke(Command(resume="yes"), thread, durability="sync")
-else:
-    async def main():
-        async with AsyncSqliteSaver.from_conn_string(db) as saver:
-            return await build(saver).ainvoke(given, thread, durability="sync")
-    state = asyncio.run(main())
-questions = [each.value["action_requests"] for each in state.get("__interrupt__", [])]
-asked = [action["name"] for actions in questions for action in actions]
-print(*(asked or [state["messages"][-1].text, *(each["outcome"] for each in state["effects"].values())]))
-"""
-
-
-REJECTED = [("question", "reject", "unknown", 1)]
-IN_OTHER_WAYS = [
-    *((mode, "reject", "unknown", 1) for mode in ("sync", "async")),
-    *((mode, "approve", "acted unknown", 2) for mode in ("sync", "async")),
-    *((mode, "respond", "stated", 1) for mode in ("sync", "async")),
-]
-
-
-@pytest.mark.parametrize(
-    ("mode", "decision", "outcome", "times"),
-    [
-        *REJECTED,
-        *(pytest.param(*case, marks=pytest.mark.thorough) for case in IN_OTHER_WAYS),
-    ],
-)
-def test_another_process_asks_before_it_makes_the_call_again(tmp_path, mode, decision, outcome, times):
-    killed, resumed, answered = (
-        subprocess.run(
-            [sys.executable, "-c", CHILD, str(tmp_path), mode, action],
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-        for action in ("run", "resume", decision)
-    )
-
-    assert killed.returncode == -9
-    assert (resumed.stdout, resumed.stderr[-300:]) == ("refund\n", "")
-    assert (answered.stdout, answered.stderr[-300:]) == (f"done acted {outcome}\n", "")
-    done = (tmp_path / "done").read_text().split("\n")
-    assert [done.count(line) for line in ("note a", "refund 7", "reply")] == [1, times, 3]
 
 
 # ------------------------------------------------------------------- durability
@@ -437,30 +319,6 @@ def build_with(shop, acting, *tools):
     return create_agent(model, known, middleware=[EffectsMiddleware(acting)]), model
 
 
-def test_each_decision_of_langchains_own_approval_is_an_outcome(invoke, subtests):
-    edited = {"name": "refund", "args": {"order": 8}}
-    for decision, done, outcome, said in [
-        ({"type": "approve"}, [7], "acted", "refunded order 7"),
-        ({"type": "reject", "message": "no"}, [], "denied", "User rejected"),
-        ({"type": "reject", "message": "the server had a timeout"}, [], "denied", "timeout"),
-        ({"type": "respond", "message": "Could not refund: card expired"}, [], "stated", "card expired"),
-        ({"type": "respond", "message": "refunded by hand"}, [], "stated", "refunded by hand"),
-        ({"type": "edit", "edited_action": edited}, [8], "acted", "refunded order 8"),
-    ]:
-        for mode in ("batched", "per_call"):
-            with subtests.test(decision=decision, mode=mode):
-                shop = Shop()
-                state = decide_by_langchain(invoke, shop, decision, mode)
-
-                [effect] = state["effects"].values()
-                assert (effect["outcome"], effect["args"], shop.refunds) == (
-                    outcome,
-                    {"order": done[0] if done else 7},
-                    done,
-                )
-                assert said in effect["answer"]
-
-
 class OrderUpdate(BaseModel):
     """The answer."""
 
@@ -508,34 +366,6 @@ def test_a_call_that_raised_an_error_is_read_back(invoke, subtests):
             effect = invoke(agent, TASK)["effects"]["c7"]
 
             assert (effect["outcome"], effect.get("read_back", {}).get("name")) == (outcome, reader)
-
-
-def decide_by_langchain(invoke, shop, decision, mode):
-    approval = HumanInTheLoopMiddleware({"refund": True}, interrupt_mode=mode)
-    middleware = [EffectsMiddleware(["refund"]), approval]
-    agent = create_agent(
-        ScriptedChatModel(reply), shop.tools(), middleware=middleware, checkpointer=InMemorySaver()
-    )
-    invoke(agent, TASK)
-    return invoke(agent, Command(resume=decision if mode == "per_call" else {"decisions": [decision]}))
-
-
-def test_an_answer_in_place_of_a_tool_is_no_effect_of_it(invoke):
-    class Emulator(AgentMiddleware):
-        """Answers as the tool would."""
-
-        def wrap_tool_call(self, request, handler):
-            return ToolMessage("refunded order 7", tool_call_id=request.tool_call["id"])
-
-        async def awrap_tool_call(self, request, handler):
-            return self.wrap_tool_call(request, handler)
-
-    shop = Shop()
-    middleware = [EffectsMiddleware(["refund"]), Emulator()]
-    state = invoke(create_agent(ScriptedChatModel(reply), shop.tools(), middleware=middleware), TASK)
-
-    effect = state["effects"]["c7"]
-    assert (effect["outcome"], effect["gate"], shop.refunds) == ("stated", "stated", [])
 
 
 def test_a_tool_acts_by_its_annotations_where_no_name_says_so(invoke, subtests):

@@ -13,13 +13,7 @@ import pytest
 from langchain_core.language_models import BaseChatModel
 from langchain_openai import ChatOpenAI
 
-from agents import (
-    BaseAgent,
-    ModelRefusedError,
-    ModelUnavailableError,
-    PromptTooLongError,
-    TransportRetry,
-)
+from agents import BaseAgent, ModelRefusedError, ModelUnavailableError, PromptTooLongError, TransportRetry
 from agents.models.server_answers import read_retry_after
 from agents.models.server_errors import is_transient
 from tests.fakes.protocol_server import (
@@ -27,6 +21,7 @@ from tests.fakes.protocol_server import (
     ModelReply,
     Protocol,
     encode,
+    serve_in_turn,
     serve_protocol,
     write_body,
     write_stream,
@@ -262,9 +257,16 @@ def test_a_redirect_that_is_not_followed_is_told_without_its_query():
             agent.invoke("x")
 
 
-async def test_an_answer_without_choices_is_told_with_its_first_words():
-    with serve_protocol(lambda _: encode({"id": "gateway-7", "choices": []})) as server:
-        assert "gateway-7" in await fail(server.model("openai"), awaited=False)
+async def test_an_answer_without_a_reply_is_told_with_its_first_words(subtests):
+    greeting = "Welcome to CouchDB"
+    for protocol, body, words in [
+        ("openai", {"id": "gateway-7", "choices": []}, "gateway-7"),
+        ("openai", {"message": greeting}, greeting),
+        ("anthropic", {"message": greeting}, greeting),
+        ("anthropic", {"detail": greeting}, greeting),
+    ]:
+        with subtests.test(protocol, body=body), serve_in_turn(encode(body)) as server:
+            assert words in await fail(server.model(protocol), awaited=False)
 
 
 async def test_why_a_server_cannot_be_reached_is_told():

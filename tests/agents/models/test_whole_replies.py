@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
@@ -32,6 +31,7 @@ from tests.fakes.protocol_server import (
     Protocol,
     ProtocolServer,
     encode,
+    serve_in_turn,
     serve_protocol,
     write_body,
     write_error_event,
@@ -121,11 +121,6 @@ def test_an_exchange_that_is_cut_gives_nothing_that_the_whole_one_did_not_have(s
             assert find_unsound(exchange, cuts=13) == []
 
 
-def answer_in_turn(*answers: bytes) -> Callable[[dict[str, object]], bytes]:
-    left = list(answers)
-    return lambda _: left.pop(0) if len(left) > 1 else left[0]
-
-
 def broken_streams(protocol: Protocol) -> dict[str, bytes]:
     """Streams that begin as PLAIN does and end in a fault that may pass."""
     parts = write_stream(protocol, PLAIN)
@@ -141,10 +136,7 @@ def broken_streams(protocol: Protocol) -> dict[str, bytes]:
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_a_stream_that_breaks_off_is_asked_for_again(subtests, protocol):
     for label, broken in broken_streams(protocol).items():
-        with (
-            subtests.test(label),
-            serve_protocol(answer_in_turn(broken, encode(write_stream(protocol, PLAIN)))) as server,
-        ):
+        with subtests.test(label), serve_in_turn(broken, encode(write_stream(protocol, PLAIN))) as server:
             model = build_streaming(server, protocol)
             assert BaseAgent(model, transport_retry=AT_ONCE).invoke("x") == PLAIN.text
             assert len(server.bodies) == 2
@@ -155,8 +147,8 @@ def test_a_stream_for_a_schema_that_is_cut_is_asked_for_again(subtests):
     schema = {"title": "t", "type": "object", "properties": {"a": {"type": "string"}}}
     whole = b"".join(write_stream("openai", ModelReply(answer)))
     for cut in range(0, len(whole), 97):
-        cut_then_whole = answer_in_turn(encode(whole[:cut]), encode(whole))
-        with subtests.test(str(cut)), serve_protocol(cut_then_whole) as server:
+        cut_then_whole = serve_in_turn(encode(whole[:cut]), encode(whole))
+        with subtests.test(str(cut)), cut_then_whole as server:
             agent = ExecutionAgent(build_streaming(server, "openai"), transport_retry=AT_ONCE)
             assert agent.execute_step("x", schema=schema) == answer
 
@@ -184,8 +176,8 @@ IN_EACH = {
 @pytest.mark.parametrize("awaited", [False, True])
 async def test_a_reason_beside_a_text_ends_no_stream_of_openai_without_its_mark(subtests, awaited):
     for label, (stream, requests) in IN_EACH.items():
-        answers = answer_in_turn(encode([stream]), encode(write_stream("openai", PLAIN)))
-        with subtests.test(label), serve_protocol(answers) as server:
+        served = serve_in_turn(encode([stream]), encode(write_stream("openai", PLAIN)))
+        with subtests.test(label), served as server:
             agent = BaseAgent(build_streaming(server, "openai"), transport_retry=AT_ONCE)
             reply = await agent.ainvoke("x") if awaited else agent.invoke("x")
             assert len(server.bodies) == requests
@@ -209,10 +201,7 @@ def test_a_reply_with_a_reason_that_no_provider_has_for_a_whole_one_is_asked_for
             first, last = (
                 encode(write(protocol, ModelReply(PLAIN.text, reason=each))) for each in (reason, "stop")
             )
-            with (
-                subtests.test(reason=reason, write=write.__name__),
-                serve_protocol(answer_in_turn(first, last)) as server,
-            ):
+            with subtests.test(reason=reason, write=write.__name__), serve_in_turn(first, last) as server:
                 model = server.model(protocol, streaming=write is write_stream)
                 assert BaseAgent(model, transport_retry=AT_ONCE).invoke("x") == PLAIN.text
                 assert len(server.bodies) == requests
@@ -249,7 +238,7 @@ PASSING = {
 def test_an_error_in_a_success_is_asked_for_again(subtests, schema):
     for label, body in PASSING.items():
         whole = encode(write_body("openai", ModelReply('{"a": 1}')))
-        with subtests.test(label), serve_protocol(answer_in_turn(encode(body), whole)) as server:
+        with subtests.test(label), serve_in_turn(encode(body), whole) as server:
             agent = ExecutionAgent(server.model("openai"), transport_retry=AT_ONCE)
             assert agent.execute_step("x", schema=schema) == '{"a": 1}'
 
@@ -266,45 +255,6 @@ def test_a_lasting_error_in_a_success_is_told_at_once(body):
         with pytest.raises(ModelRefusedError, match="wrong key"):
             BaseAgent(server.model("openai"), transport_retry=AT_ONCE).invoke("x")
         assert len(server.bodies) == 1
-
-
-HALF_CALLS = {
-    "half a text": ('{"path": "/data', "tool_calls"),
-    "at the limit": ('{"path": "/data/old", "n": 1', "length"),
-    "at the limit, before the first argument": ("", "length"),
-    "no object": ('"/data"', "tool_calls"),
-    "too many braces": ('{"path": "/data"}}', "tool_calls"),
-}
-
-
-@pytest.mark.parametrize("protocol", ["openai", "anthropic"])
-def test_a_streamed_call_that_is_no_json_object_is_told_to_the_model_and_not_made(subtests, protocol):
-    for label, (written, reason) in HALF_CALLS.items():
-        removed: list[str] = []
-
-        def remove_directory(path: str = "/", n: int = 0) -> str:
-            """Remove a directory."""
-            removed.append(path)  # noqa: B023 - called within the turn
-            return "removed"
-
-        half = encode(write_stream(protocol, ModelReply("", [("remove_directory", written)], reason)))
-        with (
-            subtests.test(label),
-            serve_protocol(answer_in_turn(half, encode(write_stream(protocol, PLAIN)))) as server,
-        ):
-            agent = ExecutionAgent(
-                build_streaming(server, protocol), [remove_directory], transport_retry=AT_ONCE
-            )
-            assert agent.execute_step("x") == PLAIN.text
-            assert removed == []
-            assert "not valid JSON" in str(server.bodies[1]["messages"])
-
-
-def test_a_call_at_the_limit_that_anthropic_completed_is_not_made():
-    half = write_body("anthropic", ModelReply("", [("remove", {"path": "/data"})], "length"))
-    with serve_protocol(lambda _: encode(half)) as server:
-        reply = ask(server.model("anthropic"))
-    assert (reply.tool_calls, len(reply.invalid_tool_calls)) == ([], 1)
 
 
 async def test_the_model_of_somebody_elses_agent_is_checked(subtests):
@@ -367,9 +317,7 @@ def test_the_thoughts_of_a_reply_with_calls_are_sent_back(subtests):
                 write = write_stream if streamed else write_body
                 call = ModelReply("", [("remove", {"path": "/tmp"})], "tool_calls", more={name: "it is old"})
                 done = ModelReply("done", more={name: "all is done"})
-                with serve_protocol(
-                    answer_in_turn(encode(write("openai", call)), encode(write("openai", done)))
-                ) as server:
+                with serve_in_turn(encode(write("openai", call)), encode(write("openai", done))) as server:
                     agent = ExecutionAgent(server.model("openai", streaming=streamed), [remove])
                     assert agent.execute_step("x") == "done"
                     agent.execute_step("y")
@@ -392,7 +340,7 @@ def test_the_signature_of_the_thoughts_that_led_to_a_call_is_sent_back_with_it(s
     left = [encode(write("openai", each)) for each in (
         ModelReply("", reason="tool_calls", more=more), ModelReply("done"),
     )]  # fmt: skip
-    with serve_protocol(lambda _: left.pop(0)) as server:
+    with serve_in_turn(*left) as server:
         agent = ExecutionAgent(server.model("openai", streaming=streamed), [remove])
         assert agent.execute_step("x") == "done"
     [sent] = server.bodies[1]["messages"][-2]["tool_calls"]
