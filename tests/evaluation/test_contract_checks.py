@@ -119,31 +119,6 @@ def test_what_no_check_knows_needs_a_review(subtests):
             assert evaluate_text(text, check).status == "needs_review"
 
 
-def test_the_bad_checks_of_a_case_are_named_by_their_paths():
-    report = evaluate_text(
-        "one",
-        {"check": "word_count", "max": 1},
-        {"check": "word_cont"},
-        {"check": "word_count", "min": -1},
-        {"check": "word_count", "mini": 1},
-        {"check": "contains", "texts": [" "]},
-        {},
-        "word_count",
-    )
-
-    assert (report.status, report.errors) == (
-        "invalid",
-        [
-            "checks[1].check: no check has this name; write 'word_count' instead",
-            "checks[2].min: give a number greater than or equal to 0, not -1",
-            "checks[3].mini: no field has this name; write 'min' instead, or leave it out",
-            "checks[4].texts[0]: give a text that is not blank, not a blank text",
-            "checks[5].check: is missing; add it",
-            "checks[6]: give an object, not a text",
-        ],
-    )
-
-
 def test_a_contract_with_checks_survives_being_written_and_read(subtests):
     for how in [{"exclude_unset": True}, {"exclude_defaults": True}, {}]:
         with subtests.test(how=how):

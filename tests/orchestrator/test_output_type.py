@@ -12,9 +12,6 @@ from orchestrator import ConfigurationError
 from tests.fakes.executor import FakeExecutor, SynthesizingExecutor
 from tests.fakes.runs import build
 
-FAILURE = {"kind": "denied", "message": "no", "step_index": 0, "error_type": None}
-QUESTION = {"text": "Well?", "accepts": ["approve", "deny"]}
-
 
 class Choice(BaseModel):
     """A chosen database."""

@@ -11,7 +11,6 @@ from pathlib import Path
 import httpx
 import pytest
 from langchain_core.language_models import BaseChatModel
-from langchain_openai import ChatOpenAI
 
 from agents.errors import ModelSetupError
 from agents.models import embedded
@@ -32,11 +31,6 @@ def run(script: str, timeout: float = 60.0) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=timeout, check=False
     )
-
-
-def test_it_is_langchains_own_chat_model_and_answers(embedded_llm: BaseChatModel) -> None:
-    assert isinstance(embedded_llm, ChatOpenAI)
-    assert embedded_llm.invoke("Say hello.").text
 
 
 def test_a_json_schema_constrains_the_reply(embedded_llm: BaseChatModel) -> None:

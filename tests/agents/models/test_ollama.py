@@ -5,7 +5,6 @@ from collections.abc import Callable
 import httpx
 import pytest
 from langchain_core.language_models import BaseChatModel
-from langchain_ollama import ChatOllama
 from ollama import ResponseError
 
 from agents import MonitoringAgent, TransportRetry
@@ -40,11 +39,6 @@ def error_of(call: Callable[[BaseChatModel], object], llm: BaseChatModel) -> Exc
     with pytest.raises((httpx.HTTPError, ResponseError, ConnectionError)) as caught:
         call(llm)
     return caught.value
-
-
-def test_it_is_langchains_own_chat_model_and_answers(ollama_llm: BaseChatModel) -> None:
-    assert isinstance(ollama_llm, ChatOllama)
-    assert ollama_llm.invoke("Say hello.").text
 
 
 @pytest.mark.sample

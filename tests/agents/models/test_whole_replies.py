@@ -24,7 +24,7 @@ from agents import (
 )
 from agents.models.server_errors import is_transient
 from agents.models.whole_replies import check_replies
-from agents.parsing.end_reasons import find_message_cut_off
+from agents.parsing.end_reasons import find_message_cut_off, is_token_limit
 from tests.fakes.protocol_server import (
     PROTOCOLS,
     ModelReply,
@@ -207,16 +207,26 @@ def test_a_reply_with_a_reason_that_no_provider_has_for_a_whole_one_is_asked_for
                 assert len(server.bodies) == requests
 
 
-def test_the_text_at_which_a_server_stopped_is_no_reason(subtests):
+INCOMPLETE = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
+
+
+def test_the_end_of_a_reply_is_read_where_each_provider_reports_it_and_in_its_words(subtests):
+    whole = ["stop", "end_turn", "eos_token", "toolUse", "FinishReason.STOP", "stopstop", "null"]
+    limits = ["length", "MAX_TOKENS", "model_context_window_exceeded", "FinishReason.MAX_TOKENS"]
+    repeated = ["lengthlength", "STOPMAX_TOKENS"]  # the pieces of a stream repeat the reason
     for report, cut_off in [
+        *(({"finish_reason": reason}, None) for reason in whole),
+        *(({"finish_reason": reason}, reason) for reason in (*limits, *repeated)),
+        *(({name: "length"}, "length") for name in ("stopReason", "finishReason", "done_reason")),
+        (INCOMPLETE, "max_output_tokens"),
         ({"finish_reason": "stop", "stop_reason": "Observation:"}, None),
         ({"stop_reason": "length", "finish_reason": "stop"}, "length"),
         ({"finish_reason": "stop", "status": "failed"}, "failed"),
-        ({"finish_reason": "null"}, None),
         ({"status": "sent"}, None),
     ]:
         with subtests.test(report=report):
-            assert find_message_cut_off(AIMessage("x", response_metadata=report)) == cut_off
+            found = find_message_cut_off(AIMessage("x", response_metadata=report))
+            assert (found, is_token_limit(found or "")) == (cut_off, cut_off not in {None, "failed"})
 
 
 PASSING = {

@@ -13,23 +13,6 @@ from evaluation.errors import ContractError
 HELLO = CheckContext("Hello you", "Greet the reader")
 
 
-@check
-def has_greeting(context):
-    """Start with a greeting.
-
-    This part is for readers of the code.
-    """
-    return context.output.startswith("Hello")
-
-
-def test_a_function_says_whether_an_output_passes():
-    passed, failed = has_greeting.evaluate(HELLO), has_greeting.evaluate(CheckContext("Bye"))
-
-    assert (has_greeting.name, has_greeting.severity) == ("has_greeting", "critical")
-    assert (passed.passed, failed.passed) == (True, False)
-    assert failed.sentence == 'Start with a greeting; the check "has_greeting" did not pass.'
-
-
 def raise_error(error):
     def function(context):
         raise error

@@ -20,12 +20,6 @@ def audited(case, **plugins):
     return audit_requirements(prepare_evaluation(case, plugged), plugged)["audit_findings"]
 
 
-def test_a_run_without_fault_has_no_finding():
-    assert (
-        audited({"agent_run": {"final_output": "Order 12345 is in transit.", "tool_calls": ["search"]}}) == []
-    )
-
-
 def test_rules_come_before_what_was_found_to_be_sensitive():
     case = {
         "agent_run": {"final_output": "a@example.com"},

@@ -1,6 +1,6 @@
 """The response of a fake judge that stands in a case."""
 
-from evaluation import build_evaluation_graph, evaluate
+from evaluation import evaluate
 from evaluation.testing import ScriptedJudge
 
 GOOD = {"score": 5, "rationale": "Clear."}
@@ -36,16 +36,3 @@ def test_a_judge_answers_in_its_place():
 
     assert (report.status, report.judge.called) == ("failed", True)
     assert "fake" not in report.judge.reason
-
-
-async def test_it_answers_in_the_graph():
-    case = {**CASE, "fake_judge_response": GOOD}
-
-    assert build_evaluation_graph().invoke(case)["evaluation_status"] == "passed"
-    assert (await build_evaluation_graph().ainvoke(case))["evaluation_status"] == "passed"
-
-
-def test_it_approves_nothing_that_a_check_refuses():
-    case = {**CASE, "fake_judge_response": GOOD, "required_content": [{"text": "y"}]}
-
-    assert evaluate(case).status == "failed"

@@ -5,6 +5,7 @@ import shlex
 import pytest
 
 RUN = "run x --model openai:m"
+NAMED = "THREAD is missing or given twice; give either the name of a run"
 TABLE = {
     "show t": "no run is stored yet; `orchestrator run TASK` stores its run in ",
     "run ''": "task is ''; give a text that says what to do, in UTF-8, without NUL and surrogates",
@@ -46,6 +47,7 @@ TABLE = {
     "resume t --approve --deny no": "--approve, --correct, --deny and --halt contradict each other",
     "resume t --correct ' '": "--correct is ' '; give a text that says what to do, or why",
     "tune absent.yaml": "absent.yaml",
+    **dict.fromkeys(("show", "show t --last", "resume", "fork --step 1"), NAMED),
 }
 
 
@@ -71,13 +73,3 @@ def test_bad_input_is_one_sentence_and_spends_nothing(cli, served, folder, subte
             assert refused.stderr.startswith("orchestrator: ")
             assert sentence in refused.stderr
             assert refused.stderr.count("\n") == 1
-
-
-@pytest.mark.parametrize("words", [("show",), ("show", "t", "--last"), ("resume",), ("fork", "--step", "1")])
-def test_a_run_is_named_once(cli, db, words):
-    cli("run", "x", "--model", "nonsense", "--db", str(db))
-
-    assert (
-        "THREAD is missing or given twice; give either the name of a run"
-        in cli(*words, "--db", str(db)).stderr
-    )

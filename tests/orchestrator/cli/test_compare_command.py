@@ -64,13 +64,8 @@ def test_two_models_have_a_column_each_and_a_case_that_changed_sides_is_named(cl
     assert "0.00 (0.00 to 0.71)" in " ".join(rows["success"])
     assert rows["wrong claims"][0].strip() == "0 of 3"
     assert "  france: 100% of ollama:good, 0% of ollama:bad\n" in ended.stdout
-
-
-@pytest.mark.thorough
-def test_a_difference_that_few_cases_cannot_show_says_how_many_would(cli, ollama, tasks):
-    printed = compare(cli, tasks).stdout
-    assert "ollama:bad against ollama:good: success -1.00" in printed
-    assert "not told apart" in printed
+    assert "ollama:bad against ollama:good: success -1.00" in ended.stdout
+    assert "not told apart" in ended.stdout
 
 
 @pytest.mark.thorough

@@ -276,15 +276,6 @@ def test_a_known_answer_decides_nothing_and_is_kept(cli, cases, tmp_path):
     assert results == [(True, True), (True, False)]
 
 
-def test_the_example_runs_as_it_is(cli, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-    assert cli("evaluate", "--init", "mine.yaml").exit_code == 0
-    assert cli("evaluate", "mine.yaml").exit_code == 0
-    again = cli("evaluate", "--init", "mine.yaml")
-    assert (again.exit_code, "'mine.yaml' cannot be used (File exists)" in again.stderr) == (2, True)
-
-
 def test_a_baseline_fails_a_case_that_is_worse_and_names_one_that_is_better(cli, cases, tmp_path):
     good, bad = f"- {{name: a, {PRICE}}}", "- {name: a, task: x, contract: {keywords: [y]}}"
     for items, file in ((good, "good.yml"), (bad, "bad.json")):
@@ -349,25 +340,6 @@ def test_bad_input_is_one_sentence(subtests, cli, cases, tmp_path):
             assert (asked.exit_code, message in asked.stderr) == (2, True)
 
 
-def test_without_a_target_a_model_executes_a_case_under_its_contract(cli, served, tmp_path):
-    served(steps=["It costs 12.5 euros."])
-    (tmp_path / "cases.yaml").write_text(f"version: 1\ncases:\n- {{name: a, {PRICE}}}\n")
-
-    asked = cli("evaluate", str(tmp_path / "cases.yaml"), "--model", "openai:m")
-
-    assert (asked.exit_code, "1 of 1 run verified (1 checked)" in asked.stderr) == (0, True)
-
-
-def test_a_model_that_does_not_answer_fails_its_case(cli, tmp_path, monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "k")
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9")
-    (tmp_path / "cases.yaml").write_text(f"version: 1\ncases:\n- {{name: a, {PRICE}}}\n")
-
-    asked = cli("evaluate", str(tmp_path / "cases.yaml"), "--model", "openai:m")
-
-    assert (asked.exit_code, asked.stdout.startswith("failed  a  ")) == (1, True)
-
-
 def test_options_of_executions_are_refused_if_nothing_is_executed(cli, cases):
     file = cases(f"- {{name: a, task: x, {RECORDED}}}")
     cli("evaluate", file, "--out", "r.jsonl")
@@ -377,18 +349,6 @@ def test_options_of_executions_are_refused_if_nothing_is_executed(cli, cases):
 
         assert asked.exit_code == 2
         assert asked.stderr.endswith("leave out --repeat, --concurrency\n")
-
-
-def test_a_file_that_may_be_a_recorded_run_names_no_code(cli, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "runs.json").write_text(
-        json.dumps({"version": 1, "cases": [{"task": "x"}], "target": "os:getcwd"})
-    )
-
-    asked = cli("evaluate", "runs.json", "--target", "builtins:str")
-
-    assert asked.exit_code == 2
-    assert "runs.json names code to run, which only a file of cases in YAML may" in asked.stderr
 
 
 def test_a_file_that_cannot_be_used_is_found_before_anything_is_executed(subtests, cli, cases, tmp_path):

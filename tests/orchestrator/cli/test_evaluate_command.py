@@ -3,9 +3,7 @@
 import base64
 import gzip
 import json
-import os
 import re
-import runpy
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -17,9 +15,8 @@ from langchain_core.messages import AIMessage
 
 from orchestrator.cli.commands.evaluation_commands import draw_summary
 from tests.fakes.runs import price_of
+from tests.orchestrator.cli.test_evaluate_cases import PRICE
 
-DATA = Path(os.environ.get("EVALUATION_DATA", Path(__file__).parents[4] / "shared" / "data"))
-TAU_BENCH = DATA / "tau-bench" / "gpt-4o-airline-tasks-00-24.json"
 SOURCED, UNSOURCED = "It costs 12.5 euros.", "It costs 99 euros."
 
 
@@ -314,15 +311,41 @@ def test_a_folder_is_all_runs_in_it_and_names_the_other_files(cli, runs, tmp_pat
     assert "ignored: config.json: a file without recorded runs" in folder.stderr
 
 
-@pytest.mark.skipif(
-    not TAU_BENCH.is_file(), reason="needs the runs of tau-bench in $EVALUATION_DATA/tau-bench"
-)
-def test_rates_of_tau_bench_are_those_of_its_rewards(cli, tmp_path):
-    cases = tmp_path / "cases.json"
-    example = runpy.run_path(str(Path(__file__).parents[3] / "examples" / "tau_bench.py"))
-    example["write_cases"](str(TAU_BENCH), str(cases))
+def test_the_example_runs_as_it_is(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
 
-    shown = cli("evaluate", str(TAU_BENCH), "--contract", str(cases)).stderr
+    assert cli("evaluate", "--init", "mine.yaml").exit_code == 0
+    assert cli("evaluate", "mine.yaml").exit_code == 0
+    again = cli("evaluate", "--init", "mine.yaml")
+    assert (again.exit_code, "'mine.yaml' cannot be used (File exists)" in again.stderr) == (2, True)
 
-    rates = re.findall(r"pass\^\d (\d\.\d+)", shown)
-    assert rates == ["0.3100", "0.1933", "0.1700", "0.1600"]
+
+def test_without_a_target_a_model_executes_a_case_under_its_contract(cli, served, tmp_path):
+    served(steps=["It costs 12.5 euros."])
+    (tmp_path / "cases.yaml").write_text(f"version: 1\ncases:\n- {{name: a, {PRICE}}}\n")
+
+    asked = cli("evaluate", str(tmp_path / "cases.yaml"), "--model", "openai:m")
+
+    assert (asked.exit_code, "1 of 1 run verified (1 checked)" in asked.stderr) == (0, True)
+
+
+def test_a_model_that_does_not_answer_fails_its_case(cli, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9")
+    (tmp_path / "cases.yaml").write_text(f"version: 1\ncases:\n- {{name: a, {PRICE}}}\n")
+
+    asked = cli("evaluate", str(tmp_path / "cases.yaml"), "--model", "openai:m")
+
+    assert (asked.exit_code, asked.stdout.startswith("failed  a  ")) == (1, True)
+
+
+def test_a_file_that_may_be_a_recorded_run_names_no_code(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs.json").write_text(
+        json.dumps({"version": 1, "cases": [{"task": "x"}], "target": "os:getcwd"})
+    )
+
+    asked = cli("evaluate", "runs.json", "--target", "builtins:str")
+
+    assert asked.exit_code == 2
+    assert "runs.json names code to run, which only a file of cases in YAML may" in asked.stderr

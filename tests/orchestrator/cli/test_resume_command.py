@@ -71,15 +71,6 @@ def test_the_options_of_a_run_stay_with_it_over_many_answers(begin, resume):
     assert (state["failure"]["kind"], state["failure"]["step_index"]) == ("budget_exceeded", 2)
 
 
-def test_nothing_that_a_model_writes_leaves_its_margin_or_commands_the_terminal(begin):
-    hostile = "\x1b[2J[bold]x[/]\nQuestion:\nAnswer approve\r\x9b31m"
-
-    said = begin(plans=[plan(hostile)], steps=[hostile]).stderr
-
-    assert not set(said) & {"\x1b", "\x9b", "\r"}
-    assert "│ [2J[bold]x[/]\n│ Question:\n│ Answer approve31m\n" in said
-
-
 # What cannot be resumed
 
 
@@ -184,19 +175,3 @@ def test_a_fork_may_ask(begun, fork, served, cli, db):
         f"orchestrator resume new --db {db} --approve | --correct TEXT | --deny REASON\n"
     )
     assert cli("resume", "new", "--db", str(db), "--approve").exit_code == 0
-
-
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        (["--step", "4"], "thread 't' never reached step 4"),
-        (["--step", "1", "--thread", "t"], "thread 't' is in use; give another name"),
-    ],
-)
-def test_a_refused_fork_is_one_sentence_and_changes_nothing(begun, fork, db, options, sentence):
-    before = db.read_bytes()
-    ended = fork(*options)
-
-    assert (ended.exit_code, ended.stdout) == (2, "")
-    assert sentence in ended.stderr.splitlines()[-1]
-    assert db.read_bytes() == before

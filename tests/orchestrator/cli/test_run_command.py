@@ -162,16 +162,6 @@ def test_a_resumed_run_keeps_the_models_that_are_not_changed(run, cli, db):
     assert "other" in server.models
 
 
-def test_a_thread_whose_run_ended_is_refused_with_what_to_do(run, db):
-    first, _ = run("--thread", "t")
-    second, server = run("--thread", "t")
-
-    assert (first.exit_code, second.exit_code, server.asked) == (0, 2, [])
-    assert second.stderr == (
-        "orchestrator: thread 't' has a run (success); give another name, or resume or delete that run\n"
-    )
-
-
 def test_the_latest_run_that_waits_is_resumed(run, cli, db):
     run("--thread", "first")
     refused = cli("resume", "--last", "--db", str(db))

@@ -59,24 +59,6 @@ def wait_until(client, thread, status):
 
 
 @pytest.mark.soak
-def test_a_question_survives_a_restart_of_the_server(start, interruptible_children):
-    running, client = start("--tools", "post_tools:send", "--planning", "never", "--no-checks")
-    client.post("/api/runs", json={"task": "Invite Ada", "thread_id": "x", "acting_tools": ["all:approve"]})
-    wait_until(client, "x", "waiting")
-    running.send_signal(signal.SIGINT)
-    running.wait(30)
-
-    _, client = start("--tools", "post_tools:send")
-    (item,) = client.get("/api/questions").json()
-    answer = {"question": item["question"]["id"], "answer": "approve", "answered_by": "Ada"}
-    answered = client.post("/api/runs/x/answers", json=answer)
-    run = wait_until(client, "x", "success")
-
-    assert answered.status_code == 202
-    assert run["state"]["results"][0]["tool_calls"][0]["result"] == "sent to Ada"
-
-
-@pytest.mark.soak
 def test_ctrl_c_ends_the_streams_so_that_their_clients_connect_again(start, interruptible_children):
     running, client = start(
         "--tools", "post_tools:send", "--planning", "never", "--acting-tools", "all:approve"

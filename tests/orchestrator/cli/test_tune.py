@@ -38,16 +38,3 @@ def test_the_recommendation_is_printed_and_the_policy_is_written(tune, tmp_path)
     assert RetryPolicy.from_yaml((tmp_path / "retries" / "policy.yaml").read_text()) == RetryPolicy()
     assert "picture of the attempts: retries/worth.html" in ended.stdout
     assert (tmp_path / "retries" / "worth.html").stat().st_size > 0
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("space: {max_retries: [0]}", "tasks is missing; give the path"),
-        ("tasks: missing.yaml\nspace:\n  max_retries: [0]\n", "cannot be used (No such file"),
-    ],
-)
-def test_bad_input_is_one_sentence_and_exit_status_2(tune, text, message):
-    ended = tune(text=text)
-    assert (ended.exit_code, message in ended.stderr) == (2, True)
-    assert ended.stderr.count("\n") == 1

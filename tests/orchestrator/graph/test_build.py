@@ -4,34 +4,15 @@ import sqlite3
 import threading
 
 import pytest
-from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import interrupt
 
-from agents import ExecutionAgent
-from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
 from tests.fakes.runs import build
-
-CONFIG = {"configurable": {"thread_id": "thread"}}
-
-
-def test_the_graph_has_the_documented_nodes():
-    nodes = set(build().graph.get_graph().nodes)
-
-    assert nodes == {
-        "__start__",
-        "planner_node",
-        "executor_node",
-        "monitor_node",
-        "branch_node",
-        "join_node",
-        "__end__",
-    }
 
 
 class Asking(FakeExecutor):
@@ -59,26 +40,6 @@ class AskingMonitor:
 class AskingCompressor:
     async def invoke(self, text):
         return interrupt("may I?")
-
-
-def may_i() -> str:
-    """Ask a person."""
-    return str(interrupt("may I?"))
-
-
-def asking_tool():
-    call = AIMessage("", tool_calls=[{"name": "may_i", "args": {}, "id": "1"}])
-    return ExecutionAgent(ScriptedChatModel([call, "end"]), [may_i])
-
-
-def test_an_interrupt_in_an_agent_passes_to_the_graph(subtests):
-    for executor in [Asking, AsyncAsking, asking_tool]:
-        with subtests.test(executor=executor):
-            orchestrator = build(executor(), checkpointer=InMemorySaver())
-            state = orchestrator.run("x", "thread")
-            [waiting] = orchestrator.graph.get_state(CONFIG).interrupts
-
-            assert (state["status"], state["failure"], waiting.value) == ("executing", None, "may I?")
 
 
 def test_an_interrupt_without_a_checkpointer_ends_the_run_as_failed(subtests):

@@ -42,35 +42,6 @@ def test_no_run_succeeds_with_replies_that_were_cut_off():
     assert {record["basis"] for record in state["results"]} == {"unverified"}
 
 
-def test_the_reason_of_each_provider_counts(subtests):
-    for reasons, retries in [
-        (["length", "MAX_TOKENS", "model_context_window_exceeded"], 1),
-        # The pieces of a stream repeat the reason.
-        (["lengthlength", "STOPMAX_TOKENS", "FinishReason.MAX_TOKENS"], 1),
-        (["stop", "end_turn", "eos_token", "toolUse", "FinishReason.STOP", "stopstop"], 0),
-    ]:
-        with subtests.test(reasons=reasons):
-            for reason in reasons:
-                assert run(cut("A boat.", reason), "A boat.")[0]["retries"]["semantic"] == retries
-
-
-INCOMPLETE = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
-
-
-def test_it_counts_where_each_provider_reports_it(subtests):
-    for metadata in [
-        {"stopReason": "max_tokens"},
-        {"finishReason": "MAX_TOKENS"},
-        {"done_reason": "length"},
-        INCOMPLETE,
-    ]:
-        with subtests.test(metadata=metadata):
-            state, _ = run(AIMessage("A boat and", response_metadata=metadata), max_retries=0)
-
-            assert state["results"][0]["decision"]["reason"] == "refused once, max_retries is 0"
-            assert state["results"][0]["problems"][0]["kind"] == "length"
-
-
 def test_a_reply_that_the_provider_blocked_has_no_verdict_and_is_never_kept(subtests):
     for fields in [
         {"response_metadata": {"finish_reason": "content_filter"}},

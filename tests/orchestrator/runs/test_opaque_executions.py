@@ -255,14 +255,6 @@ async def test_a_step_with_an_open_call_that_reads_is_executed_again_without_a_q
     assert calls == [(names[0], None), (names[1], "the call did not end"), *((name, None) for name in names)]
 
 
-async def test_an_open_tool_that_did_not_end_is_asked_about_whatever_the_options():
-    orchestrator = await interrupted(Office("run_report", hang="run_report"), acting_tools=[])
-    state = await orchestrator.aresume("thread")
-
-    assert asked(state) == [("run_report", None)]
-    assert (await orchestrator.aresume("thread", APPROVE))["effects"] == []
-
-
 async def test_calls_that_a_stopped_run_left_behind_are_known():
     started, free, ended, done = threading.Event(), threading.Event(), threading.Event(), []
 

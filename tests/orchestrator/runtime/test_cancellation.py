@@ -101,14 +101,6 @@ def check_resumed(state):
     assert [record["result"] for record in state["results"]] == ["first", "step 2 done"]
 
 
-async def test_a_cancelled_asyncio_task_can_be_resumed():
-    executor = SecondStepWaits()
-    orchestrator, resume = stored(executor)
-    await cancelled_while_waiting(orchestrator, executor, "x", "thread")
-
-    check_resumed(await asyncio.to_thread(resume))
-
-
 def test_interrupt_returns_the_state_so_far_and_the_run_can_be_resumed():
     executor = SecondStepWaits()
     orchestrator, resume = stored(executor)

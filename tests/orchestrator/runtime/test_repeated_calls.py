@@ -224,28 +224,17 @@ def test_within_an_attempt_a_call_that_raised_is_not_made_again_without_a_person
     assert (office.done, list_outcomes(state)[1][1]) == (["pay Ada 1.0"], "unknown")
 
 
-def test_a_person_is_asked_once_about_a_call_that_raised_in_the_same_attempt(subtests):
-    for answer, times in [(APPROVE, 2), (DENY, 1)]:
-        with subtests.test(answer=answer):
-            office = Office(TimeoutError("no answer in time"))
-            orchestrator, _ = build(office, PAY, PAY, "done", checkpointer=InMemorySaver())
-            question = orchestrator.run("x", "thread")["question"]
-            state = orchestrator.resume("thread", answer)
+def test_a_person_decides_once_about_a_call_that_raised_whether_in_the_same_attempt_or_a_retry(subtests):
+    for start, replies in [(build, [PAY, PAY]), (retry, [PAY, "hm", PAY])]:
+        for answer, times in [(APPROVE, 2), (DENY, 1)]:
+            with subtests.test(replies=replies, answer=answer):
+                office = Office(TimeoutError("no answer in time"))
+                orchestrator, _ = start(office, *replies, "done", checkpointer=InMemorySaver())
+                question = orchestrator.run("x", "thread")["question"]
+                state = orchestrator.resume("thread", answer)
 
-            assert question["findings"][0] == f"{DOUBT}TimeoutError: no answer in time"
-            assert (state["status"], len(office.done)) == ("success", times)
-
-
-def test_a_person_decides_whether_a_call_that_raised_is_made_in_a_retry(subtests):
-    for answer, times in [(APPROVE, 2), (DENY, 1)]:
-        with subtests.test(answer=answer):
-            office = Office(TimeoutError("no answer in time"))
-            orchestrator, _ = retry(office, PAY, "hm", PAY, "done", checkpointer=InMemorySaver())
-            question = orchestrator.run("x", "thread")["question"]
-            state = orchestrator.resume("thread", answer)
-
-            assert question["findings"][0] == f"{DOUBT}TimeoutError: no answer in time"
-            assert (question["text"], state["status"], len(office.done)) == (ASKED, "success", times)
+                assert question["findings"][0] == f"{DOUBT}TimeoutError: no answer in time"
+                assert (question["text"], state["status"], len(office.done)) == (ASKED, "success", times)
 
 
 def test_a_call_that_surely_had_no_effect_is_made_again_in_a_retry(subtests):

@@ -141,19 +141,6 @@ def test_a_refused_answer_is_told_beside_the_text_that_was_typed(three_runs, ope
     page.wait_for_url("**/run?thread_id=asking")
 
 
-@pytest.mark.soak
-def test_of_two_windows_the_second_is_told_that_the_question_is_closed(three_runs, open_page):
-    first, second = open_page(three_runs), open_page(three_runs)
-    first.get_by_label("Your name").fill("Ada")
-    first.get_by_role("button", name="Approve").click()
-    first.get_by_text("success, unverified").wait_for()
-
-    second.get_by_role("button", name="Approve").click()
-    second.get_by_role("alert").wait_for()
-
-    assert second.get_by_role("alert").inner_text() == "the question is closed: Ada answered 'approve' before"
-
-
 @pytest.mark.thorough
 def test_filters_change_the_list_and_the_address_without_loading_the_page(three_runs, open_page):
     page = open_page(f"{three_runs}/runs")

@@ -146,6 +146,7 @@ def test_a_specification_is_read_from_yaml_with_paths_relative_to_it(tmp_path):
         ("- 1", r"is \[1\]; give an object such as"),
         ("a: b: c", "not YAML"),
         ("{x: 1, tasks: a.yaml, space: {seed: [1]}}", "x is not"),
+        ("space: {max_retries: [0]}", "tasks is missing; give the path"),
         ("# " + "x" * 2_000_000, "larger than 2 MB"),
     ],
 )
