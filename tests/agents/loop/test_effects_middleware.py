@@ -129,6 +129,15 @@ def test_two_cut_calls_of_one_reply_are_answered_by_the_ids_of_their_questions()
     assert [state["effects"][each]["outcome"] for each in ("c7", "c8")] == ["acted", "acted"]
 
 
+def test_a_cancellation_that_a_tool_raises_is_none_of_the_agent(invoke):
+    shop = Shop(asyncio.CancelledError("own"))
+    state = invoke(build(shop, ["refund"])[0], TASK)
+
+    assert (shop.refunds, state["messages"][-1].text) == ([7], "done")
+    assert state["effects"]["c7"]["outcome"] == "unknown"
+    assert "CancelledError" in state["messages"][-2].text
+
+
 # ------------------------------------------------------------------- durability
 
 

@@ -34,9 +34,6 @@ def asked(state):
     return [(call["name"], call.get("outcome")) for call in state["question"]["tool_calls"]]
 
 
-# ------------------------------------------------------------------------------- a process that is killed
-
-
 class Desk:
     """An executor that refunds and sends a mail, in the middle of which its process is killed at first.
 
@@ -136,9 +133,6 @@ def test_a_step_whose_process_was_killed_in_a_tool_is_executed_again_only_if_a_p
     assert effects(state)[:2] == known
     assert [each[1:] for each in effects(state)[2:]] == [(name, "acted") for name in again.split()]
     assert state["effects"][1]["approval"]["answered_by"] == "Ada"
-
-
-# ------------------------------------------------------------------------------- a run that is cut off
 
 
 class Office:
@@ -253,6 +247,14 @@ async def test_a_step_with_an_open_call_that_reads_is_executed_again_without_a_q
     assert office.done == [f"{name} one" for name in names] * 2
     calls = [(call["name"], call["error"]) for call in state["results"][0]["tool_calls"]]
     assert calls == [(names[0], None), (names[1], "the call did not end"), *((name, None) for name in names)]
+
+
+async def test_an_open_tool_that_did_not_end_is_asked_about_whatever_the_options():
+    orchestrator = await interrupted(Office("run_report", hang="run_report"), acting_tools=[])
+    state = await orchestrator.aresume("thread")
+
+    assert asked(state) == [("run_report", None)]
+    assert (await orchestrator.aresume("thread", APPROVE))["effects"] == []
 
 
 async def test_calls_that_a_stopped_run_left_behind_are_known():
