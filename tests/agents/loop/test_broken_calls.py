@@ -310,18 +310,10 @@ def test_an_image_is_a_placeholder_and_the_content_of_a_server_stays_content():
 
 def tell_claude(parts: list[object]) -> list[dict[str, object]] | str:
     """The content that Anthropic's server gets of a tool with this return value."""
-
-    def answer(body):
-        sent.append(body)
-        reply = (
-            ModelReply(calls=[("look", {})], reason="tool_calls") if len(sent) == 1 else ModelReply("done")
-        )
-        return encode(write_body("anthropic", reply))
-
-    sent = []
-    with serve_protocol(answer) as server:
+    replies = ModelReply(calls=[("look", {})], reason="tool_calls"), ModelReply("done")
+    with serve_in_turn(*[encode(write_body("anthropic", each)) for each in replies]) as server:
         ExecutionAgent(server.model("anthropic"), [build_look(parts)]).execute_step("s")
-    [told] = sent[-1]["messages"][-1]["content"]
+    [told] = server.bodies[-1]["messages"][-1]["content"]
     return told["content"]
 
 

@@ -101,18 +101,6 @@ def test_a_retry_warns_of_a_call_with_what_the_executor_accepts_to_prevent_it(su
             assert option in warning
 
 
-def test_an_outage_is_told_as_that_of_the_tool_or_of_the_server_of_the_model(subtests):
-    late = "tool 'pay' raised TimeoutError: late; `resume` goes on with the step"
-    away = "ConnectionError: away; `resume` goes on when the server is back"
-    for fault, reply, told in [(TimeoutError("late"), "done", late), (None, ConnectionError("away"), away)]:
-        with subtests.test(told=told):
-            model, tools = ScriptedChatModel([PAY, *[reply] * 9]), Office(fault).tools()
-            graph = create_agent(model, tools, middleware=[EffectsMiddleware(["pay"])])
-            options = {"plan": ["act"], "acting_tools": ["pay"], "checkpointer": InMemorySaver()}
-            state = build_run(graph, FakeMonitor(accept()), **options).run("x", "thread")
-            assert (state["status"], state["failure"]["message"]) == ("executing", told)
-
-
 def test_an_answer_that_is_reused_twice_names_the_attempt_that_made_the_call():
     office, verdicts = Office(), FakeMonitor(refuse(), refuse(), accept())
     state = build(office, PAY, "hm", PAY, "hm", PAY, "done", monitor=verdicts)[0].run("x")

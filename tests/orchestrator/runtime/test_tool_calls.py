@@ -1,8 +1,9 @@
-"""The record of each tool call, and the key by which a tool makes its effect exactly once."""
+"""The record of each tool call, its key for exactly one effect, and what is told of an outage in it."""
 
 import asyncio
 
 import pytest
+from langchain.agents import create_agent
 from langchain.agents.middleware import (
     ToolCallLimitMiddleware,
     ToolRetryMiddleware,
@@ -14,8 +15,9 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
-from agents import ActingTool, ExecutionAgent
+from agents import ActingTool, EffectsMiddleware, ExecutionAgent
 from agents.testing import ScriptedChatModel
+from tests.fakes.acting import Office, ask
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.runs import build
 from tests.fakes.runs import run as run_agents
@@ -221,3 +223,15 @@ def test_a_new_run_on_a_used_thread_has_keys_of_its_own():
     first, second = keys_of(["a"], FakeMonitor(), "thread", "thread")
 
     assert first != second
+
+
+def test_an_outage_is_told_as_that_of_the_tool_or_of_the_server_of_the_model(subtests):
+    late = "tool 'pay' raised TimeoutError: late; `resume` goes on with the step"
+    away = "ConnectionError: away; `resume` goes on when the server is back"
+    for fault, reply, told in [(TimeoutError("late"), "done", late), (None, ConnectionError("away"), away)]:
+        with subtests.test(told=told):
+            model, tools = ScriptedChatModel([ask(("pay", "Ada")), *[reply] * 9]), Office(fault).tools()
+            graph = create_agent(model, tools, middleware=[EffectsMiddleware(["pay"])])
+            options = {"plan": ["act"], "acting_tools": ["pay"], "checkpointer": InMemorySaver()}
+            state = build(graph, FakeMonitor(accept()), **options).run("x", "thread")
+            assert (state["status"], state["failure"]["message"]) == ("executing", told)
