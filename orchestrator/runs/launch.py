@@ -27,7 +27,6 @@ from orchestrator.runs.resume import (
     Resumption,
     decide_resumption,
     list_changed,
-    list_unclear,
     read_values,
     state_from_values,
 )
@@ -176,8 +175,7 @@ class Launcher:
                     f"thread {format_repr(thread_id, 80)} cannot go on with other settings: "
                     f"{'; '.join(changed)}; give them as before, or resume with accept_changes=True"
                 )
-            accepted = [f"resumed with accept_changes: {each}" for each in changed]
-            warnings = [*accepted, *list_unclear(self.safeguards)]
+            warnings = [f"resumed with accept_changes: {each}" for each in changed]
             event = RunResumed(thread_id=thread_id, state=resumed.state)
             state: OrchestratorState = {**resumed.state, "question": None}
             began = cast("str | None", metadata.get(STARTED))

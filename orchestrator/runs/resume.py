@@ -8,16 +8,15 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import partial
-from types import CellType, CodeType, FunctionType, MethodType
+from types import CodeType, FunctionType, MethodType
 from typing import Final, Literal, cast
 
 from langgraph.constants import START
 from langgraph.types import Command, Interrupt, PregelTask, StateSnapshot
-from pydantic import BaseModel
 
 from agents.loop.acting_tools import read_acting_tools
 from evaluation import EvaluationContract
@@ -238,8 +237,8 @@ _DEFAULTS: Final[Mapping[str, Json]] = {
     "grounding": "facts",
     "retry_policy.exhausted": "fail",
 }
-_PLAIN: Final = (str, bytes, int, float, type(None), re.Pattern, BaseModel)
-UNCLEAR: Final = "holds an object that cannot be compared"
+_ADDRESS: Final = re.compile(r" at 0x[0-9a-f]+")
+"""The part of the text of an object that differs in each process."""
 _BY_NAME: Final = ("output_type", "judge", "step_contract")
 """The arguments that are compared by a name or a digest."""
 
@@ -313,60 +312,32 @@ def _name(value: object) -> str | None:
         text = json.dumps(Contract.read(value).plain, sort_keys=True, default=format_text)
         return f"contract {_digest(text)}"
     named = value if hasattr(value, "__qualname__") else type(value)
-    held = [*_list_held(value, frozenset())] if isinstance(value, FunctionType | MethodType | partial) else []
-    unclear = f" {UNCLEAR}" if UNCLEAR in held else ""
-    done = f" {_digest(chr(0).join(held))}" if held else ""
-    return f"{named.__module__}.{named.__qualname__}{done}{unclear}"
-
-
-def list_unclear(current: Mapping[str, Json]) -> list[str]:
-    """Lists the safeguards that may have changed, a sentence each: functions that hold other objects."""
-    names = [name for name, value in current.items() if UNCLEAR in str(value)]
-    return [f"{name} {UNCLEAR}: see that it is as before" for name in names]
+    held = [*_list_held(value)]
+    done = f" {_digest(_ADDRESS.sub('', chr(0).join(held)))}" if held else ""
+    return f"{named.__module__}.{named.__qualname__}{done}"
 
 
 def _digest(text: str) -> str:
     return hashlib.md5(text.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
 
 
-def _list_held(value: object, above: frozenset[int]) -> Iterator[str]:
-    """Describes a function by its code and by what it holds; an object of another kind is unclear."""
-    if id(value) in above:  # a function that holds itself
-        return
-    if isinstance(value, FunctionType):
-        yield from _list_code(value.__code__)
-    if (parts := _list_parts(value)) is not None:
-        for each in parts:
-            yield from _list_held(each, above | {id(value)})
-    elif hasattr(value, "__qualname__"):
-        yield str(value.__qualname__)
-    else:
-        yield repr(value) if isinstance(value, _PLAIN) else UNCLEAR
-
-
-def _list_parts(value: object) -> Iterable[object] | None:
-    match value:
-        case FunctionType():
-            return [value.__defaults__, value.__kwdefaults__, *map(_read_cell, value.__closure__ or ())]
-        case MethodType():
-            return [value.__func__]
-        case partial():
-            return [value.func, value.args, value.keywords]
-        case Mapping():
-            return value.items()
-        case list() | tuple() | set() | frozenset():
-            return sorted(value, key=repr) if isinstance(value, set | frozenset) else value
-    return None
-
-
-def _read_cell(cell: CellType) -> object:
-    try:
-        return cell.cell_contents
-    except ValueError:  # not assigned yet
-        return None
+def _list_held(value: object) -> Iterator[str]:
+    """Yields what a function does and holds; an object that it holds is told by its text."""
+    if isinstance(value, partial):
+        yield from (*_list_held(value.func), repr(value.args), repr(value.keywords))
+    elif isinstance(value, FunctionType | MethodType):
+        function = value.__func__ if isinstance(value, MethodType) else value
+        yield from _list_code(function.__code__)
+        cells = [cell.cell_contents for cell in function.__closure__ or ()]
+        yield from map(_format_held, (function.__defaults__, function.__kwdefaults__, *cells))
 
 
 def _list_code(code: CodeType) -> Iterator[str]:
     yield from (code.co_code.hex(), *code.co_names)
     for each in code.co_consts:
-        yield from _list_code(each) if isinstance(each, CodeType) else (repr(each),)
+        yield from _list_code(each) if isinstance(each, CodeType) else [_format_held(each)]
+
+
+def _format_held(value: object) -> str:
+    # The order of a set of texts differs in each process.
+    return repr(sorted(value, key=repr) if isinstance(value, set | frozenset) else value)

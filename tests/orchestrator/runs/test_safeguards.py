@@ -165,17 +165,6 @@ def test_a_change_that_was_accepted_is_a_warning(subtests):
             assert warning.startswith(f"resumed with accept_changes: {name}")
 
 
-def test_a_function_that_holds_an_object_is_told_as_one_that_may_have_changed():
-    client = object()
-
-    def contract(step, index):
-        return WORDS if client else MORE_WORDS
-
-    state = build(begin(step_contract=contract), step_contract=contract).resume("run", APPROVED)
-
-    assert [text for text in state["warnings"] if "step_contract holds an object" in text]
-
-
 def test_a_setting_that_the_run_did_not_have_needs_no_acceptance():
     added = {"require": "judged", "judge": judge, "budget": Budget(max_model_calls=9)}
     state = build(begin(), **added).resume("run", APPROVED)
