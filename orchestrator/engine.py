@@ -232,18 +232,6 @@ class LangGraphOrchestrator(RunMethods):
         return cls(planner, own, monitor, compressor, max_retries, contract=contract, **passed)
 
 
-_IN_PLACE: Final = {
-    "approve_tools": 'write acting_tools={"send": ActingTool(approve=True)} for approve_tools=["send"]',
-    "once_tools": 'write acting_tools=["pay"] for once_tools=["pay"]',
-    "writing_tools": 'write acting_tools=["pay"] for writing_tools=["pay"]',
-    "output_contract": "give contract=, and synthesis=True to have the answer written",
-    "contract_writer": "write derived checks with `orchestrator checks TASK --save FILE`, and give contract=",
-    "verifier": "measure the judge with `orchestrator doctor --judge`, or state the answer in contract=",
-    "clock": "leave it out: times are those of the system, in UTC",
-}
-"""What to write in place of an argument of an earlier version."""
-
-
 def check_names(options: Mapping[str, object]) -> None:
     """Checks the names of the keyword arguments of an orchestrator.
 
@@ -252,5 +240,6 @@ def check_names(options: Mapping[str, object]) -> None:
     """
     known = ["compressor", "max_retries", "contract", *OrchestratorOptions.__annotations__]
     if unknown := [name for name in options if name not in known]:
-        advice = _IN_PLACE.get(unknown[0], f"give any of {', '.join(known)}")
-        raise ConfigurationError(f"{unknown[0]} is no argument of LangGraphOrchestrator; {advice}")
+        raise ConfigurationError(
+            f"{unknown[0]} is no argument of LangGraphOrchestrator; give any of {', '.join(known)}"
+        )

@@ -8,8 +8,7 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext, redirect_stdout
-from io import UnsupportedOperation
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO, TypeVar
 
@@ -26,40 +25,13 @@ from orchestrator.errors import BudgetExceededError, ConfigurationError
 if TYPE_CHECKING:
     from orchestrator.state.records import Usage
 
-_STDOUT: Final = 1
-_STDERR: Final = 2
-
 
 @contextmanager
 def take_stdout() -> Iterator[TextIO]:
-    """Yields a stream for results. All other prints in the block go to standard error.
-
-    This includes functions of the user, libraries in C, and programs that are started.
-    """
+    """Yields standard output for results. What the code of the user prints in the block is no result."""
     stream = sys.stdout
-    try:
-        is_descriptor = stream.fileno() == _STDOUT
-    except UnsupportedOperation:  # it writes into memory
-        is_descriptor = False
-    with (
-        _take_descriptor(stream) if is_descriptor else nullcontext(stream) as results,
-        redirect_stdout(sys.stderr),
-    ):
-        yield results
-
-
-@contextmanager
-def _take_descriptor(stream: TextIO) -> Iterator[TextIO]:
-    stream.flush()
-    kept = os.dup(_STDOUT)
-    os.dup2(_STDERR, _STDOUT)
-    try:
-        with open(kept, "w", encoding=stream.encoding, errors=stream.errors, closefd=False) as results:
-            yield results
-    finally:
-        stream.flush()  # what code has printed that kept the stream
-        os.dup2(kept, _STDOUT)
-        os.close(kept)
+    with redirect_stdout(sys.stderr):
+        yield stream
 
 
 def build_console(*, stderr: bool = False, file: TextIO | None = None) -> Console:

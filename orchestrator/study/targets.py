@@ -35,14 +35,13 @@ or the state of an orchestrator's run."""
 
 
 def build_target(value: Any) -> Target:  # noqa: ANN401 - the user's
-    """Builds a target of an orchestrator, of a function of the task, or of a factory of either.
+    """Builds a target of an orchestrator, or of a function of the task.
 
     Args:
-        value: An object with ``run(task)``; a function with one argument, the task, which may be async; or a
-            function without arguments that returns one of these, and is called for each execution.
+        value: An object with ``run(task)``; or a function with one argument, the task, which may be async.
 
     Raises:
-        TypeError: It is none of these.
+        TypeError: It is neither.
     """
     if not (callable(value) or callable(getattr(value, "run", None))):
         raise TypeError(f"it is a {type(value).__name__}; give a function of the task, or an orchestrator")
@@ -71,19 +70,10 @@ def execute_case(target: Target, case: TaskCase, trial: int) -> dict[str, object
 
 
 def _call(value: Any, task: str) -> object:  # noqa: ANN401 - as above
-    if not isinstance(value, type) and callable(run := getattr(value, "run", None)):
+    if callable(run := getattr(value, "run", None)):
         return run(task)
-    if _takes_nothing(value):
-        return _call(value(), task)
     result = value(task)
     return asyncio.run(result) if inspect.iscoroutine(result) else result
-
-
-def _takes_nothing(value: Callable[..., object]) -> bool:
-    try:
-        return not inspect.signature(value).parameters
-    except ValueError:  # a built-in class, such as str
-        return False
 
 
 def read_output(value: object) -> dict[str, object]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import random
+import re
 import sqlite3
 import threading
 from collections import Counter
@@ -22,7 +22,6 @@ from langchain_core.outputs import ChatGeneration, Generation
 from typing_extensions import override
 
 from agents import load_model
-from agents.models.identity import describe_origin, find_address
 from evaluation.cases.case_files import TaskCase
 from evaluation.sensitive.scanner import shorten
 from evaluation.statistics import Interval, PairedDifference, paired_difference, proportion
@@ -42,34 +41,32 @@ from orchestrator.study.tune_spec import (
     split_tasks,
 )
 
-_FIELDS: Final = ("content", "tool_calls", "invalid_tool_calls", "usage_metadata", "response_metadata")
+_LOCAL_PORT: Final = re.compile(r"(?<=//127\.0\.0\.1):\d+")
 
 
 class RecordedReplies(BaseCache):
-    """A LangChain cache in a SQLite file, which one process at a time can open. Tasks follow each other.
+    """A LangChain cache in a SQLite file. Tasks follow each other.
 
     The second equal request of a run is another request: a new sample must not be the old one again.
 
     Args:
         path: The file.
-        origins: For each address of a server, which model answers there; the port of an embedded one differs
-            in each process.
 
     Raises:
-        ConfigurationError: The file is no database, cannot be written, or is open in another process.
+        ConfigurationError: The file is no database, or cannot be written.
     """
 
-    def __init__(self, path: Path, origins: Mapping[str, str] | None = None) -> None:
-        self._path, self._origins = path, origins or {}
+    def __init__(self, path: Path) -> None:
         self._task, self._seen, self._lock = "", Counter[str](), threading.Lock()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._database = sqlite3.connect(path, timeout=1, check_same_thread=False, isolation_level=None)
-            # A second process would ask the models for the same replies.
-            self._database.executescript("pragma locking_mode = exclusive; begin exclusive; commit")
+            self._database = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+            self._database.execute("create table if not exists replies (key text primary key, reply text)")
         except (OSError, sqlite3.Error) as error:
-            raise self._refuse(error) from None
-        self._query("create table if not exists replies (key text primary key, reply text)")
+            raise ConfigurationError(
+                f"the recorded replies {str(path)!r} cannot be used ({error}); delete the file to ask the "
+                "models again"
+            ) from None
 
     def begin(self, task: str) -> None:
         """Begins a run of a task; the runs of one task share their replies."""
@@ -78,51 +75,38 @@ class RecordedReplies(BaseCache):
 
     @override
     def lookup(self, prompt: str, llm_string: str) -> Sequence[Generation] | None:
-        request = self._digest(prompt, llm_string)
+        request = _digest(prompt, llm_string)
         with self._lock:
             self._seen[request] += 1
-            for reply in self._query("select reply from replies where key = ?", self._name_key(request)):
-                return [ChatGeneration(message=AIMessage(**json.loads(str(reply))))]
-            return None
+            key = [self._name_key(request)]
+            rows = self._database.execute("select reply from replies where key = ?", key)
+            replies = [AIMessage.model_validate_json(reply) for (reply,) in rows]
+            return [ChatGeneration(message=reply) for reply in replies] or None
 
     @override
     def update(self, prompt: str, llm_string: str, return_val: Sequence[Generation]) -> None:
-        key = self._name_key(self._digest(prompt, llm_string))
         message = return_val[0].message if isinstance(return_val[0], ChatGeneration) else None
         if isinstance(message, AIMessage):
-            # Plain values only: a stored object could name any class to build.
-            values = {name: value for name in _FIELDS if (value := getattr(message, name))}
-            reply = json.dumps({"content": "", **values}, default=str)
+            row = [self._name_key(_digest(prompt, llm_string)), message.model_dump_json()]
             with self._lock:
-                self._query("insert or ignore into replies (key, reply) values (?, ?)", key, reply)
+                self._database.execute("insert or ignore into replies (key, reply) values (?, ?)", row)
 
     @override
     def clear(self, **kwargs: object) -> None:
         self._seen.clear()
 
     def close(self) -> None:
-        """Closes the file, for other processes."""
+        """Closes the file."""
         self._database.close()
 
     def _name_key(self, request: str) -> str:
         return f"{self._task}:{request}:{self._seen[request]}"
 
-    def _digest(self, prompt: str, llm_string: str) -> str:
-        for address, origin in self._origins.items():
-            llm_string = llm_string.replace(address, origin)
-        return hashlib.sha256(f"{llm_string}\0{prompt}".encode("utf-8", "replace")).hexdigest()
 
-    def _query(self, text: str, *values: str) -> list[str | int]:
-        try:
-            return [value for (value,) in self._database.execute(text, values)]
-        except sqlite3.Error as error:
-            raise self._refuse(error) from None
-
-    def _refuse(self, error: Exception) -> ConfigurationError:
-        return ConfigurationError(
-            f"the recorded replies {str(self._path)!r} cannot be used ({error}); wait until another search "
-            "has ended, or delete the file to ask the models again"
-        )
+def _digest(prompt: str, llm_string: str) -> str:
+    # The port of an embedded model differs in each process.
+    model = _LOCAL_PORT.sub("", llm_string)
+    return hashlib.sha256(f"{model}\0{prompt}".encode("utf-8", "replace")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,8 +213,7 @@ def tune(
         on_trial: Is called with all trials after each one.
 
     Raises:
-        ConfigurationError: The specification or the tasks are not accepted, or another process has the study
-            open; nothing was spent.
+        ConfigurationError: The specification or the tasks are not accepted; nothing was spent.
         ModelSpecError: A specification names no model.
         ModelSetupError: A model cannot be loaded.
         RunFailedError: A run failed for a reason that says nothing about its policy; the replies are kept.
@@ -240,11 +223,8 @@ def tune(
     # All of them before anything is spent.
     escalations = [name for policy in space.values() for name in policy.escalations]
     models = {name: load(name) for name in dict.fromkeys([checked.model, *escalations])}
-    origins = {
-        address: describe_origin(model) for model in models.values() if (address := find_address(model))
-    }
     file = Path(folder) / checked.name / "replies.sqlite"
-    with closing(RecordedReplies(file, origins)) as replies:
+    with closing(RecordedReplies(file)) as replies:
         cached = {name: model.model_copy(update={"cache": replies}) for name, model in models.items()}
 
         def run_task(case: TaskCase, policy: RetryPolicy) -> OrchestratorState:

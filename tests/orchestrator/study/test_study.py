@@ -1,4 +1,4 @@
-"""A study is kept: no reply is asked for twice, or stands for another; one process at a time asks."""
+"""A study is kept: no reply is asked for twice, or stands for another."""
 
 import multiprocessing
 import os
@@ -63,17 +63,16 @@ def test_samples_of_two_temperatures_are_different_replies(tune_scripted):
 
 
 def test_replies_of_an_embedded_model_are_found_again_at_another_port(tmp_path):
-    def open_replies(port):
-        origins = {f"http://127.0.0.1:{port}/v1": "sha256:1"}
-        return closing(RecordedReplies(tmp_path / "replies.sqlite", origins=origins))
+    def open_replies():
+        return closing(RecordedReplies(tmp_path / "replies.sqlite"))
 
     def name(port):
         return "Hi", f'{{"base_url": "http://127.0.0.1:{port}/v1"}}'
 
-    with open_replies(4001) as replies:
+    with open_replies() as replies:
         assert replies.lookup(*name(4001)) is None
         replies.update(*name(4001), [ChatGeneration(message=AIMessage("Hello"))])
-    with open_replies(5002) as replies:
+    with open_replies() as replies:
         assert replies.lookup(*name(5002))[0].text == "Hello"
 
 
@@ -96,22 +95,6 @@ def test_the_recorded_attempts_of_a_search_are_replayed(tune_scripted):
     [replayed] = replay(result.states, {"one": RetryPolicy(max_retries=1)})
 
     assert (replayed.runs, replayed.failed, replayed.not_recorded) == (4, 2, 2)
-
-
-@pytest.mark.thorough
-def test_a_second_search_on_a_study_is_refused(make_spec, tmp_path):
-    refusals = []
-
-    def search_again(prompt):
-        if not refusals:
-            with pytest.raises(ConfigurationError) as caught:
-                tune(make_spec(), folder=tmp_path, load=lambda name: say_word())
-            refusals.append(str(caught.value))
-        return "word"
-
-    tune(make_spec(), folder=tmp_path, load=lambda name: ScriptedChatModel(search_again, usage=(5, 5)))
-
-    assert "(database is locked); wait until another search has ended" in refusals[0]
 
 
 @pytest.mark.parametrize("is_folder", [True, False])
