@@ -194,17 +194,6 @@ def _find_kind(alert: Alert) -> RefusalKind:
     return "length" if alert["metric"] == TRUNCATED else _KINDS.get(alert["kind"], "other")
 
 
-def is_refused_outright(report: Report) -> bool:
-    """Checks whether the output was cut off or blocked, exposes a credential, or breaks a critical rule."""
-    return any(
-        (alert["kind"] == "policy" and alert["severity"] == "critical")
-        or (alert["kind"] == "record" and alert["severity"] != "info")
-        or alert["kind"] == "execution"
-        or alert["metric"] == TRUNCATED
-        for alert in report.get("alerts", ())
-    )
-
-
 def findings_of(
     report: Report | None,
     expected: Expectations | None = None,

@@ -4,5 +4,4 @@ from .policy import FeedbackRule as FeedbackRule
 from .policy import ResampleRule as ResampleRule
 from .policy import RetryDecision as RetryDecision
 from .policy import RetryPolicy as RetryPolicy
-from .policy import best_attempt as best_attempt
 from .policy import decide as decide

@@ -12,8 +12,7 @@ from pydantic import BeforeValidator, Field, ValidationError
 from agents.models.server_errors import TransportRetry
 from evaluation.cases.case_files import format_yaml
 from orchestrator.errors import ConfigurationError
-from orchestrator.judging.contract_choice import is_blank
-from orchestrator.judging.feedback import RefusalKind, is_refused_outright, list_kinds, report_score
+from orchestrator.judging.feedback import RefusalKind, list_kinds, report_score
 from orchestrator.runtime.budget import Count, PositiveCount, SettingsModel, read_object
 from orchestrator.state.graph_state import OrchestratorState, read_correction
 from orchestrator.state.records import Attempt
@@ -121,24 +120,6 @@ _UNJUDGED: Final = ("pending_validation", "needs_review")
 """The statuses of an execution that has no verdict."""
 
 
-def best_attempt(history: Sequence[Attempt]) -> Attempt | None:
-    """Returns the best execution so far by its report: the latest of those with the highest score.
-
-    Returns None if none has a score. An execution that raised, has no verdict, was sent back with a
-    correction, or whose output is blank, was cut off, exposes a key or breaks a critical audit rule is never
-    the best.
-    """
-    scored = [record for record in history if _may_be_kept(record) and _score_record(record) >= 0]
-    return max(scored, key=lambda record: (_score_record(record), record["attempt"]), default=None)
-
-
-def _may_be_kept(record: Attempt) -> bool:
-    # Checks may pass an output that a person refused: their score does not count then.
-    is_refused = record["error"] is not None or read_correction(record) is not None
-    is_unusable = is_blank(record["result"]) or is_refused_outright(record["report"] or {})
-    return record["status"] not in _UNJUDGED and not is_refused and not is_unusable
-
-
 def find_best_answer(state: OrchestratorState) -> Attempt | None:
     """Returns the best attempt at the answer of a run: by its report, and of equal ones the earliest.
 
@@ -191,9 +172,6 @@ class RetryPolicy(SettingsModel):
             The execution itself is not repeated for that.
         transport: How often and how patiently a call is repeated after a transient error.
         max_replans: How often the planner replans the rest of the task after a step has no retries left.
-        exhausted: What happens when no retry and no replan is left: "fail" ends the run; "accept_best"
-            keeps the attempt with the best report, as a warning, and goes on. An output that is blank, was
-            cut off, exposes a key or breaks a critical audit rule is never kept.
         seed: The seeds of retries are derived from it, from the step and from the number of the attempt.
 
     Raises:
@@ -213,7 +191,6 @@ class RetryPolicy(SettingsModel):
         Field(description="a TransportRetry, or an object with its fields"),
     ] = Field(default_factory=TransportRetry)
     max_replans: Count = 0
-    exhausted: Literal["fail", "accept_best"] = "fail"
     seed: Count = 0
 
     @property
@@ -262,7 +239,7 @@ class RetryDecision:
     """The next action after an execution.
 
     Attributes:
-        use: "accept"; a strategy of the policy; or, if none is left, "replan", "accept_best" or "stop".
+        use: "accept"; a strategy of the policy; or, if none is left, "replan" or "stop".
         reason: Why, in one clause.
         rule: The rule that decides; None if the bounds of the policy do.
         position: Place of that rule in ``RetryPolicy.strategies``.
@@ -298,7 +275,8 @@ def decide(policy: RetryPolicy, history: Sequence[Attempt]) -> RetryDecision:
         return RetryDecision(use="stop", reason="there is no verdict")
     end = _find_end(policy, history)
     by_rule = _apply_rules(policy, history, can_execute=end is None)
-    return by_rule or _give_up(policy, history, end or f"no strategy is left for: {_describe_kinds(last)}")
+    reason = end or f"no strategy is left for: {_describe_kinds(last)}"
+    return by_rule or RetryDecision(use="replan" if policy.max_replans else "stop", reason=reason)
 
 
 def _find_end(policy: RetryPolicy, history: Sequence[Attempt]) -> str | None:
@@ -336,13 +314,6 @@ def _is_used_up(rule: RetryRule, position: int, earlier: Sequence[Attempt]) -> b
     decisions = [record.get("decision") for record in earlier]
     used = sum(each is not None and each["rule"] == position and each["use"] in uses for each in decisions)
     return rule.times is not None and used >= rule.times
-
-
-def _give_up(policy: RetryPolicy, history: Sequence[Attempt], reason: str) -> RetryDecision:
-    """Decides how a step ends that is not executed again."""
-    keeps_best = policy.exhausted == "accept_best" and best_attempt(history) is not None
-    use = "replan" if policy.max_replans else "accept_best" if keeps_best else "stop"
-    return RetryDecision(use=use, reason=reason)
 
 
 def _describe_kinds(record: Attempt) -> str:

@@ -27,7 +27,7 @@ from orchestrator.judging.feedback import (
     list_kinds,
 )
 from orchestrator.judging.judging_calls import Judging
-from orchestrator.retry.policy import FeedbackRule, RetryDecision, RetryPolicy, best_attempt, decide
+from orchestrator.retry.policy import FeedbackRule, RetryDecision, RetryPolicy, decide
 from orchestrator.runtime.bounded_call import RunContext, Spent
 from orchestrator.state.graph_state import (
     Failure,
@@ -45,7 +45,6 @@ from orchestrator.state.records import (
     DecisionRecord,
     EvidencePart,
     Json,
-    RecordStatus,
     Requirement,
     SamplingRecord,
 )
@@ -110,8 +109,6 @@ def _apply_refusal(state: OrchestratorState, judged: Attempt, decision: RetryDec
         why = f"step {judged['step_index'] + 1}: {reason}: {read_reason(judged)}"
         underway = {**state["underway"], "replan": why}
         return {"results": [judged], "attempts": state["attempts"] + 1, "underway": underway}
-    if decision.use == "accept_best":
-        return _accept_best(state, judged, reason)
     kind: FailureKind = "needs_review" if judged["status"] == "needs_review" else "attempts_exhausted"
     cut_off, feedback = judged.get("cut_off", ""), judged["verdict"]["feedback"] if judged["verdict"] else ""
     feedback = describe_block(cut_off) if is_blocked(cut_off) else feedback
@@ -137,13 +134,13 @@ def add_decision(
     return {**record, "decision": decision}
 
 
-def accept(state: OrchestratorState, record: Attempt, status: RecordStatus = "validated") -> StateUpdate:
+def accept(state: OrchestratorState, record: Attempt) -> StateUpdate:
     """Returns the update after an execution that is accepted."""
     index = record["step_index"]
     # A parallel branch holds a single step; the join node decides whether the run goes on.
     is_last = state["underway"]["branch"] is not None or index + 1 == len(state["plan"])
     return {
-        "results": [{**record, "status": status}],
+        "results": [{**record, "status": "validated"}],
         "context": format_entry(record),
         "current_step_index": index + 1,
         "attempts": 0,
@@ -171,14 +168,6 @@ def accept_output(
     reason = record.get("basis_reason", basis)
     message = f"the output is not accepted, because require is {require!r}: {reason}"
     return {**update, **build_failure("unverified", message)}
-
-
-def _accept_best(state: OrchestratorState, record: Attempt, reason: str) -> StateUpdate:
-    best = best_attempt(_list_executions(state, record)) or record
-    warning = f"kept as the best attempt: {reason}"
-    update = accept(state, {**best, "warnings": [*best["warnings"], warning]}, "warning")
-    others = [] if best["attempt"] == record["attempt"] else [record]
-    return {**update, "results": [*others, *update["results"]]}
 
 
 def warn_of_refused_calls(state: OrchestratorState, record: Attempt) -> list[str]:

@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
-from datetime import datetime
 from itertools import islice
 from typing import Annotated, Final, TypeAlias, TypedDict, Unpack
 
 from langgraph.checkpoint.base import CheckpointTuple
-from pydantic import AwareDatetime, Field
+from pydantic import Field
 
 from orchestrator.errors import BrokenRunError, StoreError, StoreLostError
 from orchestrator.runs.reader import RunSummary, StoredRun, is_run, read_run, read_summary, unreadable_summary
@@ -38,7 +37,6 @@ _PAGE: Final = 500
 _MARKED: Final = "SELECT thread_id, mark FROM orchestrator_runs WHERE mark <> '' ORDER BY thread_id"
 """In one order, so that two readers do not wait for each other."""
 _MARK_OF: Final = "SELECT thread_id, mark FROM orchestrator_runs WHERE thread_id = ?"
-_WAITING: Final = "SELECT count(*) FROM orchestrator_runs WHERE status = 'waiting' AND mark = ''"
 _STORE: Final = """
     UPDATE orchestrator_runs SET mark = ?, checkpoint_id = ?, status = ?, type = ?, summary = ?
     WHERE thread_id = ? AND mark = ?
@@ -62,7 +60,6 @@ class History:
 
         Args:
             status: Only runs with this status.
-            since: Only runs stored at this time or later; with a time zone.
             task: Only runs whose task contains this text. Case is ignored.
             basis: Only successes that rest on this: "checked", "judged", "approved" or "unverified".
             limit: Maximum number of runs.
@@ -82,15 +79,6 @@ class History:
         page = RunList(run for _, run in found[: chosen.limit])
         page.next = found[-2][0] if 1 < len(found) == most else None
         return page
-
-    def count_waiting(self) -> int:
-        """Counts the runs that wait for an answer, by their rows; the row of a run that goes on is marked.
-
-        Raises:
-            StoreError: The store cannot be read.
-        """
-        ((number,),) = self._saver.select(_WAITING, ())
-        return int(number)
 
     def find(self, thread_id: str) -> RunSummary | None:
         """Returns the summary of a run, or None if there is no such run.
@@ -246,7 +234,6 @@ class SelectedRuns(TypedDict, total=False):
     """The arguments of ``History.runs``."""
 
     status: StoredStatus | None
-    since: datetime | None
     task: str | None
     basis: Basis | None
     limit: int | None
@@ -257,7 +244,6 @@ class RunSelection(SettingsModel):
     """Which runs are listed; see ``History.runs``."""
 
     status: Annotated[StoredStatus | None, Field(description=f"one of {', '.join(STATUSES)}, or None")] = None
-    since: Annotated[AwareDatetime | None, Field(description="a time with its zone, or None")] = None
     task: _Text = None
     basis: Basis | None = None
     limit: Annotated[int | None, Field(ge=0, description="a whole number of at least 0, or None")] = None
@@ -267,7 +253,6 @@ class RunSelection(SettingsModel):
         """Checks whether a run is selected."""
         return (
             self.status in (None, run.status)
-            and (self.since is None or run.updated >= self.since)
             and (self.task or "").casefold() in run.task.casefold()
             and self.basis in (None, run.basis)
         )

@@ -235,7 +235,6 @@ SAFEGUARDS: Final = "orchestrator_safeguards"
 """The key of a checkpoint's metadata that has them, as JSON."""
 _DEFAULTS: Final[Mapping[str, Json]] = {
     "grounding": "facts",
-    "retry_policy.exhausted": "fail",
 }
 _ADDRESS: Final = re.compile(r" at 0x[0-9a-f]+")
 """The part of the text of an object that differs in each process."""
@@ -260,7 +259,6 @@ def describe_safeguards(given: Mapping[str, object], settings: Settings) -> dict
         "require": options["require"],
         "grounding": options["grounding"],
         "supervision": None if options["supervision"] == "none" else _name(options["supervision"]),
-        "retry_policy.exhausted": options["retry_policy"].exhausted,
         "budget": options["budget"].model_dump(mode="json", exclude={"prices"}, exclude_none=True),
         "checks": {
             check.name: _name(check.function)

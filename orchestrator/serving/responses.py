@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from contextlib import suppress
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
@@ -23,7 +22,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from agents.errors import ModelSetupError, ModelSpecError
 from evaluation.errors import ContractError
 from evaluation.texts.normal import show_hidden
-from orchestrator.errors import ConfigurationError, OrchestratorError, StoreError, StoreLostError
+from orchestrator.errors import ConfigurationError, OrchestratorError, StoreLostError
 from orchestrator.service.run_service import RunConflictError, RunService, UnknownRunError
 from orchestrator.service.run_view import find_judge_reason, list_checks, sum_usage
 from orchestrator.state.plain_values import format_one_line
@@ -47,19 +46,9 @@ def render(request: Request, template: str, values: Mapping[str, object], status
         "path": request.url.path,
         "pages": PAGES,
         "read_only": getattr(request.state, "read_only", False),
-        "open_questions": _count_questions(request),
     }
     text = _ENVIRONMENT.get_template(template).render({**shared, **values})
     return HTMLResponse(text, status)
-
-
-def _count_questions(request: Request) -> int:
-    """Returns the number of open questions for a client that may see them, else 0."""
-    if getattr(request.state, "is_known", False):
-        with suppress(StoreError):  # the page of that error is being rendered
-            number: int = request.app.state.service.history.count_waiting()
-            return number
-    return 0
 
 
 def format_time(value: datetime | str | None) -> str:

@@ -134,10 +134,8 @@ class RequestGuard:
         scope = _keep_encoded(scope)
         request = Request(scope, receive)
         request.state.read_only = self.options.read_only
-        request.state.is_known = self._is_known(request)
         refusal = self._find_refusal(request)
         if refusal is not None:
-            request.state.is_known = False
             response = answer_problem(request, *refusal)
             if refusal[0] == HTTPStatus.UNAUTHORIZED:
                 response.headers["WWW-Authenticate"] = _CHALLENGE
@@ -154,7 +152,7 @@ class RequestGuard:
             return 403, "the request comes from the page of another site; use a page of this server"
         if is_change and not _is_small(request):
             return 413, "the request is too large, or of unknown length; give a shorter text"
-        if not request.state.is_known:
+        if not self._is_known(request):
             return (
                 401,
                 "the token is missing or wrong; give it as the password, or as 'Authorization: Bearer'",

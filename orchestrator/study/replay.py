@@ -114,7 +114,7 @@ def _follow_step(policy: RetryPolicy, recorded: Sequence[Attempt]) -> tuple[bool
         if record["status"] == "validated":
             return True, history
         decision = decide(policy, history)
-        if decision.use in {"stop", "accept_best"}:
+        if decision.use == "stop":
             return False, history
         if record is recorded[-1] or _describe_execution(decision.rule) != _read_strategy(record):
             break

@@ -7,7 +7,7 @@ import logging
 import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import count, product
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -45,8 +45,7 @@ def read_tasks(spec: TuneSpec) -> dict[str, TaskCase]:
             f"by: {names}; give them a contract, or leave them out"
         )
     if len(cases) < _FEWEST_TASKS:
-        needed = f"give at least {_FEWEST_TASKS}, and {count_needed(spec.hold_out)} for a recommendation"
-        raise ConfigurationError(f"tasks: {spec.tasks!r} has {len(cases)} task; {needed}")
+        raise ConfigurationError(f"tasks: {spec.tasks!r} has {len(cases)} task; give at least two")
     return {case.title: case for case in cases}
 
 
@@ -62,22 +61,11 @@ def split_tasks(tasks: Sequence[str], spec: TuneSpec) -> tuple[list[str], list[s
     Logs a warning if no policy can be recommended on so few tasks.
     """
     shuffled = random.Random(spec.seed).sample(list(tasks), len(tasks))  # noqa: S311 - no secret
-    held_out = _count_held_out(len(tasks), spec.hold_out)
+    held_out = min(max(1, round(len(tasks) * spec.hold_out)), len(tasks) - 1)
     if held_out < FEWEST_HELD_OUT:
-        _LOGGER.warning(
-            "%d of %d tasks are held out, and no policy is recommended with fewer than %d; give %d tasks",
-            *(held_out, len(tasks), FEWEST_HELD_OUT, count_needed(spec.hold_out)),
-        )
+        words = "%d of %d tasks are held out, and no policy is recommended with fewer than %d; give more"
+        _LOGGER.warning(words, held_out, len(tasks), FEWEST_HELD_OUT)
     return shuffled[held_out:], shuffled[:held_out]
-
-
-def count_needed(hold_out: float) -> int:
-    """Returns how many tasks a recommendation needs if this share of them is held out."""
-    return next(size for size in count(FEWEST_HELD_OUT) if _count_held_out(size, hold_out) >= FEWEST_HELD_OUT)
-
-
-def _count_held_out(tasks: int, share: float) -> int:
-    return min(max(1, round(tasks * share)), tasks - 1)
 
 
 class TuneSpec(SettingsModel):

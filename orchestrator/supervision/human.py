@@ -228,9 +228,8 @@ def read_answer(raw: object, question: Question, now: datetime) -> HumanAnswer |
     """
     try:
         fields = {name: text for name, text in _ANSWER.validate_python(raw).items() if text}
-    except ValidationError as error:
-        fault = _describe_fault(error)
-        return f"the answer is {format_repr(raw, 120)}{fault}; {_describe_accepted(question)}"
+    except ValidationError:
+        return f"the answer is {format_repr(raw, 120)}; {_describe_accepted(question)}"
     word, text, question_id = (fields.get(name, "") for name in ("answer", "text", "question"))
     if question_id not in ("", question["id"]):
         # Not by its id, which no person has seen.
@@ -271,10 +270,3 @@ def blank_supervision(mode: SupervisionMode) -> SupervisionRecord:
 def _describe_accepted(question: Question) -> str:
     accepted = ", ".join(question["accepts"])
     return f'give {{"answer": ..., "text": ...}} with one of the answers {accepted}; approve needs no text'
-
-
-def _describe_fault(error: ValidationError) -> str:
-    """Describes the first key of an answer that is unknown or has no text; "" if the answer has no keys."""
-    place = error.errors()[0]["loc"]
-    fault = "not a text" if len(place) == 1 else f"not one of {', '.join(get_args(_Field))}"
-    return f", in which {format_repr(place[0], 40)} is {fault}" if place else ""

@@ -80,7 +80,7 @@ TRIGGER_TEXT_LIMIT: Final = 300
 """Maximum number of characters of a trigger's text."""
 
 TRIGGER_LIMIT: Final = 50
-"""Maximum number of triggers. One more trigger counts the rest."""
+"""Maximum number of triggers."""
 
 
 def reconcile(
@@ -101,8 +101,7 @@ def reconcile(
         The triggers, facts first: ``commitment_unreadable``, ``commitment_not_met``,
         ``evaluation:<finding>``, ``excess_assumptions:<number>``, then the executor's own words:
         ``deviation:<text>``, ``concern:<text>``, ``unexpected:<text>``. A text has at most
-        ``TRIGGER_TEXT_LIMIT`` characters. After ``TRIGGER_LIMIT`` triggers, ``more:<number>`` follows.
-        Any trigger escalates.
+        ``TRIGGER_TEXT_LIMIT`` characters. There are at most ``TRIGGER_LIMIT``. Any trigger escalates.
     """
     count = len(commitment["assumptions"])
     is_excess = max_assumptions is not None and count > max_assumptions
@@ -115,9 +114,7 @@ def reconcile(
         *_label_texts("concern", assessment["concerns"]),
         *_label_texts("unexpected", assessment["unexpected"]),
     ]
-    if (rest := len(triggers) - TRIGGER_LIMIT) > 0:
-        triggers = [*triggers[:TRIGGER_LIMIT], f"more:{rest}"]
-    return Reconciliation(triggers=triggers, escalate=bool(triggers))
+    return Reconciliation(triggers=triggers[:TRIGGER_LIMIT], escalate=bool(triggers))
 
 
 def list_facts(

@@ -32,7 +32,7 @@ def test_the_recommendation_is_printed_and_the_policy_is_written(tune, tmp_path)
 
     assert ended.exit_code == 0
     before, _, after = ended.stderr.partition("policy 1: default: success ")
-    assert "no policy is recommended with fewer than 10; give 24 tasks" in before
+    assert "no policy is recommended with fewer than 10; give more" in before
     assert "policy 2: max_retries=0: success " in after
     assert "Keep the default" in ended.stdout
     assert RetryPolicy.from_yaml((tmp_path / "retries" / "policy.yaml").read_text()) == RetryPolicy()

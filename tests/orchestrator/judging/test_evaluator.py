@@ -173,13 +173,11 @@ def test_the_monitor_is_told_what_else_the_contract_wants_judged():
     assert objective.endswith("A good answer would be:\na fine answer")
 
 
-def test_an_output_with_a_credential_is_refused_although_the_monitor_approves(subtests):
-    for exhausted in ["fail", "accept_best"]:
-        with subtests.test(exhausted=exhausted):
-            executor = FakeExecutor("password=hunter2hunter2")
-            state = run(executor, plan=["one"], retry_policy=RetryPolicy(max_retries=0, exhausted=exhausted))
+def test_an_output_with_a_credential_is_refused_although_the_monitor_approves():
+    executor = FakeExecutor("password=hunter2hunter2")
+    state = run(executor, plan=["one"], retry_policy=RetryPolicy(max_retries=0))
 
-            assert (state["status"], list_kinds(state["results"][0]["report"])) == ("failed", ["content"])
+    assert (state["status"], list_kinds(state["results"][0]["report"])) == ("failed", ["content"])
 
 
 def test_without_contracts_a_credential_in_a_tool_call_is_only_noted():

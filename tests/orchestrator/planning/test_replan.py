@@ -1,13 +1,9 @@
 """More than retry: what leads nowhere ends early, what is left is planned anew, the best attempt is kept."""
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-from agents import ExecutionAgent
-from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
 from orchestrator import RetryPolicy
 from tests.fakes.executor import FakeExecutor
@@ -94,52 +90,7 @@ def test_a_new_plan_may_be_of_another_sort_and_its_steps_are_given_what_stands(s
             assert "two" not in contexts["b"]
 
 
-# The best attempt
-
-SCORED = ("nothing", "sea sky", "sea")
-
-
-def test_the_attempt_with_the_best_report_is_kept_as_a_warning():
-    policy = {"exhausted": "accept_best"}
-    state = run(executor=FakeExecutor(*SCORED), max_retries=2, contract=WORDS, policy=policy)
-
-    assert (state["status"], statuses(state)) == ("success", ["failed", "warning", "failed"])
-    assert state["results"][1]["verdict"]["success"] is False
-    assert state["warnings"] == ["step 1: kept as the best attempt: refused 3 times, max_retries is 2"]
-
-
 ANEW = [{"use": "feedback", "after": "unverified"}, {"use": "feedback"}]
-
-
-def test_an_attempt_that_was_not_judged_is_not_kept(subtests):
-    for agents in [{"monitor": FakeMonitor("hmm")}, {"executor": FakeExecutor(ValueError("no"))}]:
-        with subtests.test(agents=agents):
-            policy = {"exhausted": "accept_best", "strategies": ANEW}
-            state = run(**agents, max_retries=1, policy=policy)
-
-            assert state["status"] == "failed"
-            assert "warning" not in statuses(state)
-
-
-LEAKED = "sea sky password: hunter2-Qx81Zz ghp_16C7e42F292c6912E7710c838347Ae178B4a"
-
-
-@pytest.mark.parametrize(
-    "output",
-    ["", " \n", "\u200b", LEAKED, AIMessage("sea sky", response_metadata={"finish_reason": "length"})],
-    ids=["empty", "white space", "zero-width space", "leaked key", "cut off"],
-)
-@pytest.mark.parametrize("contract", [WORDS, None], ids=["contract", "judge"])
-def test_an_output_that_is_refused_whatever_a_judge_says_is_not_kept(output, contract):
-    def run_on(*replies):
-        executor = ExecutionAgent(ScriptedChatModel([*replies]))
-        policy = {"exhausted": "accept_best"}
-        return run(
-            executor=executor, monitor=FakeMonitor(refuse()), max_retries=1, contract=contract, policy=policy
-        )
-
-    assert run_on(output, output)["status"] == "failed"
-    assert run_on("sea", output)["output"] == "sea"
 
 
 # The three counters
@@ -149,12 +100,11 @@ def test_an_output_that_is_refused_whatever_a_judge_says_is_not_kept(output, con
 @given(
     st.integers(0, 2),
     st.integers(0, 2),
-    st.sampled_from(["fail", "accept_best"]),
     st.lists(st.sampled_from([accept(), refuse(), "hmm"]), min_size=1, max_size=12),
 )
-def test_whatever_the_monitor_says_the_bounds_hold(max_retries, replans, exhausted, answers):
+def test_whatever_the_monitor_says_the_bounds_hold(max_retries, replans, answers):
     planner, executor = FakePlanner(["one", "two"]), FakeExecutor()
-    policy = {"max_replans": replans, "exhausted": exhausted, "strategies": ANEW}
+    policy = {"max_replans": replans, "strategies": ANEW}
     orchestrator = build(
         planner,
         executor,

@@ -4,7 +4,7 @@ import pytest
 
 from agents import TransportRetry
 from orchestrator import ConfigurationError, RetryPolicy
-from orchestrator.retry import AskHumanRule, EscalateRule, FeedbackRule, ResampleRule, best_attempt, decide
+from orchestrator.retry import AskHumanRule, EscalateRule, FeedbackRule, ResampleRule, decide
 from tests.fakes.records import corrected, followed_by, judged
 
 
@@ -64,7 +64,7 @@ NO_VERDICT = judged("needs_review", ())
 def test_without_a_verdict(subtests):
     for policy, use in [
         (RetryPolicy(), "stop"),
-        (RetryPolicy(max_replans=1, exhausted="accept_best"), "stop"),
+        (RetryPolicy(max_replans=1), "stop"),
         (RetryPolicy(max_retries=0, strategies=[{"use": "resample", "after": ["unverified"]}]), "stop"),
         (RetryPolicy(strategies=[{"use": "resample", "after": ["unverified"]}]), "resample"),
         (
@@ -82,8 +82,6 @@ def test_when_the_retries_end(subtests):
         (RetryPolicy(max_retries=1), 1, "feedback"),
         (RetryPolicy(max_retries=1), 2, "stop"),
         (RetryPolicy(max_retries=1, max_replans=1), 2, "replan"),
-        (RetryPolicy(max_retries=1, exhausted="accept_best"), 2, "accept_best"),
-        (RetryPolicy(max_retries=1, max_replans=1, exhausted="accept_best"), 2, "replan"),
         (RetryPolicy(max_retries=1, strategies=[FeedbackRule(), AskHumanRule()]), 2, "ask_human"),
         (RetryPolicy(strategies=[FeedbackRule(after="tool")]), 1, "stop"),
     ]:
@@ -103,35 +101,6 @@ def test_a_correction_counts_for_whoever_made_it():
     history = [corrected(refused()), refused(number=2), refused(number=3)]
 
     assert decide(RetryPolicy(max_retries=2), history).use == "feedback"
-
-
-def test_the_best_attempt(subtests):
-    for scores, best in [
-        ((0.5, 0.7, 0.6), 2),
-        ((0.5, 0.5), 2),
-        ((None, 0.0), 2),
-        ((None, None), None),
-        ((), None),
-    ]:
-        with subtests.test(scores=scores):
-            history = [refused(number=number, score=score) for number, score in enumerate(scores, 1)]
-            found = best_attempt(history)
-
-            assert (found and found["attempt"]) == best
-
-
-def test_what_must_not_be_kept_is_not_the_best(subtests):
-    for refused_one in [
-        refused(score=0.9, error="no"),
-        refused(score=0.9, result=" "),
-        corrected(refused(score=0.9)),
-    ]:
-        with subtests.test(refused_one=refused_one):
-            worse, undecided = refused(number=2, score=0.1), judged("needs_review", attempt=3, score=0.9)
-
-            assert best_attempt([worse, refused_one, undecided]) is worse
-            policy = RetryPolicy(max_retries=0, exhausted="accept_best")
-            assert decide(policy, [refused_one, refused(number=2)]).use == "stop"
 
 
 TEXT = """

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from agents import ActingTool, ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, check
-from orchestrator import Budget, ResumeError, RetryPolicy
+from orchestrator import Budget, ResumeError
 from orchestrator.runs.resume import list_changed
 from tests.fakes.acting import approve
 from tests.fakes.runs import build as build_run
@@ -124,7 +124,6 @@ CHANGES = [
     ("output_type", Answer, None),
     ("judge", judge, other_judge),
     ("supervision", lambda step, index: "none", "none"),
-    ("retry_policy", RetryPolicy(), RetryPolicy(exhausted="accept_best")),
     ("budget", Budget(max_model_calls=9), Budget(max_model_calls=10)),
 ]
 APPROVED = {"answer": "approve"}

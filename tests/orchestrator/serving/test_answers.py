@@ -161,28 +161,6 @@ async def test_a_run_that_cannot_be_rebuilt_here_names_the_command(build, serve)
     assert "orchestrator resume asking" in answer.json()["detail"]
 
 
-async def test_every_page_names_the_number_of_open_questions(build, serve):
-    await ask_about_tool(build, "Ada", thread="first")
-    client = await serve(await ask_about_tool(build, "Bob", thread="second"))
-    paths = ("/", "/runs", "/run?thread_id=first", "/start", "/none")
-
-    before = [(await client.get(path)).text for path in paths]
-    await give(client, "approve", thread="first")
-    await wait_until(client, "success", "first")
-
-    assert all(">Inbox (2)</a>" in page for page in before)
-    assert all([">Inbox (1)</a>" in (await client.get(path)).text for path in paths])
-
-
-async def test_the_number_of_open_questions_is_only_for_clients_that_are_known(build, serve):
-    client = await serve(await ask_about_tool(build, "Bob"), token="a" * 16)
-
-    pages = [(await client.get(path)).text for path in ("/runs", "/")]
-    pages.append((await client.get("/runs", headers={"Host": "evil.example"})).text)
-
-    assert not any("Inbox (" in page for page in pages)
-
-
 async def test_the_question_of_a_tool_takes_any_value(build, serve):
     def ask(subject: str) -> str:
         """Ask a person."""

@@ -52,9 +52,9 @@ def test_the_default_is_kept_if_nothing_better_is_known(make_spec, run_tune, cha
     assert sentence in result.sentence
 
 
-@pytest.mark.parametrize(("count", "hold_out", "needed"), [(12, 0.4, 24), (19, 0.5, 19), (9, 0.9, 11)])
+@pytest.mark.parametrize(("count", "hold_out", "is_told"), [(12, 0.4, True), (19, 0.5, False)])
 def test_too_few_tasks_for_a_recommendation_are_told_before_the_first_run(  # noqa: PLR0917
-    make_spec, run_tune, caplog, count, hold_out, needed
+    make_spec, run_tune, caplog, count, hold_out, is_told
 ):
     told = []
     run_tune(
@@ -62,10 +62,8 @@ def test_too_few_tasks_for_a_recommendation_are_told_before_the_first_run(  # no
         on_trial=lambda _: told.append([record.getMessage() for record in caplog.records]),
     )
 
-    if count >= needed:
-        assert told[0] == []
-    else:
-        assert told[0][0].endswith(f"no policy is recommended with fewer than 10; give {needed} tasks")
+    words = "no policy is recommended with fewer than 10; give more"
+    assert [text.endswith(words) for text in told[0]] == [True] * is_told
 
 
 def test_a_space_is_tried_whole_and_its_policies_are_named_by_their_values(make_spec, run_tune):
@@ -109,7 +107,7 @@ def test_of_a_large_space_different_policies_are_tried_the_same_ones_again(make_
         ({"trial": 1}, "trial is not an argument of TuneSpec; give any of name,"),
         ({"hold_out": 1.5}, "hold_out is 1.5"),
         ({"name": "a" * 61}, "give a name of at most 60 letters"),
-        ({"count": 1}, "has 1 task; give at least 2, and 24 for a recommendation"),
+        ({"count": 1}, "has 1 task; give at least two"),
     ],
 )
 def test_bad_input_is_refused_before_anything_is_run(make_spec, run_tune, values, message):

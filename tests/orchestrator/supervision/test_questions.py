@@ -123,10 +123,10 @@ def test_a_bad_answer_is_refused_with_the_reason(subtests):
         ({"answer": "Approve"}, "the answer is {'answer': 'Approve'}; give"),
         ({"answer": "deny"}, "has no 'text'"),
         ({"answer": "correct"}, "has no 'text'"),
-        ({"answer": "correct", "text": 3}, "in which 'text' is not a text"),
-        ({"answer": "approve", "answered_by": 3}, "in which 'answered_by' is not a text"),
-        ({"answer": "approve", "txt": "x"}, "'txt' is not one of answer, text, answered_by, question"),
-        ({"answer": ["approve"]}, "in which 'answer' is not a text"),
+        ({"answer": "correct", "text": 3}, "is {'answer': 'correct', 'text': 3}; give"),
+        ({"answer": "approve", "answered_by": 3}, "'answered_by': 3}; give"),
+        ({"answer": "approve", "txt": "x"}, "'txt': 'x'}; give"),
+        ({"answer": ["approve"]}, "is {'answer': ['approve']}; give"),
     ]:
         with subtests.test(answer=answer):
             assert fault in str(read_answer(answer, QUESTION, NOW))

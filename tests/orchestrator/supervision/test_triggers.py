@@ -92,9 +92,7 @@ def test_what_is_certain_comes_before_what_the_executor_says():
     ]
 
 
-def test_of_too_many_triggers_the_rest_is_counted(subtests):
-    for count, rest in [(TRIGGER_LIMIT, []), (TRIGGER_LIMIT + 10, ["more:10"])]:
-        with subtests.test(count=count):
-            triggers = reconcile(a_commitment(), an_assessment(concerns=["x"] * count))["triggers"]
+def test_there_is_a_most_number_of_triggers():
+    triggers = reconcile(a_commitment(), an_assessment(concerns=["x"] * (TRIGGER_LIMIT + 10)))["triggers"]
 
-            assert triggers == ["concern:x"] * TRIGGER_LIMIT + rest
+    assert triggers == ["concern:x"] * TRIGGER_LIMIT

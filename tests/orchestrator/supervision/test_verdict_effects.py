@@ -9,7 +9,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
-from orchestrator import Budget, ConfigurationError, RetryPolicy, SupervisionPolicy
+from orchestrator import Budget, ConfigurationError, SupervisionPolicy
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.runs import failure_kind, run, statuses, stored_state
@@ -112,19 +112,6 @@ def test_whatever_those_who_take_part_say_a_run_keeps_its_bounds(decided, judged
         if found is not None and found["verdict"] == "halt":
             assert (failure_kind(state), state["results"][-1]) == ("halted", record)
     assert statuses(state).count("validated") == state["current_step_index"]
-
-
-def test_an_output_that_was_sent_back_is_never_kept_as_the_best(subtests):
-    for verdict, answer in [(reorient("not this"), None), (ask_human(), {"answer": "correct", "text": "no"})]:
-        with subtests.test(verdict=verdict):
-            executor = SpeakingExecutor("done", "bad", said=[missed(), met()])
-            policy = RetryPolicy(max_retries=0, exhausted="accept_best")
-            options = {"contract": DONE, "retry_policy": policy, "checkpointer": InMemorySaver()}
-            orchestrator = build_llm(FakeSupervisor(verdict, go_on()), executor, **options)
-            state = orchestrator.run("x", "thread")
-            state = state if answer is None else orchestrator.resume("thread", answer)
-
-            assert (state["output"], state["basis"]) == ("bad", "unverified")
 
 
 def test_supervision_counts_what_it_spent_for_the_run_and_the_execution():
