@@ -6,13 +6,12 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict
-from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
-from urllib.parse import unquote
+from typing import Annotated, Any, Final, Literal, get_args
 from uuid import NAMESPACE_OID, uuid5
 
 from fastapi import APIRouter, Depends, Form, Header, Query
 from fastapi.sse import EventSourceResponse, ServerSentEvent
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, model_validator
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -195,8 +194,6 @@ def _go_to(request: Request, address: str) -> Response:
     return RedirectResponse(address, 303)
 
 
-Thread: TypeAlias = Annotated[str, AfterValidator(unquote)]
-"""The name of a run in a path; the guard leaves it encoded."""
 programs = APIRouter(prefix="/api", tags=["runs"], responses=RESPONSES)
 
 
@@ -267,12 +264,12 @@ def read_questions(service: Service) -> Sequence[dict[str, Any]]:
     return [_plain_question(each) for each in list_questions(service.history, service.builder)]
 
 
-async def _find_existing(service: Service, thread_id: Thread) -> str:
+async def _find_existing(service: Service, thread_id: str) -> str:
     await run_in_threadpool(service.find, thread_id)
     return thread_id
 
 
-@programs.get("/runs/{thread_id}/events", response_class=EventSourceResponse)
+@programs.get("/runs/{thread_id:path}/events", response_class=EventSourceResponse)
 async def follow_run(
     service: Service, thread_id: Annotated[str, Depends(_find_existing)]
 ) -> AsyncIterator[ServerSentEvent]:
@@ -284,43 +281,43 @@ async def follow_run(
             yield ServerSentEvent(raw_data=text, event=event.name, id=event.key)
 
 
-@programs.post("/runs/{thread_id}/answers", status_code=202)
-async def answer_question(service: Service, thread_id: Thread, answer: GivenAnswer) -> StartedRun:
+@programs.post("/runs/{thread_id:path}/answers", status_code=202)
+async def answer_question(service: Service, thread_id: str, answer: GivenAnswer) -> StartedRun:
     """Answer the open question of a run; of two answers, the second gets the status 409."""
     await service.answer(thread_id, answer)
     return _describe_started(thread_id)
 
 
-@programs.post("/runs/{thread_id}/resume", status_code=202)
-async def resume_run(service: Service, thread_id: Thread) -> StartedRun:
+@programs.post("/runs/{thread_id:path}/resume", status_code=202)
+async def resume_run(service: Service, thread_id: str) -> StartedRun:
     """Resume a run that was interrupted, or judge again one that could not be judged."""
     await run_in_threadpool(service.find, thread_id)
     await service.resume(thread_id)
     return _describe_started(thread_id)
 
 
-@programs.post("/runs/{thread_id}/fork", status_code=201)
-async def fork_run(service: Service, thread_id: Thread, fork: Fork) -> StartedRun:
+@programs.post("/runs/{thread_id:path}/fork", status_code=201)
+async def fork_run(service: Service, thread_id: str, fork: Fork) -> StartedRun:
     """Copy a run up to a step to a new run, and continue there."""
     name = await service.fork(thread_id, fork.step, fork.new_thread_id)
     return _describe_started(name)
 
 
-@programs.post("/runs/{thread_id}/cancel", status_code=202)
-async def cancel_run(service: Service, thread_id: Thread, by: Cancellation | None = None) -> StartedRun:
+@programs.post("/runs/{thread_id:path}/cancel", status_code=202)
+async def cancel_run(service: Service, thread_id: str, by: Cancellation | None = None) -> StartedRun:
     """End a run for good, as failed."""
     await service.cancel(thread_id, "" if by is None else by.cancelled_by)
     return _describe_started(thread_id)
 
 
-@programs.delete("/runs/{thread_id}", status_code=204)
-async def delete_run(service: Service, thread_id: Thread) -> None:
+@programs.delete("/runs/{thread_id:path}", status_code=204)
+async def delete_run(service: Service, thread_id: str) -> None:
     """Delete a run that is not being run."""
     await service.delete(thread_id)
 
 
-@programs.get("/runs/{thread_id}")
-def read_run(service: Service, thread_id: Thread) -> dict[str, Any]:
+@programs.get("/runs/{thread_id:path}")
+def read_run(service: Service, thread_id: str) -> dict[str, Any]:
     """Show a run with its whole state."""
     run = service.show(thread_id)
     return {**asdict(run.summary), "state": run.state}

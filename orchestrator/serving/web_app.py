@@ -18,7 +18,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final, Self, TypeAlias
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 import uvicorn
 from fastapi import FastAPI
@@ -131,7 +131,6 @@ class RequestGuard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        scope = _keep_encoded(scope)
         request = Request(scope, receive)
         request.state.read_only = self.options.read_only
         refusal = self._find_refusal(request)
@@ -165,14 +164,6 @@ class RequestGuard:
         token = self.options.token
         given = _read_token(request.headers.get("authorization", ""))
         return token is None or hmac.compare_digest(given.encode(), token.encode())
-
-
-def _keep_encoded(scope: Scope) -> Scope:
-    """Leaves the name of a run encoded: a slash in it ends no part of the path. ``Thread`` decodes it."""
-    if not scope["path"].startswith("/api/runs/"):
-        return scope
-    raw = scope.get("raw_path") or quote(scope["path"]).encode()
-    return {**scope, "path": raw.decode("latin-1")}
 
 
 def _read_token(header: str) -> str:

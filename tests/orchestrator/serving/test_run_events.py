@@ -67,15 +67,15 @@ async def test_the_events_of_a_stored_run_are_rebuilt(build, listening):
 async def test_a_slash_in_a_name_is_part_of_the_name(build, serve):
     orchestrator = build(*GREETING * 2)
     await orchestrator.arun("Greet", "x")
-    await orchestrator.arun("Shout", "x/events")
+    await orchestrator.arun("Shout", "x/y")
     client = await serve(orchestrator)
 
-    shown = (await client.get("/api/runs/x%2Fevents")).json()
-    page = (await client.get("/run", params={"thread_id": "x/events"})).text
-    deleted = await client.delete("/api/runs/x%2Fevents")
+    shown = (await client.get("/api/runs/x%2Fy")).json()
+    page = (await client.get("/run", params={"thread_id": "x/y"})).text
+    deleted = await client.delete("/api/runs/x%2Fy")
 
-    assert (shown["thread_id"], shown["task"]) == ("x/events", "Shout")
-    assert "/api/runs/x%2Fevents/events" in page
+    assert (shown["thread_id"], shown["task"]) == ("x/y", "Shout")
+    assert "/api/runs/x%2Fy/events" in page
     assert deleted.status_code == 204
     assert [run.thread_id for run in client.store.history.runs()] == ["x"]
 
