@@ -10,12 +10,13 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from statistics import fmean
 from typing import Final, Literal
 
 from evaluation.contract.requirements import Contract
 from evaluation.findings import STATUS, STRICTNESS, TRUNCATED, EvaluationStatus, FindingKind
 from evaluation.report.report_model import Alert, CheckRecord, end_sentence
-from evaluation.values import Severity, as_list, as_object
+from evaluation.values import as_list, as_object
 from orchestrator.judging.evidence import list_outcomes, read_judgement
 from orchestrator.state.records import ProblemRecord, Report
 
@@ -137,8 +138,6 @@ _EXECUTOR_KINDS: Final = frozenset({
     "policy", "response", "trajectory", "operational", "collaboration", "judge", "defect"
 })  # fmt: skip
 """The kinds of alerts about the executor's own work. It cannot correct the others: a missing value, say."""
-WEIGHTS: Final[Mapping[Severity, int]] = {"critical": 3, "warning": 1, "info": 0}
-"""The weight of a question in the score, by the severity of a failure."""
 _REPEATED: Final = "stuck_runs"
 KEEP_REQUIREMENTS: Final = "Keep to these requirements"
 """Before the requirements that an output did not meet; by default, the executor is told these alone."""
@@ -278,30 +277,21 @@ def _is_own(alert: Alert) -> bool:
 
 
 def report_score(report: Report) -> float | None:
-    """Score a run from 0 to 1: weighted points over weighted questions; None if no question was answered.
+    """Score a run from 0 to 1: the mean of its answered questions; None if no question was answered.
 
-    The questions are the answered outcomes of the report (1 point if passed, else 0), the breaches of audit
-    rules above severity ``info`` and a cut-off reply (0 points each; a report does not list the rules that
-    were kept), and the judge's score if there is one: (score - min) / (max - min) points on its scale. A
-    question of severity ``critical``, and the judge's, weighs 3, ``warning`` 1, and ``info`` nothing, unless
-    all only inform.
+    The questions are the answered outcomes of the report (1 if passed, else 0), the breaches of audit rules
+    above severity ``info`` and a cut-off reply (0 each; a report does not list the rules that were kept), and
+    the judge's score if there is one: (score - min) / (max - min) on its scale.
     """
-    answered = [outcome for outcome in list_outcomes(report) if outcome["passed"] is not None]
-    points = [
-        (WEIGHTS.get(outcome.get("severity", "critical"), 0), float(outcome["passed"] is True))
-        for outcome in answered
-    ]
-    alerts = [
-        alert
+    answers = [outcome["passed"] for outcome in list_outcomes(report)]
+    points = [float(passed) for passed in answers if passed is not None]
+    points += [
+        0.0
         for alert in report.get("alerts", ())
-        if alert["kind"] == "policy" or alert["metric"] == TRUNCATED
+        if (alert["kind"] == "policy" or alert["metric"] == TRUNCATED) and alert["severity"] != "info"
     ]
-    points += [(WEIGHTS[alert["severity"]], 0.0) for alert in alerts if alert["severity"] != "info"]
-    points += [(WEIGHTS["critical"], share) for share in _judge_points(report)]
-    total = sum(weight for weight, _ in points)
-    if not total:
-        return sum(share for _, share in points) / len(points) if points else None
-    return sum(weight * share for weight, share in points) / total
+    points += _judge_points(report)
+    return fmean(points) if points else None
 
 
 def _judge_points(report: Report) -> list[float]:
