@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import sys
-from io import StringIO, TextIOWrapper
+from io import TextIOWrapper
 
-from orchestrator.cli.process_exit import FAILED, INTERRUPTED, STOPPED, exit_now, exit_on_signal
+from orchestrator.cli.process_exit import INTERRUPTED, STOPPED, exit_on_signal
 
 
 def main() -> None:
     """Runs the command line and exits."""
     exit_on_signal(STOPPED.get("".join(sys.argv[1:2]), INTERRUPTED))
-    sys.stderr = sys.stderr or StringIO()
-    if sys.stdout is None:
-        exit_now("standard output is closed, so that no result can be printed; redirect it to a file", FAILED)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # A result with a character that the terminal's encoding lacks must still be printed.

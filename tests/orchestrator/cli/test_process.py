@@ -36,21 +36,6 @@ def test_a_result_that_cannot_be_written_is_one_sentence_and_exit_status_1(proce
     )
 
 
-@pytest.mark.skipif(os.name == "nt", reason="a shell of Windows closes no stream")
-@pytest.mark.parametrize(
-    "command",
-    ["--version", *(pytest.param(each, marks=pytest.mark.thorough) for each in ("run x --no-db", "runs"))],
-)
-def test_a_closed_standard_output_is_one_sentence_before_anything_runs(environment, command):
-    script = f"exec {sys.executable} -m orchestrator {command} >&-"
-    ended = subprocess.run(["sh", "-c", script], check=False, env=environment, capture_output=True, text=True)
-
-    assert (ended.returncode, ended.stderr) == (
-        1,
-        "orchestrator: standard output is closed, so that no result can be printed; redirect it to a file\n",
-    )
-
-
 def interrupt_at_import(number, module, environment, *command):
     """Start a command and send a signal as soon as it has imported a module."""
     with subprocess.Popen(
