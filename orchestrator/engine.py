@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Final, Self, Unpack
 
@@ -24,7 +25,7 @@ from evaluation.checks.contract_checks import FunctionCheck
 from evaluation.plugins import AnyJudge, JudgeFunction
 from orchestrator.errors import ConfigurationError
 from orchestrator.events import Hook, check_hooks
-from orchestrator.graph.build import Agents, Graph, compile_graph
+from orchestrator.graph.build import Agents, Graph, choose_synthesis, compile_graph
 from orchestrator.judging.contract_options import (
     ContractSource,
     StepContract,
@@ -155,10 +156,14 @@ class LangGraphOrchestrator(RunMethods):
         named = {**given, "contract": contract, "executor": kind}
         safeguards = describe_safeguards(named, self.settings)
         derived = read_task_contracts(contract, derives_steps=given.get("step_contract") is None)
-        graph, reporters = compile_graph(agents, contracts, derived, self.settings, saver)
+        synthesis = choose_synthesis(executor, contracts, self.settings, is_derived=derived is not None)
+        contracts = replace(contracts, synthesis=synthesis)
+        graph, reporter = compile_graph(agents, contracts, derived, self.settings, saver)
         self.graph = graph.with_config(metadata={SAFEGUARDS: json.dumps(safeguards)})
         case = contract if isinstance(contract, TaskCase) else None
-        launcher = Launcher(self.graph, self.settings, tools, case, safeguards, reporters)
+        launcher = Launcher(
+            self.graph, self.settings, tools, case, safeguards, reporter, answers=synthesis != "never"
+        )
         super().__init__(launcher, Runner(launcher, saver, tuple(hooks)))
 
     def draw_mermaid(self) -> str:

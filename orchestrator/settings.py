@@ -139,8 +139,6 @@ class RunSettings(TypedDict, total=False):
     """"none", "llm" or "human", or a function of a step's text and index that returns it."""
     supervision_policy: Annotated[InstanceOf[SupervisionPolicy], Field(default_factory=SupervisionPolicy)]
     """The bounds of supervision, and of a person's answer."""
-    max_parallel_steps: Annotated[budget.PositiveCount, Field(default=8)]
-    """Maximum number of steps that run at once, if the plan says which are independent."""
     synthesis: Annotated[bool | None, Field(default=None, description="True, False, or None")]
     """Whether the executor writes one answer from the results of several steps; if False, the last result is
     the answer. Default: True if the executor has a method ``synthesize``."""
@@ -222,12 +220,6 @@ class Settings:
     def can_ask_human(self) -> bool:
         """Whether a person can be asked."""
         return self.human and self.options["supervision_policy"].human
-
-    @property
-    def for_answer(self) -> Settings:
-        """The settings of the synthesis: it is neither supervised nor planned anew."""
-        policy = self.options["retry_policy"].model_copy(update={"max_replans": 0})
-        return self.replace(supervision="none", retry_policy=policy)
 
     def new_context(self, thread_id: str, *, interruptible: bool = True) -> RunContext:
         """Returns the context of a run that begins now."""

@@ -28,7 +28,7 @@ from orchestrator.cli.run_drawings import (
 from orchestrator.cli.run_options import OptionRuns, format_command, format_resume
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import ConfigurationError
-from orchestrator.planning.parallel import find_rejudging
+from orchestrator.runs.rejudging import find_rejudging
 from orchestrator.service.executions import Execution
 from orchestrator.state.graph_state import ENDED, OrchestratorState
 from orchestrator.state.records import Question

@@ -11,27 +11,22 @@ from typing import Any, Final, TypeAlias, TypeVar
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import StreamWriter
 
-from agents.planning import PlanningAgent
-from evaluation.contract.requirements import Contract
 from evaluation.plugins import AnyJudge
 from orchestrator.errors import ConfigurationError
 from orchestrator.graph.executor import ExecutorMethods, executor_node
 from orchestrator.graph.monitor import monitor_node, report_ended
-from orchestrator.graph.run_nodes import branch_node, join_node, planner_node, synthesis_node
+from orchestrator.graph.planner import planner_node
 from orchestrator.graph.step import (
     NO_LIMIT,
-    PARALLEL,
     Builder,
-    Routes,
     StepNodes,
     add_route,
     add_step,
     build_runnable,
-    build_step_graph,
-    route_after_join,
     route_after_planner,
     with_conclusion,
 )
@@ -43,7 +38,7 @@ from orchestrator.graph.supervise import (
     reconcile_node,
     supervise_node,
 )
-from orchestrator.judging.contract_choice import Contracts, Synthesis, read_call_rules
+from orchestrator.judging.contract_choice import Contracts, Synthesis
 from orchestrator.judging.contract_options import TaskContracts
 from orchestrator.judging.evaluator import EvaluationOptions, Evaluator
 from orchestrator.judging.executor_tools import ExecutorTools, check_approvals
@@ -52,15 +47,14 @@ from orchestrator.runtime import agent_methods
 from orchestrator.runtime.bounded_call import Node, Reporter, RunContext
 from orchestrator.settings import MODES, Modes, Settings
 from orchestrator.state.graph_state import (
-    BRANCH,
     EXECUTOR,
-    JOIN,
     MONITOR,
     SCHEMA,
     SCHEMA_VERSION,
-    SYNTHESIS,
     OrchestratorState,
     RunInput,
+    StateUpdate,
+    is_answer_due,
 )
 from orchestrator.state.records import SupervisionMode
 from orchestrator.supervision.phases import Phases, choose_phases
@@ -148,44 +142,33 @@ def compile_graph(
     derived: TaskContracts | None,
     settings: Settings,
     checkpointer: BaseCheckpointSaver[str] | None,
-) -> tuple[Graph, dict[str, Reporter]]:
+) -> tuple[Graph, Reporter]:
     """Builds the graph for these agents.
 
     Returns:
-        The graph; and the reporters of a step and of the answer, by the names of the nodes that run them.
+        The graph, and the reporter of an execution at which a run ended.
 
     Raises:
         ConfigurationError: The contract or the supervision is not accepted, or needs a checkpointer.
     """
     _check_people(agents.executor, agents.tools, settings)
-    synthesis = _choose_synthesis(agents.executor, contracts, settings, derived is not None)
-    contracts = replace(contracts, synthesis=synthesis)
     options, supervisor = settings.options, agents.supervisor
     phases = choose_phases(
         agents.executor, agents.monitor, supervisor, options["supervision_policy"].max_assumptions
     )
     modes = Modes(options["supervision"], _find_modes(phases, settings, supervisor))
-    step, answer = _build_steps(agents, contracts, phases, modes, settings)
+    step = _build_step(agents, contracts, phases, modes, settings)
+    wrap = partial(with_conclusion, contracts=contracts, settings=settings)
     plan = agent_methods.bind_method(agents.planner, "generate_plan")
     graph: Builder = StateGraph(OrchestratorState, input_schema=RunInput)
     graph.add_node("planner_node", build_runnable(planner_node(plan, modes, settings, derived), settings))
     graph.add_edge(START, "planner_node")
-    # A subclass of our planner may write its own plans, with parallel steps.
-    has_branches = type(agents.planner) is not PlanningAgent
-    _add_steps(graph, step, contracts, settings, has_branches=has_branches)
-    if answer is not None:
-        answer_graph = build_step_graph(answer, settings.for_answer, is_answer=True)
-        write_answer = synthesis_node(answer_graph, contracts, settings)
-        graph.add_node(SYNTHESIS, build_runnable(write_answer, settings, answer_graph))
-        graph.add_edge(SYNTHESIS, END)
+    add_step(graph, step, settings, wrap)
+    add_route(graph, step, "planner_node", route_after_planner, "execute", "commit", "end")
     saver = None if checkpointer is None else with_async_methods(checkpointer)
     compiled = graph.compile(checkpointer=saver, name="plan_execute_monitor")
-    reporters: dict[str, Reporter] = {
-        name: partial(report_ended, each.nodes[MONITOR])
-        for name, each in ((BRANCH, step), (SYNTHESIS, answer))
-        if each
-    }
-    return compiled.with_config(recursion_limit=NO_LIMIT, metadata={SCHEMA: SCHEMA_VERSION}), reporters
+    reporter = partial(report_ended, wrap(step.nodes[MONITOR]))
+    return compiled.with_config(recursion_limit=NO_LIMIT, metadata={SCHEMA: SCHEMA_VERSION}), reporter
 
 
 def _find_modes(phases: Phases, settings: Settings, supervisor: object) -> frozenset[SupervisionMode]:
@@ -206,8 +189,8 @@ def _check_people(executor: agent_methods.Executor, tools: ExecutorTools, settin
     check_approvals(executor, tools, can_ask=settings.can_ask_human)
 
 
-def _choose_synthesis(
-    executor: agent_methods.Executor, contracts: Contracts, settings: Settings, is_derived: bool
+def choose_synthesis(
+    executor: agent_methods.Executor, contracts: Contracts, settings: Settings, *, is_derived: bool
 ) -> Synthesis:
     """Decides when the results of several steps become one answer, which alone meets rules for the output."""
     if settings.options["synthesis"] is not None:
@@ -217,89 +200,69 @@ def _choose_synthesis(
     return "if_derived" if is_derived else "never"
 
 
-def _add_steps(
-    graph: Builder, step: StepNodes, contracts: Contracts, settings: Settings, *, has_branches: bool
-) -> None:
-    """Adds the nodes of the steps that can be reached, and the edges between them."""
-
-    def wrap(node: Node) -> Node:
-        return with_conclusion(node, contracts, settings)
-
-    replan: Routes = {"replan": "planner_node"} if settings.options["retry_policy"].max_replans else {}
-    add_step(graph, step, settings, replan, wrap)
-    parallel: Routes = {PARALLEL: BRANCH} if has_branches else {}
-    first = step.select_routes("execute", "commit")
-    add_route(graph, step, "planner_node", route_after_planner, {**first, **parallel, "end": END})
-    if has_branches:
-        step_graph = build_step_graph(step, settings)
-        graph.add_node(BRANCH, build_runnable(branch_node(step_graph), settings, step_graph))
-        graph.add_node(JOIN, build_runnable(wrap(join_node), settings))
-        graph.add_edge(BRANCH, JOIN)
-        onwards = step.select_routes("replan", "synthesize", "end", replan=replan)
-        add_route(graph, step, JOIN, route_after_join, {**parallel, **onwards})
-
-
-def _build_steps(
+def _build_step(
     agents: Agents, contracts: Contracts, phases: Phases, modes: Modes, settings: Settings
-) -> tuple[StepNodes, StepNodes | None]:
-    """Returns the nodes of a step and of the final answer; None if none is ever written."""
-    executor, tools, policy = agents.executor, agents.tools, settings.options["retry_policy"]
+) -> StepNodes:
+    """Returns the nodes of a step that can be reached."""
+    policy, possible = settings.options["retry_policy"], modes.possible
+    evaluator = _build_evaluator(agents, settings)
+    methods = _bind_methods(agents, settings)
+    nodes = {
+        EXECUTOR: _build_executor(agents, methods, contracts, settings),
+        MONITOR: monitor_node(evaluator, contracts, settings),
+    }
+    if possible != {"none"}:
+        nodes["commit_node"] = commit_node(phases.commit, contracts, settings)
+        nodes["post_node"] = post_node(phases.assess)
+        nodes["reconcile_node"] = reconcile_node(phases.reconcile, settings)
+    if phases.supervise is not None and "llm" in possible:
+        nodes["supervise_node"] = supervise_node(phases.supervise, contracts, settings)
+    if settings.can_ask_human and (policy.asks_human or possible != {"none"}):
+        nodes |= {"approval_node": approval_node, "answer_node": answer_node}
+    subgraphs: dict[str, Runnable[Any, Any]] = {MONITOR: evaluator.graph}
+    if methods.graph is not None:
+        subgraphs[EXECUTOR] = methods.graph
+    return StepNodes(nodes, subgraphs, settings.default_mode, replans=policy.max_replans > 0)
+
+
+def _build_evaluator(agents: Agents, settings: Settings) -> Evaluator:
+    tools = agents.tools
     judges = Judges(
         agent=agents.monitor if agents.judge is None else agents.judge,
         monitor=agent_methods.bind_method(agents.monitor, "evaluate"),
         judge=agents.judge,
-        attempts=policy.judge_attempts,
+        attempts=settings.options["retry_policy"].judge_attempts,
         probed={name: tool for name, tool in tools.tools.items() if tools.describe(name).kind != "acting"},
     )
-    evaluator = Evaluator(judges, agents.evaluation, settings.options["grounding"])
-    methods = ExecutorMethods(
+    return Evaluator(judges, agents.evaluation, settings.options["grounding"])
+
+
+def _bind_methods(agents: Agents, settings: Settings) -> ExecutorMethods:
+    executor, policy = agents.executor, settings.options["retry_policy"]
+    return ExecutorMethods(
         execute=agent_methods.bind_method(executor, "execute_step"),
         correct=agent_methods.bind_method(executor, "correct_step")
         if agent_methods.has_own(executor, "correct_step")
         else None,
         compress=agent_methods.bind_compressor(agents.compressor),
         models=agent_methods.load_models(policy.escalations, agents.models, executor),
-        tools=tools,
+        tools=agents.tools,
         graph=agent_methods.find_agent_graph(executor),
     )
-    step = _build_step(methods, evaluator, contracts, settings, phases, modes.possible)
-    step = replace(step, last_waits=contracts.has_rules, answered=contracts.synthesis != "never")
-    if not step.answered:
-        return step, None
-    write = agent_methods.bind_synthesis(executor)
-    writer = replace(methods, execute=write, correct=None, tools=ExecutorTools(), graph=None)
-    of_answer = replace(contracts, source=None, is_answer=True)
-    return step, _build_step(writer, evaluator, of_answer, settings.for_answer, phases)
 
 
-def _build_step(  # noqa: PLR0917
-    methods: ExecutorMethods,
-    evaluator: Evaluator,
-    contracts: Contracts,
-    settings: Settings,
-    phases: Phases,
-    modes: frozenset[SupervisionMode] = frozenset({"none"}),
-) -> StepNodes:
-    nodes = {
-        EXECUTOR: executor_node(methods, contracts, settings),
-        MONITOR: monitor_node(evaluator, contracts, settings),
-    }
-    if modes != {"none"}:
-        nodes["commit_node"] = commit_node(phases.commit, contracts, settings)
-        nodes["post_node"] = post_node(phases.assess)
-        nodes["reconcile_node"] = reconcile_node(phases.reconcile, settings)
-    if phases.supervise is not None and "llm" in modes:
-        nodes["supervise_node"] = supervise_node(phases.supervise, contracts, settings)
-    if settings.can_ask_human and (settings.options["retry_policy"].asks_human or modes != {"none"}):
-        nodes |= {"approval_node": approval_node, "answer_node": answer_node}
-    subgraphs: dict[str, Runnable[Any, Any]] = {MONITOR: evaluator.graph}
-    if methods.graph is not None:
-        subgraphs[EXECUTOR] = methods.graph
-    one_by_one = _need_order(methods.tools, contracts)
-    return StepNodes(nodes, subgraphs, settings.default_mode, one_by_one=one_by_one)
+def _build_executor(
+    agents: Agents, methods: ExecutorMethods, contracts: Contracts, settings: Settings
+) -> Node:
+    """Returns the node that executes a step, and that writes the final answer if it is ever written."""
+    execute = executor_node(methods, contracts, settings)
+    if contracts.synthesis == "never":
+        return execute
+    writer = agent_methods.bind_synthesis(agents.executor)
+    own = replace(methods, execute=writer, correct=None, tools=ExecutorTools(), graph=None)
+    write = executor_node(own, contracts, settings)
 
+    async def node(state: OrchestratorState, run: RunContext, emit: StreamWriter) -> StateUpdate:
+        return await (write if is_answer_due(state) else execute)(state, run, emit)
 
-def _need_order(tools: ExecutorTools, contracts: Contracts) -> bool:
-    """Returns whether parallel steps run one by one, so that each knows the calls that acted before."""
-    rules = read_call_rules([contracts.output or Contract()])
-    return any(tool.repeat != "allow" or rules.is_bounded(name) for name, tool in tools.acting.stated.items())
+    return node

@@ -24,7 +24,6 @@ from orchestrator.judging.feedback import (
     warnings_of,
 )
 from orchestrator.judging.judging_calls import Judging
-from orchestrator.planning.parallel import apply_update
 from orchestrator.retry.verdict_updates import (
     add_decision,
     build_failure,
@@ -42,6 +41,7 @@ from orchestrator.state.graph_state import (
     OrchestratorState,
     StateUpdate,
     add_usage,
+    apply_update,
     current_records,
     lacks_report,
     read_correction,

@@ -1,66 +1,55 @@
-"""Wires the graph of one step: COMMIT, EXECUTE, POST, the evaluation, RECONCILE, SUPERVISE, and a person."""
+"""Wires the nodes of a step: COMMIT, EXECUTE, POST, the evaluation, RECONCILE, SUPERVISE, and a person."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final, TypeAlias
 
 from langchain_core.runnables import Runnable
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END, StateGraph
 from langgraph.runtime import get_runtime
-from langgraph.types import Send, StreamWriter
+from langgraph.types import StreamWriter
 
 from agents.sync import run_sync
 from evaluation.graph import DirectCall
-from orchestrator.graph.run_nodes import StepGraph, stop_with_siblings
 from orchestrator.judging.contract_choice import Contracts
-from orchestrator.planning.parallel import build_branches, name_way_on
 from orchestrator.retry.attempt_records import list_effects
 from orchestrator.retry.verdict_updates import accept_output
+from orchestrator.runs.rejudging import name_way_on
 from orchestrator.runtime.bounded_call import Node, RunContext
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import (
-    ANSWER_MONITOR,
-    BRANCH,
-    BRANCH_MONITOR,
     EXECUTOR,
     GROWING,
     MONITOR,
-    SYNTHESIS,
     OrchestratorState,
     RunInput,
     StateUpdate,
+    apply_update,
     current_records,
     is_answer_due,
     lacks_report,
     list_accepted,
+    list_records,
     merge_records,
     supervision_mode,
 )
 from orchestrator.state.records import SupervisionMode
 
-PARALLEL: Final = "parallel"
 Route: TypeAlias = Callable[[OrchestratorState, SupervisionMode], str]
 """Takes the supervision mode of a step without its own. Returns the label of the next node."""
 
 
 def route_after_planner(state: OrchestratorState, mode: SupervisionMode) -> str:
-    """Executes the plan, or ends if there is none. Steps that declare their needs run in parallel."""
-    if state["status"] != "executing":
-        return "end"
-    return route_to_step(state, mode) if state["declared"]["needs"] is None else PARALLEL
+    """Executes the plan, or ends if there is none."""
+    return route_to_step(state, mode) if state["status"] == "executing" else "end"
 
 
 def route_to_step(state: OrchestratorState, mode: SupervisionMode) -> str:
     """Begins a step; a supervised one with its commitment."""
     return "execute" if supervision_mode(state, mode) == "none" else "commit"
-
-
-def route_to_branch(state: OrchestratorState, mode: SupervisionMode) -> str:
-    """Begins a parallel step or the answer: with the evaluation if there is an execution to be judged."""
-    return route_after_executor(state, mode) if _is_pending(state) else route_to_step(state, mode)
 
 
 def route_after_commit(state: OrchestratorState, mode: SupervisionMode) -> str:  # noqa: ARG001 - as every route
@@ -91,24 +80,17 @@ def route_after_reconcile(state: OrchestratorState, mode: SupervisionMode) -> st
 
 
 def route_after_outcome(state: OrchestratorState, mode: SupervisionMode) -> str:
-    """Continues as the latest outcome says: a step, a retry, a re-plan, a question, the answer, the end."""
-    if state["status"] == "executing" and state["question"] is not None:
+    """Continues as the latest outcome says: a step, a retry, a re-plan, a question, the end."""
+    if state["status"] != "executing":
+        return "end"
+    if state["question"] is not None:
         return "ask_human"
-    if (label := route_after_join(state, mode)) != PARALLEL:
-        return label
+    if state["underway"]["replan"] is not None:
+        return "replan"
     # Each execution of a supervised step has a commitment of its own.
     if route_to_step(state, mode) == "commit":
         return "commit"
     return "retry" if state["attempts"] else "next_step"
-
-
-def route_after_join(state: OrchestratorState, mode: SupervisionMode) -> str:  # noqa: ARG001 - as every route
-    """Continues with the steps whose needs are met now; after all steps, with the final answer."""
-    if state["status"] != "executing":
-        return "end"
-    if state["underway"]["replan"] is not None:
-        return "replan"
-    return "synthesize" if is_answer_due(state) else PARALLEL
 
 
 def _is_pending(state: OrchestratorState) -> bool:
@@ -120,8 +102,7 @@ def _is_pending(state: OrchestratorState) -> bool:
 
 
 Builder: TypeAlias = StateGraph[OrchestratorState, RunContext, RunInput, OrchestratorState]
-StepBuilder: TypeAlias = StateGraph[OrchestratorState, RunContext, OrchestratorState, OrchestratorState]
-Routes: TypeAlias = dict[Hashable, str]
+Routes: TypeAlias = dict[str, str]
 """The nodes that a route may lead to, by label."""
 NO_LIMIT: Final = 2**31 - 1
 """LangGraph's limit would end a long run as an error; the settings bound the executions of each step."""
@@ -129,24 +110,27 @@ _ROUTES: Final[Mapping[str, tuple[Route, Sequence[str]]]] = {
     EXECUTOR: (route_after_executor, ("judge", "assess", "end")),
     MONITOR: (
         route_after_monitor,
-        ("next_step", "commit", "synthesize", "end", "retry", "replan", "ask_human", "reconcile"),
+        ("next_step", "commit", "end", "retry", "replan", "ask_human", "reconcile"),
     ),
     "commit_node": (route_after_commit, ("execute", "end")),
     "reconcile_node": (
         route_after_reconcile,
-        ("supervise", "next_step", "commit", "synthesize", "end", "ask_human"),
+        ("supervise", "next_step", "commit", "end", "ask_human"),
     ),
     "supervise_node": (
         route_after_outcome,
-        ("next_step", "commit", "synthesize", "end", "replan", "ask_human"),
+        ("next_step", "commit", "end", "replan", "ask_human"),
     ),
     "answer_node": (
         route_after_outcome,
-        ("next_step", "commit", "synthesize", "end", "retry", "ask_human"),
+        ("next_step", "commit", "end", "retry", "ask_human"),
     ),
 }
 """The route after each node of a step, with its labels."""
-_TARGETS: Final[Routes] = {
+_TARGETS: Final[Mapping[str, str]] = {
+    "end": END,
+    "replan": "planner_node",
+    "judge": MONITOR,
     "execute": EXECUTOR,
     "next_step": EXECUTOR,
     "retry": EXECUTOR,
@@ -166,118 +150,98 @@ class StepNodes:
         nodes: Each node by its name: those that no step can reach are left out.
         subgraphs: The graphs that nodes run, by the names of the nodes: of the monitor and the executor.
         mode: The supervision mode of a step that has none of its own.
-        answered: Whether the final answer is written after the last step.
-        last_waits: Whether the last step runs after all others: the calls of the run are judged with it.
-        one_by_one: Whether steps that could run in parallel run one after another, so that each knows the
-            calls before.
-        monitor_name: Name of the monitor in this graph.
+        replans: Whether the rest of the run is planned anew after a step that is out of retries.
     """
 
     nodes: Mapping[str, Node]
     subgraphs: Mapping[str, Runnable[Any, Any]]
     mode: SupervisionMode
-    answered: bool = False
-    last_waits: bool = False
-    one_by_one: bool = False
-    monitor_name: str = MONITOR
+    replans: bool
 
-    def select_routes(self, *labels: str, replan: Routes | None = None) -> Routes:
+    def select_routes(self, *labels: str) -> Routes:
         """Returns the nodes that labels of a route lead to, without those that the graph lacks."""
-        known = {label: target for label, target in _TARGETS.items() if target in self.nodes}
-        answer: Routes = {"synthesize": SYNTHESIS} if self.answered else {}
-        targets: Routes = {**known, **answer, **(replan or {}), "judge": self.monitor_name, "end": END}
-        return {label: targets[label] for label in labels if label in targets}
+        reachable = {*self.nodes, END, *(["planner_node"] if self.replans else [])}
+        return {label: _TARGETS[label] for label in labels if _TARGETS[label] in reachable}
 
 
-def add_step(
-    graph: Builder | StepBuilder,
-    step: StepNodes,
-    settings: Settings,
-    replan: Routes,
-    wrap: Callable[[Node], Node],
-) -> None:
+def add_step(graph: Builder, step: StepNodes, settings: Settings, wrap: Callable[[Node], Node]) -> None:
     """Adds the nodes of a step and their edges.
 
     Args:
         graph: The graph to extend.
         step: The nodes.
         settings: The settings of the run.
-        replan: The routes of a step that is out of retries; empty if such a step ends the run.
         wrap: Applied to each node.
     """
     for name, node in step.nodes.items():
-        own = step.monitor_name if name == MONITOR else name
-        graph.add_node(own, build_runnable(wrap(node), settings, step.subgraphs.get(name)))
+        graph.add_node(name, build_runnable(wrap(node), settings, step.subgraphs.get(name)))
     for name, (route, labels) in _ROUTES.items():
         if name in step.nodes:
-            source = step.monitor_name if name == MONITOR else name
-            targets = step.select_routes(*labels, replan=replan)
-            add_route(graph, step, source, route, targets)
+            add_route(graph, step, name, route, *labels)
     if "post_node" in step.nodes:
-        graph.add_edge("post_node", step.monitor_name)
+        graph.add_edge("post_node", MONITOR)
     if "approval_node" in step.nodes:
         graph.add_edge("approval_node", "answer_node")
 
 
-def build_step_graph(step: StepNodes, settings: Settings, *, is_answer: bool = False) -> StepGraph:
-    """Compiles the graph of one parallel step, or of the final answer."""
-    graph: StepBuilder = StateGraph(OrchestratorState, input_schema=OrchestratorState)
-    # The Mermaid drawing of LangChain refuses two graphs within nodes of the same name.
-    name = ANSWER_MONITOR if is_answer else BRANCH_MONITOR
-    step = replace(step, answered=False, monitor_name=name)
-    add_step(graph, step, settings, {"replan": END}, stop_with_siblings)
-    first = step.select_routes("execute", "commit", "judge", "assess")
-    add_route(graph, step, START, route_to_branch, first)
-    return graph.compile(name="step").with_config(recursion_limit=NO_LIMIT)
-
-
-def add_route(
-    graph: Builder | StepBuilder,
-    nodes: StepNodes,
-    source: str,
-    route: Route,
-    targets: Routes,
-) -> None:
-    """Adds the edges after a node. ``PARALLEL`` sends each step that is ready its own state."""
+def add_route(graph: Builder, nodes: StepNodes, source: str, route: Route, *names: str) -> None:
+    """Adds the edges after a node, to the nodes that the labels of its route name."""
+    targets = nodes.select_routes(*names)
     # LangGraph draws one edge for all labels with the same target.
     labels = {
-        label: " or ".join(str(other) for other in targets if targets[other] == target)
+        label: " or ".join(other for other in targets if targets[other] == target)
         for label, target in targets.items()
     }
 
-    def choose_next(state: OrchestratorState) -> Hashable | Sequence[Hashable]:
-        label = route(state, nodes.mode)
-        if label != PARALLEL:
-            return labels[label]
-        branches = build_branches(state, last_waits=nodes.last_waits, one_by_one=nodes.one_by_one)
-        return [Send(BRANCH, branch) for branch in branches]
+    def choose_next(state: OrchestratorState) -> Hashable:
+        return labels[route(state, nodes.mode)]
 
     # LangGraph names a branch of the graph after its function.
     choose_next.__name__ = route.__name__
     # LangGraph runs a plain function in a thread, which takes ten times as long.
-    call: DirectCall[OrchestratorState, Hashable | Sequence[Hashable]] = DirectCall(choose_next)
+    call: DirectCall[OrchestratorState, Hashable] = DirectCall(choose_next)
     graph.add_conditional_edges(source, call, {labels[label]: target for label, target in targets.items()})
 
 
 def with_conclusion(node: Node, contracts: Contracts, settings: Settings) -> Node:
-    """Wraps a node that may accept the last step, so that the run then has its output or goes on to it."""
+    """Wraps a node of a step, so that a run whose last step was accepted has its output or goes on to it."""
 
     async def conclude(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
         update = await node(state, run, write)
+        if is_answer_due(state):
+            update = _set_apart(state, update)
         if run.changed:
             update = {**update, "warnings": [*update.get("warnings", []), *run.take_changed()]}
         if update.get("status") == "failed" and run.interruptible:
             return name_way_on(state, update)
         if update.get("status") != "success":
             return update
-        accepted = list_accepted(merge_records(state["results"], [update.get("results", [])]))
+        accepted = list_accepted(list_records(apply_update(state, update)))
         # A step that a re-plan made the only one was not executed as the whole output.
         is_checked = not contracts.has_output_rules(state) or len(state["plan"]) == 1
-        if contracts.writes_answer(state) and (len(accepted) > 1 or not is_checked):
+        is_written = is_answer_due(state) or not contracts.writes_answer(state)
+        if not is_written and (len(accepted) > 1 or not is_checked):
             return {**update, "status": "executing"}
         return accept_output(update, accepted[-1], contracts.output_type, settings.options["require"])
 
     return conclude
+
+
+_OF_STEPS: Final = frozenset({"results", "context", "current_step_index"})
+"""The fields of an update that belong to steps alone."""
+
+
+def _set_apart(state: OrchestratorState, update: StateUpdate) -> StateUpdate:
+    """Returns the update of a node for the final answer. The steps, their results and the context stay."""
+    step, name, failure = f"step {len(state['plan']) + 1}: ", "final answer: ", update.get("failure")
+    if failure is not None:
+        message = f"{name}{failure['message'].removeprefix(step)}"
+        update = {**update, "failure": {**failure, "message": message, "step_index": None}}
+    return {
+        **{field: value for field, value in update.items() if field not in _OF_STEPS},
+        "synthesis": update.get("results", []),
+        "warnings": [f"{name}{text.removeprefix(step)}" for text in update.get("warnings", [])],
+    }
 
 
 def build_runnable(

@@ -41,7 +41,7 @@ from orchestrator.runtime.bounded_call import AgentMethod, RunContext
 from orchestrator.runtime.call_recorder import plan_record, read_recorder
 from orchestrator.runtime.call_records import read_ended_calls
 from orchestrator.runtime.stored_calls import CallJournal
-from orchestrator.state.graph_state import OrchestratorState, current_step
+from orchestrator.state.graph_state import OrchestratorState, current_step, list_records
 from orchestrator.state.plain_values import plain_json
 from orchestrator.state.records import CallOrigin, ToolCallRecord
 from orchestrator.supervision import human
@@ -201,7 +201,7 @@ class RunGate(CallGate):
         return made if self.journal is None else self.journal.join_calls(made)
 
     def _list_made(self) -> Iterator[tuple[CallOrigin, ToolCallRecord]]:
-        for record in self.state["results"]:
+        for record in list_records(self.state):
             origin = CallOrigin(step_index=record["step_index"], attempt=record["attempt"])
             yield from ((origin, call) for call in record["tool_calls"])
 

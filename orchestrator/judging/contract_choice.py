@@ -22,11 +22,9 @@ from orchestrator.errors import ContractFunctionError
 from orchestrator.judging.evidence import OBJECTIVE, find_unknown_check, list_outcomes
 from orchestrator.state.graph_state import (
     OrchestratorState,
-    count_steps,
-    current_place,
     current_step,
     find_derived_output,
-    is_last_step,
+    is_answer_due,
 )
 from orchestrator.state.plain_values import format_repr, format_text
 from orchestrator.state.records import DerivedContract, Report, ToolCallRecord
@@ -77,7 +75,6 @@ class Contracts:
         tools: The executor's tools, which the contracts of steps may name.
         own_checks: The contract of the final output by the caller's own checks and its type.
         output_type: The pydantic model that the final output is the JSON text of; None for any text.
-        is_answer: Whether these are the contracts of the synthesis, whose output is the final one.
         synthesis: When the results of several steps become one answer: always, never, or only if a contract
             of the final output was derived from the task.
         has_case: Whether the caller states the contract of the task; else it may be derived from its words.
@@ -89,7 +86,6 @@ class Contracts:
     tools: ExecutorTools
     own_checks: Contract = _NOTHING
     output_type: type[BaseModel] | None = None
-    is_answer: bool = False
     synthesis: Synthesis = "never"
     has_case: bool = False
     checks: Sequence[FunctionCheck] = ()
@@ -128,16 +124,16 @@ class Contracts:
 
     def _list_demands(self, state: OrchestratorState, *, is_gate: bool) -> list[Demand]:
         own, derived = self._find_own(state), state["declared"].get("derived")
-        is_output, place = self.is_output(state), current_place(state)  # the synthesis has no step
-        steps = [] if derived is None else derived["steps"][place : place + 1]
+        is_output, index = self.is_output(state), state["current_step_index"]  # the final answer is no step
+        steps = [] if derived is None else derived["steps"][index : index + 1]
         of_step = [self._read_derived(each) for each in steps if each is not None]
         of_task = [self._read_derived(derived["output"])] if derived and derived["output"] else []
         of_run = [self.output or _NOTHING, *of_task, self.own_checks]
         if not is_output:
-            calls = _select_calls([self.output, *of_task]) if is_last_step(state) else []
+            calls = _select_calls([self.output, *of_task]) if _is_last_step(state) else []
             gates = [Demand(each, is_run=True) for each in of_run] if is_gate else []
             return [*calls, Demand(_add_objective([own], of_step)), *gates]
-        if own is None or self.is_answer or count_steps(state) == 1:
+        if own is None or len(state["plan"]) == 1:
             contract = _add_objective([own, self.output], [*of_run[1:], *of_step])
             return [Demand(contract, is_run=any(not each.is_empty for each in of_run))]
         whole = join_contracts(of_run)
@@ -151,6 +147,8 @@ class Contracts:
 
     def _find_own(self, state: OrchestratorState) -> Contract | None:
         """Return the contract of the step itself, which the caller states."""
+        if is_answer_due(state):
+            return None
         if self.source is None or isinstance(self.source, Contract):
             return self.source
         index, step = current_step(state)
@@ -183,8 +181,8 @@ class Contracts:
         derived = state["declared"].get("derived")
         if derived is None:
             return []
-        place = current_place(state)
-        stated = [derived["output"] if self.is_output(state) else None, *derived["steps"][place : place + 1]]
+        index = state["current_step_index"]
+        stated = [derived["output"] if self.is_output(state) else None, *derived["steps"][index : index + 1]]
         return [phrase for each in stated if each is not None for phrase in each["unchecked"]]
 
     def writes_answer(self, state: OrchestratorState) -> bool:
@@ -197,9 +195,13 @@ class Contracts:
 
     def is_output(self, state: OrchestratorState) -> bool:
         """Return whether the output of the current execution is the final one."""
-        if self.is_answer or count_steps(state) == 1:
+        if is_answer_due(state) or len(state["plan"]) == 1:
             return True
-        return is_last_step(state) and not self.writes_answer(state)
+        return _is_last_step(state) and not self.writes_answer(state)
+
+
+def _is_last_step(state: OrchestratorState) -> bool:
+    return state["current_step_index"] + 1 == len(state["plan"])
 
 
 def _has_derived(state: OrchestratorState) -> bool:
@@ -279,11 +281,6 @@ class CallRules:
     def is_empty(self) -> bool:
         """Whether the contract says nothing of calls."""
         return self.allowed is None and not (self.most or self.exactly or self.expecting)
-
-    def is_bounded(self, name: str) -> bool:
-        """Returns whether the number of calls of a tool that acts is bounded."""
-        expected = (name in (each.trajectory.acting_tools or [name]) for each in self.expecting)
-        return name in self.most or name in self.exactly or any(expected)
 
     def find_breach(self, call: ToolCallRecord, made: Sequence[ToolCallRecord]) -> str | None:
         """Returns why a call must not be made after others; None if the rules do not certainly exclude it."""

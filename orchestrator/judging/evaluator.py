@@ -5,8 +5,7 @@ The words of an output are compared with the calls of the run, of all its steps 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Self, cast
 
@@ -31,9 +30,16 @@ from orchestrator.judging.contract_choice import Demand
 from orchestrator.judging.evidence import ACCEPTING
 from orchestrator.judging.judging_calls import Judges, Judging, list_read_backs
 from orchestrator.runtime.bounded_call import RunContext
-from orchestrator.state.graph_state import OrchestratorState, current_records, list_corrections, merge_records
+from orchestrator.state.graph_state import (
+    OrchestratorState,
+    apply_update,
+    current_records,
+    list_corrections,
+    list_records,
+    records_field,
+)
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import Attempt, CallOrigin, Grounding, Json, Report, ToolCallRecord
+from orchestrator.state.records import Attempt, CallOrigin, Grounding, Json, Report
 
 MAX_CONTEXT: Final = 4000
 """Most characters of the context in a run: the last ones, which are the newest results."""
@@ -84,9 +90,9 @@ def build_whole_run(state: OrchestratorState, record: Attempt) -> dict[str, obje
     It is the run that ``evaluation.run_from_state`` reads from the end of the run, so that a contract decides
     the same about a live and a recorded run. Raises nothing for a state of the orchestrator.
     """
-    records = merge_records(state["results"], [[{**record, "status": "validated"}]])
     status, output = ("success", record["result"]) if record["error"] is None else ("failed", None)
-    run = run_from_state({**state, "results": records, "status": status, "output": output})
+    judged = {records_field(state): [{**record, "status": "validated"}], "status": status, "output": output}
+    run = run_from_state(apply_update(state, judged))
     # A judge reads the context of this execution in the messages.
     messages = _build_messages(state["context"], record, output)
     return {**run, "messages": messages, "metadata": _label_execution(record)}
@@ -207,7 +213,7 @@ class Evaluator:
         place = {"step_index": record["step_index"], "attempt": record["attempt"]}
         named = RunnableConfig(run_name=f"evaluate step {record['step_index'] + 1}", metadata=place)
         config = RunnableConfig(**{**build_nested_config(read_config(), RunContext), **named})
-        # One compiled graph serves steps that run in parallel, each with its own judge as the context.
+        # One compiled graph serves all runs, each evaluation with its own judge as the context.
         plugins = replace(self._plugins, judge=judging, call_check=judging.run_check)
         return await self._unstored_graph.ainvoke({**case}, config, context=plugins)
 
@@ -235,27 +241,16 @@ def list_evidence(state: OrchestratorState, record: Attempt, *, is_run: bool) ->
     if is_run:
         return {"earlier_calls": []}
     own = (record["step_index"], record["attempt"])
-    others = [each for each in state["results"] if (each["step_index"], each["attempt"]) != own]
+    others = [each for each in list_records(state) if (each["step_index"], each["attempt"]) != own]
     calls = [call for each in others for call in each["tool_calls"]]
-    # A step in parallel is not told the calls of the steps that it needs, but may take facts from them.
-    if state["declared"].get("count"):
-        return {"sources": [*list_sources(state), *_list_facts(calls)]}
-    return {"sources": list_sources(state), "earlier_calls": convert_calls(calls)["tool_calls"]}
+    return {"sources": _list_sources(state), "earlier_calls": convert_calls(calls)["tool_calls"]}
 
 
-def list_sources(state: OrchestratorState) -> list[str]:
+def _list_sources(state: OrchestratorState) -> list[str]:
     """Lists the texts that an output may take facts from, besides calls."""
     own = current_records(state)
     asked = [*(record["step"] for record in own[-1:]), *list_corrections(own)]
     return [state["task"], state["context"], *asked]
-
-
-def _list_facts(calls: Sequence[ToolCallRecord]) -> Iterator[str]:
-    """Lists the answers of calls, and the arguments of those that do not act."""
-    for call in calls:
-        if call["error"] is None:
-            texts = (call["result"], None if call.get("writes") else json.dumps(call["args"]))
-            yield from (text for text in texts if text)
 
 
 @dataclass(frozen=True, slots=True)

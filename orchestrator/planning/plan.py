@@ -1,10 +1,9 @@
-"""Reads a planner's answer: checks the steps and their needs. Describes the plan for the agents."""
+"""Reads a planner's answer and checks its steps. Describes the plan for the agents."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from graphlib import CycleError, TopologicalSorter
 from typing import Final
 
 from pydantic import BaseModel, Field, ValidationError
@@ -28,20 +27,14 @@ class PlannedSteps:
     Attributes:
         texts: The text of each step, none of them empty.
         modes: The supervision mode of each step, None for the orchestrator's; None if no step has one.
-        needs: By step, the 0-based indices of the steps that it needs, ascending; None for a sequential plan.
     """
 
     texts: list[str]
     modes: list[SupervisionMode | None] | None
-    needs: list[list[int]] | None
 
 
 class _Step(BaseModel):
-    """One item of a plan; ``needs`` as the planner wrote them, None if it wrote none."""
-
     step: str = Field(pattern=r"\S")
-    id: str | None = Field(default=None, pattern=r"\S")
-    needs: list[str | int] | None = None
     supervision: SupervisionMode | None = None
 
 
@@ -68,15 +61,12 @@ def read_steps(plan: object, max_steps: int) -> PlannedSteps:
 
     Args:
         plan: A list whose items are texts, or objects (mappings or pydantic models) with the text as
-            ``description`` or ``step``, and optionally ``id`` (default: the step's number from 1, as text),
-            ``supervision`` ("none", "llm" or "human") and ``needs`` (a list of ids, or of numbers from 1). If
-            any step has ``needs``, a step without them needs the step before it.
+            ``description`` or ``step``, and optionally ``supervision`` ("none", "llm" or "human").
         max_steps: Maximum number of steps.
 
     Raises:
-        PlanError: It is no list; it has no step or more than ``max_steps``; a step has no text or an
-            unknown supervision; two steps have the same id; needs name no step or form a
-            circle.
+        PlanError: It is no list; it has no step or more than ``max_steps``; a step has no text, an unknown
+            supervision, or needs.
     """
     if not isinstance(plan, Sequence) or isinstance(plan, str | bytes):
         raise PlanError(f"the planner returned a {type(plan).__name__}; a list of steps is wanted")
@@ -86,22 +76,18 @@ def read_steps(plan: object, max_steps: int) -> PlannedSteps:
         raise PlanError("the plan is empty; state the task more clearly, or use a more capable model")
     steps = [_read_step(number, item) for number, item in enumerate(plan, 1)]
     modes = [step.supervision for step in steps]
-    return PlannedSteps(
-        texts=[step.step for step in steps],
-        modes=modes if any(modes) else None,
-        needs=_resolve_needs(steps),
-    )
-
-
-def find_ready_steps(needs: Sequence[Sequence[int]], done: Set[int]) -> list[int]:
-    """Returns the open steps whose needs are all done, ascending."""
-    return [step for step, needed in enumerate(needs) if step not in done and done >= {*needed}]
+    return PlannedSteps(texts=[step.step for step in steps], modes=modes if any(modes) else None)
 
 
 def _read_step(number: int, item: object) -> _Step:
     if not isinstance(item, str | Mapping | BaseModel):
         raise PlanError(f"step {number} of the plan is a {type(item).__name__}; give a text or an object")
     plain = plain_json(_read_fields(item))
+    if isinstance(plain, dict) and plain.get("needs"):
+        raise PlanError(
+            f"step {number} of the plan has needs {format_repr(plain['needs'], _VALUE_LENGTH)}, and steps "
+            "run one after another; leave out needs, and order the steps"
+        )
     try:
         return _Step.model_validate(plain)
     except ValidationError as error:
@@ -118,50 +104,6 @@ def _read_fields(item: str | Mapping[str, object] | BaseModel) -> Mapping[str, o
     return fields
 
 
-def _resolve_needs(steps: Sequence[_Step]) -> list[list[int]] | None:
-    indices = _index_ids(steps)
-    if all(step.needs is None for step in steps):
-        return None
-    needs = [
-        ([index - 1] if index else [])
-        if step.needs is None
-        else sorted({_find_step(index, need, indices) for need in step.needs})
-        for index, step in enumerate(steps)
-    ]
-    _refuse_circle(needs)
-    # A single step has nothing to run beside.
-    return needs if len(steps) > 1 else None
-
-
-def _index_ids(steps: Sequence[_Step]) -> dict[str, int]:
-    indices: dict[str, int] = {}
-    for index, step in enumerate(steps):
-        name = str(index + 1) if step.id is None else step.id
-        first = indices.setdefault(name, index)
-        if first != index:
-            shown_name = format_repr(name, _VALUE_LENGTH)
-            raise PlanError(f"steps {first + 1} and {index + 1} have the same id {shown_name}")
-    return indices
-
-
-def _find_step(index: int, need: str | int, indices: Mapping[str, int]) -> int:
-    """Returns the index of the step that a need names: by its id, or by its number from 1."""
-    match = indices.get(need) if isinstance(need, str) else need - 1
-    if match is None or not 0 <= match < len(indices):
-        raise PlanError(
-            f"step {index + 1} needs {format_repr(need, _VALUE_LENGTH)}, which names no step of the plan"
-        )
-    return match
-
-
-def _refuse_circle(needs: Sequence[Sequence[int]]) -> None:
-    try:
-        TopologicalSorter(dict(enumerate(needs))).prepare()
-    except CycleError as error:
-        circle = sorted({index + 1 for index in error.args[1]})
-        raise PlanError(f"the needs of the steps {', '.join(map(str, circle))} form a circle") from None
-
-
 MAX_TASK: Final = 1500
 """Maximum characters of the task: small models have a context of a few thousand tokens."""
 _MAX_STEP: Final = 100
@@ -174,15 +116,13 @@ def describe_task(state: OrchestratorState, index: int, step: str) -> str:
 
     Returns an empty text if the current step is the whole task: there is nothing to add.
     """
-    outline = state["declared"].get("outline")
-    if outline is None:
-        outline = build_outline(state, index)
+    outline = _build_outline(state, index)
     if not outline and step.strip() == state["task"].strip():
         return ""
     return "\n".join(part for part in (_cut_text(state["task"], MAX_TASK), outline) if part)
 
 
-def build_outline(state: OrchestratorState, index: int) -> str:
+def _build_outline(state: OrchestratorState, index: int) -> str:
     """Returns one line for each step near the one with this index; empty for a plan of a single step.
 
     Steps that a re-plan removed are left out. Numbers are the ones that the context uses.

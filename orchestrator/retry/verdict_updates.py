@@ -36,7 +36,9 @@ from orchestrator.state.graph_state import (
     StateUpdate,
     add_usage,
     format_entry,
+    is_answer_due,
     list_corrections,
+    list_records,
     read_correction,
 )
 from orchestrator.state.plain_values import plain_text
@@ -84,14 +86,14 @@ def next_state(
         policy: The policy of the orchestrator. The run's own ``max_retries`` replaces the one in it, so
             that a resumed run keeps its bound.
         is_auto: Whether a task is only planned after it failed as a whole. One whose form alone fails is not:
-            no part of it has that form.
+            no part of it has that form. Nor is a final answer, which has the results of the steps.
     """
     judged: Attempt = {**record, "status": read_outcome(record)}
     if judged["status"] == "validated":
         return accept(state, add_decision(record, "accept", record.get("basis_reason") or "accepted"))
     kinds = list_kinds(record["report"]) if is_auto else []
-    is_form = bool(kinds) and _FORM.issuperset(kinds)
-    replans = 0 if is_form else max(0, policy.max_replans - state["retries"]["replans"])
+    is_final = is_answer_due(state) or (bool(kinds) and _FORM.issuperset(kinds))
+    replans = 0 if is_final else max(0, policy.max_replans - state["retries"]["replans"])
     bounded = policy.model_copy(update={"max_retries": state["max_retries"], "max_replans": replans})
     decision = decide(bounded, _list_executions(state, judged))
     if decision.use == "ask_human":
@@ -137,8 +139,6 @@ def add_decision(
 def accept(state: OrchestratorState, record: Attempt) -> StateUpdate:
     """Returns the update after an execution that is accepted."""
     index = record["step_index"]
-    # A parallel branch holds a single step; the join node decides whether the run goes on.
-    is_last = state["underway"]["branch"] is not None or index + 1 == len(state["plan"])
     return {
         "results": [{**record, "status": "validated"}],
         "context": format_entry(record),
@@ -149,7 +149,7 @@ def accept(state: OrchestratorState, record: Attempt) -> StateUpdate:
             *warn_of_refused_calls(state, record),
         ],
         "question": None,
-        "status": "success" if is_last else "executing",
+        "status": "success" if index + 1 >= len(state["plan"]) else "executing",
     }
 
 
@@ -260,7 +260,7 @@ def ask_person(record: Attempt, kind: Literal["supervision", "review"], text: st
 
 def _list_executions(state: OrchestratorState, judged: Attempt) -> list[Attempt]:
     """Returns the executions of the step of this one, with this one as it was judged."""
-    own = [other for other in state["results"] if other["step_index"] == judged["step_index"]]
+    own = [other for other in list_records(state) if other["step_index"] == judged["step_index"]]
     return [*(other for other in own if other["attempt"] != judged["attempt"]), judged]
 
 

@@ -40,10 +40,9 @@ from orchestrator.runtime.bounded_call import Reporter, RunContext
 from orchestrator.settings import Settings, check_config, check_task, check_thread_id
 from orchestrator.state.graph_state import (
     ENDED,
-    MONITOR,
+    EXECUTOR,
     NOTHING_UNDERWAY,
     STARTED,
-    SYNTHESIS,
     OrchestratorState,
     RunInput,
     blank_state,
@@ -67,7 +66,6 @@ class Start:
         input: Input of the graph.
         event: The first event.
         state: The state before the graph runs.
-        branches: The states of parallel steps that a resumed run continues.
         began: When a resumed run began; None for a new run.
         changed: Warnings of a resumed run: safeguards that are others now, which the caller accepts.
     """
@@ -75,7 +73,6 @@ class Start:
     input: GraphInput
     event: Event
     state: OrchestratorState
-    branches: tuple[OrchestratorState, ...] = ()
     began: str | None = None
     changed: tuple[str, ...] = ()
 
@@ -108,7 +105,8 @@ class Launcher:
         tools: The executor's tools.
         case: The contract of the task that the caller states, if it is a case.
         safeguards: The settings that make the runs of this orchestrator safe.
-        reporters: The reporters of a step and of the answer, by the names of the nodes that run them.
+        reporter: The reporter of an execution at which a run ended.
+        answers: Whether a final answer may be written after the steps.
     """
 
     graph: Graph
@@ -116,7 +114,8 @@ class Launcher:
     tools: ExecutorTools
     case: TaskCase | None
     safeguards: Mapping[str, Json]
-    reporters: Mapping[str, Reporter]
+    reporter: Reporter
+    answers: bool
 
     @property
     def executions(self) -> OpenExecutions:
@@ -181,9 +180,8 @@ class Launcher:
             began = cast("str | None", metadata.get(STARTED))
             if (again := resumed.rejudging) is not None:
                 config = self.build_config(thread_id, began)
-                update = cast("dict[str, object]", again.update)
-                await self.graph.aupdate_state(config, update, as_node=again.after)
-            return Start(resumed.input, event, state, resumed.list_branches(), began, tuple(warnings))
+                await self.graph.aupdate_state(config, again, as_node=EXECUTOR)
+            return Start(resumed.input, event, state, began, tuple(warnings))
 
         # An answer does not wait: if another answer is being applied, this one would meet the next question.
         return Launch(thread_id, prepare, passed, wait_for_lock=answer is None)
@@ -215,8 +213,7 @@ class Launcher:
 
         Args:
             thread_id: The run to copy; it is not changed.
-            step: The index of the step; of a group of parallel steps, the first one. ``len(plan)`` is the
-                answer.
+            step: The index of the step; ``len(plan)`` is the final answer.
             new_thread_id: The new thread.
 
         Raises:
@@ -239,9 +236,7 @@ class Launcher:
             warnings = [*state["warnings"], *_warn_of_effects(effects, step)]
         own = {"max_retries": self.settings.max_retries, "underway": NOTHING_UNDERWAY, "warnings": warnings}
         forked = cast("OrchestratorState", {**with_contract(state, self.case), **own})
-        # After the last step, the route of the planner would look for a further one.
-        before = MONITOR if is_answer_due(state) else PLANNER
-        await self.graph.aupdate_state(new, cast("dict[str, object]", forked), as_node=before)
+        await self.graph.aupdate_state(new, cast("dict[str, object]", forked), as_node=PLANNER)
 
     def launch_once(self, task: str, thread_id: str) -> Launch:
         """Checks the arguments of a run that starts if its thread has none, and else is resumed.
@@ -266,7 +261,7 @@ class Launcher:
         return dataclasses.replace(resumed, prepare=prepare)
 
     async def read_snapshot(self, thread_id: str) -> StateSnapshot:
-        """Reads the latest state of a thread, with the states of parallel steps.
+        """Reads the latest state of a thread, with the state of an agent under way.
 
         Raises:
             BrokenRunError: LangGraph cannot put the stored values together.
@@ -286,12 +281,11 @@ class Launcher:
             passed: The config of the caller; its values stay unless they name the thread or the beginning.
         """
         config = passed or RunnableConfig()
-        defaults = RunnableConfig(max_concurrency=self.settings.options["max_parallel_steps"])
         own = RunnableConfig(
             configurable={**config.get("configurable", {}), "thread_id": thread_id},
             metadata={**config.get("metadata", {}), **({} if began is None else {STARTED: began})},
         )
-        return RunnableConfig(**{**defaults, **config, **own})
+        return RunnableConfig(**{**config, **own})
 
     async def _refuse_used_thread(self, thread_id: str) -> None:
         """Refuses to start a run on a thread whose run has not ended, because that run would be lost.
@@ -324,18 +318,15 @@ class Launcher:
             find_unasked(resumed.questions, self.tools)
             or find_left_calls(snapshot, resumed.state, self.tools)
             or find_case_problem(resumed.state, self.case)
-            or self._find_missing_node(resumed)
+            or self._find_missing_answer(resumed.state)
         )
         if problem is not None:
             raise ResumeError(f"thread {format_repr(thread_id, 80)} cannot go on here: {problem}")
 
-    def _find_missing_node(self, resumed: Resumption) -> str | None:
-        """Returns which node is missing that a run which is judged again needs."""
-        again = resumed.rejudging
-        needed = SYNTHESIS if again and "synthesis" in again.update else again and again.after
-        if needed is None or needed in self.graph.nodes:
+    def _find_missing_answer(self, state: OrchestratorState) -> str | None:
+        if self.answers or not is_answer_due(state):
             return None
-        return f"this orchestrator has no {needed}; use the planner and the synthesis that it was begun with"
+        return "this orchestrator writes no final answer; use the synthesis that it was begun with"
 
 
 def _refuse_lost_effects(thread_id: str, effects: Sequence[EffectRecord]) -> None:
@@ -364,10 +355,7 @@ def _warn_of_effects(effects: Sequence[EffectRecord], step: int) -> list[str]:
 
 
 async def _read_before(graph: Graph, latest: StateSnapshot, thread_id: str, step: int) -> OrchestratorState:
-    """Reads the latest state that has no record of the step.
-
-    For one of several parallel steps, this is the state before all of them.
-    """
+    """Reads the latest state that has no record of the step."""
     expected: RunnableConfig | None = latest.config
     is_reached = False
     async for snapshot in graph.aget_state_history(checkpoint_config(thread_id)):

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import reduce
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from langgraph.types import StateSnapshot
 
 from orchestrator.judging.executor_tools import ExecutorTools
-from orchestrator.planning.parallel import apply_update
 from orchestrator.retry.attempt_records import build_record, list_effects
 from orchestrator.retry.verdict_updates import build_failure, build_request, count_calls
-from orchestrator.runs.reader import find_execution, list_graphs
+from orchestrator.runs.reader import find_execution
 from orchestrator.runs.resume import Resumption
 from orchestrator.runtime.bounded_call import Raised, Spent
 from orchestrator.runtime.call_recorder import read_stored_reply, sum_calls
@@ -22,14 +20,13 @@ from orchestrator.runtime.call_records import list_earlier_replies, read_ended_c
 from orchestrator.runtime.stored_calls import CHANNEL
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import (
-    BRANCH,
     NOTHING_UNDERWAY,
-    SYNTHESIS,
     OrchestratorState,
-    StateUpdate,
-    add_usage,
+    apply_update,
     current_records,
     current_step,
+    list_records,
+    records_field,
     supervision_mode,
 )
 from orchestrator.state.records import CallOrigin
@@ -49,17 +46,18 @@ class OpenExecutions:
     tools: ExecutorTools
     settings: Settings
 
-    def list_states(
-        self, snapshot: StateSnapshot, state: OrchestratorState, reason: str = ""
-    ) -> list[tuple[str, OrchestratorState]]:
-        """Lists the states of a run and of its nested graphs, in which each open execution has a record.
+    def end_run(self, snapshot: StateSnapshot, resumed: Resumption, reason: str) -> OrchestratorState:
+        """Returns the last state of a stored run that is cancelled, in which an open execution has a record.
 
         Args:
-            snapshot: The stored run, with the states of nested graphs.
-            state: Its state.
-            reason: Why an open execution ends.
+            snapshot: The stored run.
+            resumed: How it would go on.
+            reason: Why it is cancelled.
         """
-        return [(name, self._record(own, each, reason)) for name, own, each in list_graphs(snapshot, state)]
+        state, question = self._record(snapshot, resumed.state, reason), resumed.state["question"]
+        failure = build_failure("cancelled", reason, None if question is None else question["step_index"])
+        ended = apply_update(state, {"question": None, "underway": NOTHING_UNDERWAY, **failure})
+        return {**ended, "effects": list_effects(list_records(ended))}
 
     def _record(self, snapshot: StateSnapshot, state: OrchestratorState, reason: str) -> OrchestratorState:
         if not (stored := find_execution(snapshot)) or not any(map(stored.get, _STORED)):
@@ -70,7 +68,7 @@ class OpenExecutions:
         ended = Raised(asyncio.CancelledError(reason), self._sum_calls(stored), "cancelled", transient=False)
         mode, began = supervision_mode(state, self.settings.default_mode), snapshot.created_at or ""
         record = build_record(state, step, place, ended, request, began, mode)
-        return apply_update(state, {**count_calls(state, ended.spent), "results": [record]})
+        return apply_update(state, {**count_calls(state, ended.spent), records_field(state): [record]})
 
     def _sum_calls(self, stored: Mapping[str, Any]) -> Spent:
         messages, effects = stored.get("messages", []), stored["effects"]
@@ -83,40 +81,12 @@ class OpenExecutions:
 
 def find_left_calls(snapshot: StateSnapshot, state: OrchestratorState, tools: ExecutorTools) -> str | None:
     """Returns why an executor cannot go on after calls of another kind of executor."""
-    for _, own, each in list_graphs(snapshot, state):
-        stored = find_execution(own) or {}
-        left = [] if tools.kind == "object" or stored.get("messages") else stored.get(CHANNEL, [])
-        if left:
-            return (
-                f"step {current_step(each)[0] + 1} was interrupted after its executor called "
-                f"{left[0]['name']}, and this executor is a graph, which does not find the calls of an "
-                "object with execute_step; give that one, or cancel the run"
-            )
+    stored = find_execution(snapshot) or {}
+    left = [] if tools.kind == "object" or stored.get("messages") else stored.get(CHANNEL, [])
+    if left:
+        return (
+            f"step {current_step(state)[0] + 1} was interrupted after its executor called "
+            f"{left[0]['name']}, and this executor is a graph, which does not find the calls of an "
+            "object with execute_step; give that one, or cancel the run"
+        )
     return None
-
-
-def end_states(
-    resumed: Resumption, states: Sequence[tuple[str, OrchestratorState]], reason: str
-) -> list[tuple[str, OrchestratorState]]:
-    """Returns the last states of a stored run that is cancelled: of its graph and its nested graphs."""
-    question = resumed.state["question"]
-    failure = build_failure("cancelled", reason, None if question is None else question["step_index"])
-    ended = cast("OrchestratorState", {"question": None, **failure})
-    return [(name, {**state, **ended}) for name, state in states]
-
-
-def join_states(states: Sequence[tuple[str, OrchestratorState]]) -> OrchestratorState:
-    """Returns the state of a run with the executions, effects and usage of its nested graphs."""
-    parallel = [each for name, each in states[1:] if name == BRANCH]
-    answers = [each for name, each in states if name == SYNTHESIS]
-    state = states[0][1]
-    # A branch counts its own usage from zero, and the answer goes on from that of the run.
-    spent = (each["usage"] for each in parallel)
-    update: StateUpdate = {
-        "results": [record for each in parallel for record in current_records(each)],
-        "synthesis": [record for each in answers for record in current_records(each)],
-        "usage": reduce(add_usage, spent, (answers or [state])[0]["usage"]),
-        "underway": NOTHING_UNDERWAY,
-    }
-    joined = apply_update(state, update)
-    return {**joined, "effects": list_effects([*joined["results"], *joined["synthesis"]])}

@@ -1,4 +1,4 @@
-"""Reads stored runs: their snapshots, with the states of parallel steps, and their summaries."""
+"""Reads stored runs: their snapshots, with the executions under way, and their summaries."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import WRITES_IDX_MAP, BaseCheckpointSaver, CheckpointTuple, PendingWrite
@@ -19,9 +19,9 @@ from agents.loop.call_marks import count_starts, is_under_way
 from agents.loop.decisions import name_start
 from agents.loop.effects import Effect
 from agents.loop.langgraph_internals import INTERRUPT_CHANNEL
-from orchestrator.planning.parallel import find_rejudging
-from orchestrator.retry.attempt_records import list_effects, list_open_effects
+from orchestrator.retry.attempt_records import list_open_effects
 from orchestrator.runs import resume
+from orchestrator.runs.rejudging import find_rejudging
 from orchestrator.runs.run_saver import (
     checkpoint_config,
     parse_time,
@@ -29,25 +29,18 @@ from orchestrator.runs.run_saver import (
 )
 from orchestrator.runtime.stored_calls import CHANNEL, read_calls
 from orchestrator.state.graph_state import (
-    ANSWER_MONITOR,
-    BRANCH,
-    BRANCH_MONITOR,
     ENDED,
     EXECUTOR,
-    JOIN,
     MONITOR,
     SCHEMA,
     STARTED,
     STATUSES,
-    SYNTHESIS,
     OrchestratorState,
     StateUpdate,
     StoredStatus,
-    current_index,
     current_records,
-    merge_records,
 )
-from orchestrator.state.records import Basis, CallOrigin, EffectRecord, Question, Usage
+from orchestrator.state.records import Basis, CallOrigin, Question, Usage
 from orchestrator.supervision.human import read_outage, read_tool_question
 
 
@@ -95,8 +88,7 @@ class StoredRun:
 
     Attributes:
         summary: The run in one line.
-        state: As ``run`` returns it. For parallel steps under way, ``results`` has their results so far; for
-            an answer under way, ``synthesis`` has its attempts. Other fields change when these have ended.
+        state: As ``run`` returns it.
     """
 
     summary: RunSummary
@@ -135,9 +127,10 @@ def _update_time(checkpoint: CheckpointTuple) -> datetime:
 
 
 _ReadGraph: TypeAlias = CompiledStateGraph[OrchestratorState, None, OrchestratorState, OrchestratorState]
-_STEP_NODES: Final = (
-    EXECUTOR, MONITOR, BRANCH_MONITOR, ANSWER_MONITOR, "commit_node", "post_node", "reconcile_node",
-    "supervise_node", "approval_node", "answer_node",
+_NODES: Final = (
+    resume.PLANNER,
+    EXECUTOR, MONITOR, "commit_node", "post_node", "reconcile_node", "supervise_node", "approval_node",
+    "answer_node",
 )  # fmt: skip
 
 
@@ -158,10 +151,10 @@ def read_summary(
 def read_run(
     saver: BaseCheckpointSaver[str], thread_id: str, checkpoint: CheckpointTuple
 ) -> tuple[RunSummary, OrchestratorState]:
-    """Reads a run with its state: the results of parallel steps and the attempts of the answer so far."""
+    """Reads a run with its state."""
     graph = _build_graph().copy({"checkpointer": saver})
     # Without the id of the checkpoint: LangGraph then leaves out the questions that were answered.
-    snapshot = graph.get_state(checkpoint_config(thread_id), subgraphs=True)
+    snapshot = graph.get_state(checkpoint_config(thread_id))
     snapshot = _complete(snapshot, [saver.get_tuple(config) for config in _list_places(snapshot)])
     state = resume.state_from_values(resume.read_values(snapshot), 0)
     summary = build_summary(thread_id, checkpoint, state, resume.find_open_question(snapshot, state))
@@ -174,15 +167,9 @@ def _build_graph() -> _ReadGraph:
 
     A run may lack some of the nodes.
     """
-    graph, step = StateGraph(OrchestratorState), StateGraph(OrchestratorState)
-    for node in _STEP_NODES:
+    graph = StateGraph(OrchestratorState)
+    for node in _NODES:
         graph.add_node(node, _do_nothing)
-        step.add_node(node, _do_nothing)
-    step.add_edge(START, EXECUTOR)
-    for node in (resume.PLANNER, JOIN):
-        graph.add_node(node, _do_nothing)
-    for node in (BRANCH, SYNTHESIS):
-        graph.add_node(node, step.compile())
     graph.add_edge(START, resume.PLANNER)
     return graph.compile()
 
@@ -192,43 +179,26 @@ def _do_nothing(state: OrchestratorState) -> StateUpdate:  # noqa: ARG001 - as e
 
 
 def complete_state(snapshot: StateSnapshot, state: OrchestratorState) -> OrchestratorState:
-    """Returns the state of a stored run with its parallel steps, and with the effects of open executions.
+    """Returns the state of a stored run with the effects of an open execution.
 
     Args:
         snapshot: The complete snapshot of the run.
         state: Its state.
     """
-    if state["status"] != "executing":
+    if state["status"] != "executing" or (stored := find_execution(snapshot)) is None:
         return state
-    graphs, effects = list_graphs(snapshot, state), list[EffectRecord]()
-    records = {"results": state["results"], "synthesis": state["synthesis"]}
-    for name, _, nested in graphs[1:]:
-        field = "results" if name == BRANCH else "synthesis"
-        records[field] = merge_records(records[field], [current_records(nested)])
-    for _, own, each in graphs:
-        if (stored := find_execution(own)) is not None:
-            place = CallOrigin(step_index=current_index(each), attempt=len(current_records(each)) + 1)
-            effects += list_open_effects(place, stored["effects"], stored[CHANNEL])
-    listed = [*list_effects([*records["results"], *records["synthesis"]]), *effects]
-    return cast("OrchestratorState", {**state, **records, "effects": listed})
+    place = CallOrigin(step_index=state["current_step_index"], attempt=len(current_records(state)) + 1)
+    effects = list_open_effects(place, stored["effects"], stored[CHANNEL])
+    return {**state, "effects": [*state["effects"], *effects]}
 
 
 def find_execution(snapshot: StateSnapshot) -> Mapping[str, Any] | None:
-    """Finds what is stored of the execution under way in a graph; None if there is none.
+    """Finds what is stored of the execution under way in a run; None if there is none.
 
     It has the values of the graph of the executor, its effects, and the calls of an executor without one.
     """
     tasks = (task for task in snapshot.tasks if task.name == EXECUTOR and task.result is None)
     return next((task.state.values for task in tasks if isinstance(task.state, StateSnapshot)), None)
-
-
-def list_graphs(
-    snapshot: StateSnapshot, state: OrchestratorState
-) -> list[tuple[str, StateSnapshot, OrchestratorState]]:
-    """Lists the graphs of a run with their states, each with the name of the node that runs it."""
-    nested = [(task, resume.read_nested_state(task)) for task in snapshot.tasks]
-    states = [(each.name, cast("StateSnapshot", each.state), own) for each, own in nested if own is not None]
-    return [(BRANCH, snapshot, state), *states]
 
 
 def _read_effects(agent: CheckpointTuple | None) -> dict[str, Effect]:
@@ -262,40 +232,34 @@ async def complete_snapshot(snapshot: StateSnapshot, saver: object) -> StateSnap
 
 
 def _list_places(snapshot: StateSnapshot) -> list[RunnableConfig]:
-    """Lists the configs of the checkpoints that ``_complete`` needs.
-
-    It needs that of the run, or for each open task that of the agent in it and that of its own graph.
-    """
-    if START in snapshot.next:
-        return [snapshot.config]
-    places = ((_find_agent(graph, task), graph.config) for graph, task in _list_open(snapshot))
-    return [config for pair in places for config in pair]
+    """Lists the configs of the checkpoints that ``_complete`` needs: of the run, and of agents under way."""
+    agents = [_find_agent(snapshot, task) for task in _list_open(snapshot)]
+    return [snapshot.config, *agents] if agents or START in snapshot.next else []
 
 
-def _list_open(snapshot: StateSnapshot) -> Iterator[tuple[StateSnapshot, PregelTask]]:
-    """Yields the tasks that ask or execute, with the state of the graph: of a parallel step or of the run."""
-    for task in snapshot.tasks:
-        if isinstance(task.state, StateSnapshot) and task.name in (BRANCH, SYNTHESIS):
-            yield from _list_open(task.state)
-        elif task.interrupts or (task.name == EXECUTOR and task.result is None):
-            yield snapshot, task
+def _list_open(snapshot: StateSnapshot) -> list[PregelTask]:
+    """Lists the tasks that ask or execute."""
+    return [
+        task for task in snapshot.tasks if task.interrupts or (task.name == EXECUTOR and task.result is None)
+    ]
 
 
 def _find_agent(snapshot: StateSnapshot, task: PregelTask) -> RunnableConfig:
     """Returns the config of the latest checkpoint of the agent that runs in a task."""
-    place = snapshot.config["configurable"]
-    names = [name for name in (place.get("checkpoint_ns"), f"{task.name}:{task.id}") if name]
-    return RunnableConfig(configurable={"thread_id": place["thread_id"], "checkpoint_ns": "|".join(names)})
+    thread_id = snapshot.config["configurable"]["thread_id"]
+    return RunnableConfig(configurable={"thread_id": thread_id, "checkpoint_ns": f"{task.name}:{task.id}"})
 
 
 def _complete(snapshot: StateSnapshot, stored: Sequence[CheckpointTuple | None]) -> StateSnapshot:
+    if not stored:
+        return snapshot
+    run, *agents = stored
     if START in snapshot.next:
         # A run that was killed as it began has stored its input alone, which LangGraph leaves out.
-        inputs = [_pending_input(each) for each in stored if each is not None]
-        return snapshot._replace(values={**snapshot.values, **(inputs[0] if inputs else {})})
+        return snapshot._replace(values={**snapshot.values, **(_pending_input(run) if run else {})})
     waiting, executions = set[str](), dict[str, Mapping[str, object]]()
-    for (_, task), agent, own in zip(_list_open(snapshot), stored[::2], stored[1::2], strict=True):
-        writes = (own and own.pending_writes) or []
+    writes = (run and run.pending_writes) or []
+    for task, agent in zip(_list_open(snapshot), agents, strict=True):
         waiting |= {*_list_waiting(task, agent, writes)}
         if task.name == EXECUTOR:
             executions[task.id] = {"effects": _read_effects(agent), CHANNEL: read_calls(writes, task.id)}
@@ -311,8 +275,6 @@ def _add_executions(
         if task.id in executions:
             graph = state if isinstance(state, StateSnapshot) else snapshot._replace(values={}, tasks=())
             state = graph._replace(values={**graph.values, **executions[task.id]})
-        elif isinstance(state, StateSnapshot):
-            state = _add_executions(state, waiting, executions)
         kept = tuple(each for each in task.interrupts if each.id in waiting)
         tasks.append(task._replace(state=state, interrupts=kept))
     return snapshot._replace(tasks=tuple(tasks))

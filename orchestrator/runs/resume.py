@@ -16,21 +16,21 @@ from types import CodeType, FunctionType, MethodType
 from typing import Final, Literal, cast
 
 from langgraph.constants import START
-from langgraph.types import Command, Interrupt, PregelTask, StateSnapshot
+from langgraph.types import Command, Interrupt, StateSnapshot
 
 from agents.loop.acting_tools import read_acting_tools
 from evaluation import EvaluationContract
 from evaluation.checks.contract_checks import FunctionCheck
 from evaluation.contract.requirements import Contract
-from orchestrator.errors import ResumeError
-from orchestrator.planning.parallel import Rejudging, apply_update, find_rejudging
+from orchestrator.errors import BrokenRunError, ResumeError
+from orchestrator.runs.rejudging import find_rejudging
 from orchestrator.runs.run_saver import convert_read_errors, describe_unknown_thread, schema_problem
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import (
-    BRANCH,
-    SYNTHESIS,
     UNDERWAY,
     OrchestratorState,
+    StateUpdate,
+    apply_update,
     blank_state,
     current_step,
 )
@@ -49,20 +49,14 @@ class Resumption:
     Attributes:
         state: The stored state.
         input: The input for the graph; "wait" if nothing can be done without an answer.
-        nested: The states of the parallel steps or of the answer under way, with the names of their nodes.
         questions: The questions that wait.
-        rejudging: How a run that has ended is judged again; None for a run that has not ended.
+        rejudging: The update by which a run that has ended is judged again; None if it has not ended.
     """
 
     state: OrchestratorState
     input: Command[str] | Literal["wait"] | None
-    nested: tuple[tuple[str, OrchestratorState], ...] = ()
     questions: tuple[Question, ...] = ()
-    rejudging: Rejudging | None = None
-
-    def list_branches(self) -> tuple[OrchestratorState, ...]:
-        """Lists the states of the parallel steps."""
-        return tuple(state for name, state in self.nested if name == BRANCH)
+    rejudging: StateUpdate | None = None
 
 
 def decide_resumption(
@@ -83,8 +77,6 @@ def decide_resumption(
     """
     with convert_read_errors(thread_id):
         state = _resumable_state(thread_id, snapshot, max_retries)
-        stored = [(task.name, read_nested_state(task)) for task in snapshot.tasks]
-        nested = tuple((name, each) for name, each in stored if each is not None)
         waiting = _open_questions(snapshot, state)
         rejudging = None if snapshot.tasks else find_rejudging(state)
         if not waiting:
@@ -93,18 +85,18 @@ def decide_resumption(
                     f"thread {format_repr(thread_id, 80)} has no question that waits for an answer; "
                     "resume it without one"
                 )
-            state = state if rejudging is None else apply_update(state, rejudging.update)
-            return Resumption(state, None, nested, rejudging=rejudging)
+            state = state if rejudging is None else apply_update(state, rejudging)
+            return Resumption(state, None, rejudging=rejudging)
         interrupt, question = waiting[0]
         asked: OrchestratorState = {**state, "question": question}
         questions = tuple(each for _, each in waiting)
         if answer is None:
             is_waiting = all(task.interrupts or task.result for task in snapshot.tasks)
-            return Resumption(asked, "wait" if is_waiting else None, nested, questions)
+            return Resumption(asked, "wait" if is_waiting else None, questions)
         command: Command[str] = Command(
             resume={interrupt.id: _check_answer(answer, interrupt, question, now)}
         )
-        return Resumption(asked, command, nested, questions)
+        return Resumption(asked, command, questions)
 
 
 def find_open_question(snapshot: StateSnapshot, state: OrchestratorState) -> Question | None:
@@ -128,7 +120,7 @@ def _resumable_state(thread_id: str, snapshot: StateSnapshot, max_retries: int) 
     if not snapshot.tasks and values["status"] in UNDERWAY:
         raise ResumeError(
             f"thread {format_repr(thread_id, 80)} waits at a node that this orchestrator does not have; "
-            "resume it with the supervision, the retry_policy and the synthesis that it was begun with"
+            "resume it with the supervision, the retry_policy and the version that it was begun with"
         )
     state = state_from_values(values, max_retries)
     if not snapshot.tasks and find_rejudging(state) is None:
@@ -143,10 +135,18 @@ def state_from_values(values: Mapping[str, object], max_retries: int) -> Orchest
     """Builds the state of a run from stored values.
 
     Before there is a plan, all values but the task belong to an earlier run on the thread.
+
+    Raises:
+        BrokenRunError: An earlier version executed the steps of the run side by side.
     """
     blank = blank_state(cast("str", values["task"]), max_retries)
     if values["status"] == "planning":
         return blank
+    if cast("Mapping[str, object]", values.get("declared", {})).get("needs") is not None:
+        raise BrokenRunError(
+            "the run has steps that an earlier version executes side by side, and this version executes them "
+            "one after another; use the version that began the run, or start a new run on another thread"
+        )
     # A checkpoint may lack the fields that are stored as additions.
     return cast("OrchestratorState", {**blank, **{name: values[name] for name in blank if name in values}})
 
@@ -164,21 +164,9 @@ def read_values(snapshot: StateSnapshot) -> Mapping[str, object]:
     return values if is_replan and values.get("status") == "executing" else {**values, "status": "planning"}
 
 
-def read_nested_state(task: PregelTask) -> OrchestratorState | None:
-    """Returns the state of a parallel step or of the synthesis; None for a graph of an agent."""
-    if task.name not in (BRANCH, SYNTHESIS) or not isinstance(task.state, StateSnapshot):
-        return None
-    # A branch that was killed as it began has stored nothing, or a part of its state.
-    values: dict[str, object] = task.state.values
-    is_complete = set(OrchestratorState.__annotations__) <= set(values)
-    return cast("OrchestratorState", values) if is_complete else None
-
-
 def _open_questions(snapshot: StateSnapshot, state: OrchestratorState) -> list[tuple[Interrupt, Question]]:
     return [
-        (interrupt, question_of(interrupt, read_nested_state(task) or state))
-        for task in snapshot.tasks
-        for interrupt in task.interrupts
+        (interrupt, question_of(interrupt, state)) for task in snapshot.tasks for interrupt in task.interrupts
     ]
 
 

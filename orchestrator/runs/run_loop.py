@@ -33,13 +33,11 @@ from orchestrator.events import (
 from orchestrator.retry.verdict_updates import build_failure
 from orchestrator.runs.history import History
 from orchestrator.runs.launch import GraphInput, Launch, Launcher, Start
-from orchestrator.runs.open_executions import end_states, join_states
 from orchestrator.runs.reader import complete_state
 from orchestrator.runs.resume import PLANNER, find_open_question
 from orchestrator.runs.run_saver import RunSaver
 from orchestrator.runtime.bounded_call import RunContext
 from orchestrator.state.graph_state import (
-    BRANCH,
     GROWING,
     STARTED,
     UNDERWAY,
@@ -132,9 +130,7 @@ class Runner:
             return None
         if resumed.rejudging is not None:
             return None
-        states = self.launcher.executions.list_states(snapshot, resumed.state, reason)
-        ended = end_states(resumed, states, reason)
-        state = join_states([(name, await self._report(name, each)) for name, each in ended])
+        state = await self._report(self.launcher.executions.end_run(snapshot, resumed, reason))
         # The reducers would add to the stored values, which may be an earlier run's.
         added = {name: Overwrite(state[name]) for name in GROWING}
         began = cast("str | None", (snapshot.metadata or {}).get(STARTED))
@@ -144,10 +140,11 @@ class Runner:
         )
         return state
 
-    async def _report(self, name: str, state: OrchestratorState) -> OrchestratorState:
-        """Returns the last state of a run or of a nested graph, in which each execution has a report."""
-        run = self.launcher.settings.new_context("", interruptible=False)
-        return await self.launcher.reporters[name](state, run)
+    async def _report(self, state: OrchestratorState) -> OrchestratorState:
+        """Returns the last state of a run, in which the latest execution has a report."""
+        return await self.launcher.reporter(
+            state, self.launcher.settings.new_context("", interruptible=False)
+        )
 
     def _find_running(self, thread_id: str | None) -> list[RunContext]:
         # A copy, because runs in other threads begin and end meanwhile.
@@ -171,7 +168,7 @@ class Runner:
                 await self._mark_thread(run.thread_id)
                 run.is_new = not isinstance(start.event, RunResumed)
                 if isinstance(start.event, RunResumed):
-                    run.restore_usage(start.state, start.branches)
+                    run.spent = start.state["usage"]
                 run.changed = start.changed
                 run.began = start.began or datetime.now(UTC).isoformat()
                 async with aclosing(self._follow_graph(start, run, launch.config, modes)) as events:
@@ -251,7 +248,7 @@ class Runner:
             # LangGraph also raises if the last node that it allows has ended the run.
             is_open = state["status"] in UNDERWAY
             failure = build_failure("recursion_limit", limit, error=error) if is_open else {}
-            state = await self._report(BRANCH, cast("OrchestratorState", {**state, **failure}))
+            state = await self._report(cast("OrchestratorState", {**state, **failure}))
         except (asyncio.CancelledError, GeneratorExit):
             # A generator that is being closed cannot yield, so the hooks alone learn of this.
             await self._notify_hooks(RunInterrupted(thread_id=run.thread_id, state=state))
@@ -302,22 +299,19 @@ class Runner:
         self, graph_input: GraphInput, run: RunContext, config: RunnableConfig, modes: Modes
     ) -> AsyncGenerator[Event | dict[str, object], None]:
         """Yields the stream of the graph: our events, and its values after each step."""
-        graph, remaining = self.launcher.graph, graph_input
+        if graph_input == "wait":
+            return
+        graph = self.launcher.graph
         # "async" could lose the last checkpoints if the process is killed.
         durability: Durability | None = None if graph.checkpointer is None else "sync"
-        while remaining != "wait":
-            stopped, interrupted = run.stopped, False
-            stream = graph.astream(
-                remaining, config, context=run, stream_mode=list(modes), durability=durability
-            )
-            # Closed at once, so that no node runs on after the reader has left.
-            async with aclosing(cast("AsyncGenerator[tuple[str, object], None]", stream)) as chunks:
-                async for _, chunk in chunks:
-                    if isinstance(chunk, Event | dict):
-                        interrupted = interrupted or (isinstance(chunk, dict) and "__interrupt__" in chunk)
-                        yield chunk
-            # If a step was halted or denied, run again: that withdraws the questions of parallel steps.
-            remaining = None if interrupted and run.stopped is not stopped else "wait"
+        stream = graph.astream(
+            graph_input, config, context=run, stream_mode=list(modes), durability=durability
+        )
+        # Closed at once, so that no node runs on after the reader has left.
+        async with aclosing(cast("AsyncGenerator[tuple[str, object], None]", stream)) as chunks:
+            async for _, chunk in chunks:
+                if isinstance(chunk, Event | dict):
+                    yield chunk
 
 
 def _update_state(state: OrchestratorState, values: dict[str, object]) -> OrchestratorState:

@@ -218,8 +218,7 @@ class RunMethods:
 
         Args:
             thread_id: The run to fork, ended or not; it does not change.
-            step: Index of the step, from 0 as in the state; the command line counts from 1. Steps that ran in
-                parallel with it start again together.
+            step: Index of the step, from 0 as in the state; the command line counts from 1.
             new_thread_id: Name of the new run. Default: a new name, which only hooks receive.
             config: LangChain's config, as in ``run``.
 

@@ -36,7 +36,7 @@ class Planner(Protocol):
     """Breaks a task into steps."""
 
     def generate_plan(self, task: str, /) -> Sequence[str | Mapping[str, object]]:
-        """Returns the steps in order: texts, or objects such as ``{"step": ..., "needs": [...]}``."""
+        """Returns the steps in order: texts, or objects such as ``{"step": ..., "supervision": "human"}``."""
 
 
 class Executor(Protocol):

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import inspect
 import math
-import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -27,7 +26,7 @@ from orchestrator.errors import BudgetExceededError, InterruptError, Orchestrato
 from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.call_recorder import CallObserver, UsageRecorder, use_recorder
 from orchestrator.runtime.call_records import find_cut_off_reply, find_cut_prompt
-from orchestrator.state.graph_state import Failure, FailureKind, OrchestratorState, StateUpdate, add_usage
+from orchestrator.state.graph_state import FailureKind, OrchestratorState, StateUpdate, add_usage
 from orchestrator.state.plain_values import format_text, read_text
 from orchestrator.state.records import NO_USAGE, ToolCallRecord, Usage
 
@@ -59,7 +58,6 @@ class RunContext:
         interruptible: Whether a checkpointer lets LangGraph resume after an agent's interrupt.
         cancelled: Reason of the cancellation; None if the run is not cancelled.
         interrupted: Whether the run is to stop without an end, so that it can be resumed.
-        stopped: Failure of a halted or denied step, after which no other step may start.
         began: When the run began, in UTC; stored with the run.
         execution: Id of this start or resume of the run: a call that another one began may have acted.
         changed: Safeguards that are others since the run was resumed; the next node warns of them.
@@ -75,7 +73,6 @@ class RunContext:
     interruptible: bool = True
     cancelled: str | None = None
     interrupted: bool = False
-    stopped: Failure | None = None
     began: str = ""
     execution: str = ""
     changed: tuple[str, ...] = ()
@@ -84,27 +81,12 @@ class RunContext:
     # Monotonic clocks: a change of the system time must not end a run.
     _started: float = field(default_factory=time.monotonic)
     _step_starts: dict[int, float] = field(default_factory=dict)
-    _recorders: list[UsageRecorder] = field(default_factory=list)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
     _cancellation: asyncio.Future[None] | None = None
 
     def take_changed(self) -> list[str]:
         """Returns the warnings of a resumed run, once."""
         changed, self.changed = self.changed, ()
         return [*changed]
-
-    def restore_usage(self, state: OrchestratorState, branches: Iterable[OrchestratorState]) -> None:
-        """Restores the usage of a resumed run, and the usage and failures of its parallel steps."""
-        self.spent = state["usage"]
-        for branch in branches:
-            # A branch counts its own usage from zero.
-            self.spent = add_usage(self.spent, branch["usage"])
-            self.note_failure(branch["failure"])
-
-    def note_failure(self, failure: Failure | None) -> None:
-        """Stops new steps after a halt or a denial. After another failure, parallel steps may finish."""
-        if failure is not None and failure["kind"] in ("halted", "denied"):
-            self.stopped = failure
 
     def find_time_bound(self, step_index: int | None) -> TimeBound:
         """Finds the nearest time limit of a call; the clock of a step starts with its first call."""
@@ -127,25 +109,18 @@ class RunContext:
         def check_budget() -> None:
             if self.budget == _UNBOUNDED:
                 return
-            spent, running = self.spent, 0
-            for other in self._recorders:
-                ended, number = other.sum_ended_calls()
-                spent, running = add_usage(spent, ended), running + number
+            ended, running = recorder.sum_ended_calls()
+            spent = add_usage(self.spent, ended)
             if (refusal := self.budget.find_call_refusal(spent, running)) is not None:
                 raise BudgetExceededError(refusal)
 
-        # One lock for all recorders of the run: parallel calls must not pass the same gate at once.
-        recorder = UsageRecorder(check_budget, self.budget.prices, self._lock, observer or _SILENT)
-        with self._lock:
-            self._recorders.append(recorder)
+        recorder = UsageRecorder(check_budget, self.budget.prices, observer or _SILENT)
         return recorder
 
     def end_recorder(self, recorder: UsageRecorder) -> Usage:
         """Counts a call that has ended, and returns its usage."""
         usage = recorder.sum_usage()
-        with self._lock:
-            self._recorders.remove(recorder)
-            self.spent = add_usage(self.spent, usage)
+        self.spent = add_usage(self.spent, usage)
         return usage
 
     def find_excess(self, usage: Usage) -> str | None:

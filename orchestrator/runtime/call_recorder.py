@@ -98,10 +98,8 @@ class UsageRecorder(BaseCallbackHandler):
     """Records the model and tool calls that are made while it is active.
 
     Args:
-        gate: Called before each model call; raises BudgetExceededError to refuse it.
+        gate: Called before each model call, one at a time; raises BudgetExceededError to refuse it.
         prices: Prices by model name.
-        lock: Held while the gate decides. Recorders of parallel steps share one, since their gates read
-            each other's usage.
         observer: Emits the pieces of text and the tool calls as events.
 
     Attributes:
@@ -122,7 +120,6 @@ class UsageRecorder(BaseCallbackHandler):
         self,
         gate: Callable[[], None],
         prices: Mapping[str, Price],
-        lock: threading.Lock,
         observer: CallObserver,
     ) -> None:
         self.refused: BudgetExceededError | None = None
@@ -136,7 +133,7 @@ class UsageRecorder(BaseCallbackHandler):
         self._places: dict[str, int] = {}
         self._running: set[UUID] = set()
         self._tools: dict[UUID, tuple[float, ToolCallRecord]] = {}
-        self._lock = lock
+        self._lock = threading.Lock()
         self._started = time.monotonic()
 
     def sum_usage(self) -> Usage:

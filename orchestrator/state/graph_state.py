@@ -1,8 +1,7 @@
 """The state of a run: plain JSON values only, so that any store can hold it, and how updates change it."""
 
 from collections.abc import Sequence
-from operator import add
-from typing import Annotated, Any, Final, Literal, NotRequired, TypeAlias, TypeVar, get_args
+from typing import Annotated, Any, Final, Literal, NotRequired, TypeAlias, TypeVar, cast, get_args
 
 from langgraph.channels import DeltaChannel
 from typing_extensions import TypedDict
@@ -50,13 +49,8 @@ def replace_value(_: T, writes: Sequence[T]) -> T:
     return writes[-1]
 
 
-BRANCH: Final = "branch_node"
-SYNTHESIS: Final = "synthesis_node"
 EXECUTOR: Final = "executor_node"
-JOIN: Final = "join_node"
 MONITOR: Final = "monitor_node"
-BRANCH_MONITOR: Final = "branch_monitor_node"
-ANSWER_MONITOR: Final = "answer_monitor_node"
 RunStatus = Literal["planning", "executing", "success", "failed"]
 StoredStatus = Literal["planning", "executing", "interrupted", "waiting", "success", "failed", "unreadable"]
 """The status of a stored run; ``RunSummary`` explains each."""
@@ -124,17 +118,12 @@ class DerivedContracts(TypedDict):
 class Declared(TypedDict):
     """The declarations that come with a plan. They are stored once for each plan.
 
-    ``run_id`` distinguishes the runs on a thread. For each step: the steps it needs (None: the step before),
-    and the supervision mode (None: the orchestrator's). ``outline`` describes the
-    whole plan in the state of a branch, whose own plan holds one step; ``count`` is the number of its steps.
-    ``derived`` has the contracts that were derived from the task.
+    ``run_id`` distinguishes the runs on a thread. ``modes`` has the supervision mode of each step (None: the
+    orchestrator's). ``derived`` has the contracts that were derived from the task.
     """
 
     run_id: str
-    needs: list[list[int]] | None
     modes: list[SupervisionMode | None] | None
-    outline: NotRequired[str]
-    count: NotRequired[int]
     derived: NotRequired[DerivedContracts]
 
 
@@ -142,14 +131,13 @@ class Underway(TypedDict):
     """Values that one node hands to a later one.
 
     ``commitment`` is for the next execution, and ``committing`` is its usage. ``answer`` is not applied yet.
-    ``replan`` is the reason for a re-plan. ``branch`` is the index of the step in the state of a branch.
+    ``replan`` is the reason for a re-plan.
     """
 
     commitment: Commitment | None
     committing: Usage | None
     answer: Json
     replan: str | None
-    branch: int | None
 
 
 _MAX_DELTA: Final = 1_000_000
@@ -170,8 +158,6 @@ class OrchestratorState(TypedDict):
     ``output`` is the answer of a run that succeeded: the result of its only step, or what the executor wrote
     from the results of several. ``synthesis`` has a record for each attempt to write it, with the index
     ``len(plan)``; these are no steps, so that ``results`` and ``current_step_index`` do not count them.
-
-    ``branches`` has the last states of parallel steps until they are joined.
 
     ``effects`` has the calls of tools that act, in the order of ``results``.
 
@@ -199,13 +185,12 @@ class OrchestratorState(TypedDict):
     warnings: Annotated[list[str], DeltaChannel(append_items, list, snapshot_frequency=_MAX_DELTA)]
     question: Question | None
     underway: Underway
-    branches: Annotated[list[dict[str, Any]], add]
     status: RunStatus
     failure: Failure | None
     usage: Usage
 
 
-GROWING: Final = ("context", "results", "synthesis", "warnings", "branches")
+GROWING: Final = ("context", "results", "synthesis", "warnings")
 """The fields whose reducer adds an update to the value before."""
 
 
@@ -219,7 +204,7 @@ class RunInput(TypedDict):
 StateUpdate: TypeAlias = dict[str, Any]
 """The fields of ``OrchestratorState`` that a node changes; of those in ``GROWING``, only the new items."""
 
-NOTHING_UNDERWAY: Final = Underway(commitment=None, committing=None, answer=None, replan=None, branch=None)
+NOTHING_UNDERWAY: Final = Underway(commitment=None, committing=None, answer=None, replan=None)
 
 
 def blank_state(task: str, max_retries: int) -> OrchestratorState:
@@ -227,7 +212,7 @@ def blank_state(task: str, max_retries: int) -> OrchestratorState:
     return OrchestratorState(
         task=task,
         plan=[],
-        declared=Declared(run_id="", needs=None, modes=None),
+        declared=Declared(run_id="", modes=None),
         replaced=[],
         current_step_index=0,
         context="",
@@ -244,7 +229,6 @@ def blank_state(task: str, max_retries: int) -> OrchestratorState:
         warnings=[],
         question=None,
         underway=NOTHING_UNDERWAY,
-        branches=[],
         status="planning",
         failure=None,
         usage=NO_USAGE,
@@ -284,26 +268,37 @@ def _sum_known(values: list[N | None]) -> N | None:
     return sum(known) if known and len(known) == len(values) else None
 
 
+def is_answer_due(state: OrchestratorState) -> bool:
+    """Returns whether all steps are done, so that only the final answer can be under way."""
+    return 0 < len(state["plan"]) <= state["current_step_index"]
+
+
 def current_step(state: OrchestratorState) -> tuple[int, str]:
-    """Returns the index of the current step in the whole plan, and its text."""
-    return current_index(state), state["plan"][current_place(state)]
+    """Returns the index of the current step and its text; of the final answer, ``len(plan)`` and the task."""
+    index = state["current_step_index"]
+    return index, state["task"] if is_answer_due(state) else state["plan"][index]
 
 
-def current_index(state: OrchestratorState) -> int:
-    """Returns the index of the current step in the whole plan."""
-    branch = state["underway"]["branch"]
-    return state["current_step_index"] if branch is None else branch
-
-
-def current_place(state: OrchestratorState) -> int:
-    """Returns the place of the current step in the plan of the state: a branch has its own step alone."""
-    return 0 if state["underway"]["branch"] is not None else state["current_step_index"]
+def list_records(state: OrchestratorState) -> list[Attempt]:
+    """Returns all executions of the run: of its steps, and of the final answer."""
+    return [*state["results"], *state["synthesis"]]
 
 
 def current_records(state: OrchestratorState) -> list[Attempt]:
-    """Returns the executions of the current step, in their order."""
-    index = current_index(state)
-    return [record for record in state["results"] if record["step_index"] == index]
+    """Returns the executions of the current step or of the final answer, in their order."""
+    return [record for record in list_records(state) if record["step_index"] == state["current_step_index"]]
+
+
+def records_field(state: OrchestratorState) -> Literal["results", "synthesis"]:
+    """Returns the name of the field with the executions of the current step or of the final answer."""
+    return "synthesis" if is_answer_due(state) else "results"
+
+
+def apply_update(state: OrchestratorState, update: StateUpdate) -> OrchestratorState:
+    """Returns the state after an update with further executions."""
+    results = merge_records(state["results"], [update.get("results", [])])
+    synthesis = merge_records(state["synthesis"], [update.get("synthesis", [])])
+    return cast("OrchestratorState", {**state, **update, "results": results, "synthesis": synthesis})
 
 
 def list_accepted(records: Sequence[Attempt]) -> list[Attempt]:
@@ -313,14 +308,9 @@ def list_accepted(records: Sequence[Attempt]) -> list[Attempt]:
 
 def read_basis_reason(state: OrchestratorState) -> str:
     """Returns the basis of the output of a run in words; empty without an output."""
-    accepted = list_accepted([*state["results"], *state["synthesis"]])
+    accepted = list_accepted(list_records(state))
     has_output = state["status"] == "success" or state["basis"] is not None
     return accepted[-1].get("basis_reason", "") if accepted and has_output else ""
-
-
-def is_answer_due(state: OrchestratorState) -> bool:
-    """Returns whether all steps are done, and only the final answer is missing."""
-    return state["underway"]["branch"] is None and state["current_step_index"] >= len(state["plan"])
 
 
 def lacks_report(state: OrchestratorState) -> bool:
@@ -330,9 +320,11 @@ def lacks_report(state: OrchestratorState) -> bool:
 
 
 def supervision_mode(state: OrchestratorState, default: SupervisionMode) -> SupervisionMode:
-    """Returns the supervision mode of the current step."""
+    """Returns the supervision mode of the current step; nobody supervises the final answer."""
+    if is_answer_due(state):
+        return "none"
     modes = state["declared"]["modes"]
-    return (modes[current_place(state)] if modes is not None else None) or default
+    return (modes[state["current_step_index"]] if modes is not None else None) or default
 
 
 def list_corrections(records: Sequence[Attempt]) -> list[str]:
@@ -361,13 +353,3 @@ def find_derived_output(state: OrchestratorState) -> DerivedContract | None:
     """Returns the contract that was derived from the task for the final output; None if nothing was."""
     derived = state["declared"].get("derived")
     return None if derived is None else derived["output"]
-
-
-def is_last_step(state: OrchestratorState) -> bool:
-    """Returns whether the current step is the last one of the plan."""
-    return current_index(state) + 1 == count_steps(state)
-
-
-def count_steps(state: OrchestratorState) -> int:
-    """Returns the number of steps in the whole plan."""
-    return state["declared"].get("count", len(state["plan"]))

@@ -263,14 +263,13 @@ class DecisionRecord(TypedDict):
 
     ``use`` is "accept", a strategy of the retry policy, "correct" (a supervisor's or a person's correction),
     "replan", "accept_best" or "stop". ``rule`` is the place of the rule in the policy that decided, and
-    ``options`` are its values; None and empty if no rule did. ``sample`` counts the samples of "parallel".
+    ``options`` are its values; None and empty if no rule did.
     """
 
     use: str
     reason: str
     rule: int | None
     options: dict[str, Json]
-    sample: NotRequired[int]
 
 
 class SamplingRecord(TypedDict):

@@ -144,8 +144,7 @@ def read_steps(state: OrchestratorState) -> Steps:
         ConfigurationError: The run lacks a step, or an attempt of one.
     """
     places = {record["step_index"] for record in state["results"]}
-    # Steps that run in parallel may begin in any order.
-    if not places or (state["declared"]["needs"] is None and places != {*range(len(places))}):
+    if not places or places != {*range(len(places))}:
         raise _refuse_gap(state["task"], "a step")
     place = itemgetter("step_index")
     records = [*sorted(state["results"], key=place), *state["synthesis"]]

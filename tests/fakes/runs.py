@@ -10,8 +10,6 @@ from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 
 THREAD = {"configurable": {"thread_id": "thread"}}
-BESIDE = [{"step": "one", "needs": []}, {"step": "two", "needs": []}]
-"""A plan of two steps that run in parallel."""
 
 
 def build(executor=None, monitor=None, plan=("one", "two"), planner=None, compressor=None, **options):

@@ -100,14 +100,9 @@ class MortalSaver(ThreadedSaver[str]):
 
 
 def kept(snapshot: StateSnapshot) -> Iterator[Attempt]:
-    """The executions that a thread holds, also those of steps that run side by side."""
+    """The executions that a thread holds."""
     yield from snapshot.values.get("results", ())
     yield from snapshot.values.get("synthesis", ())
-    for end in snapshot.values.get("branches", ()):
-        yield from end["results"]
-    for task in snapshot.tasks:
-        if isinstance(task.state, StateSnapshot):
-            yield from kept(task.state)
 
 
 def settled(records: Iterable[Attempt]) -> dict[str, bool]:

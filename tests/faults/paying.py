@@ -1,4 +1,4 @@
-"""A run and an agent that pay guests in parallel, in processes that are killed, and a person who answers."""
+"""A run and an agent that pay guests, in processes that are killed, and a person who answers."""
 
 import json
 import random
@@ -25,14 +25,14 @@ CONFIG = RunnableConfig(configurable={"thread_id": "guests"})
 ACTING = {"pay": ActingTool(repeat="allow")}
 ROUNDS = (("a", "b"), ("c",))
 """The calls of each reply of the model: the first two are parallel."""
-PLAN = [{"step": "guest1", "needs": []}, {"step": "guest2", "needs": []}, {"step": "guest3", "needs": [1, 2]}]
+PLAN = ["guest1", "guest2", "guest3"]
 Open = Mapping[tuple[str, str], object]
 """The open questions: the payment and the words, and where the answer goes to."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run of an orchestrator, with parallel steps."""
+    """A run of an orchestrator."""
 
     store: Store
     log: Log

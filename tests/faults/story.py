@@ -1,7 +1,7 @@
 """A run that can be told: whoever takes part decides by the text and the attempt alone.
 
-So a run that was disturbed has to end as one that was not. A plan is in two parts: one in a row whose last
-step is hopeless, so that the rest is planned again; and one that says which steps may run side by side.
+So a run that was disturbed has to end as one that was not. A plan is in two parts: the last step of the first
+is hopeless, so that the rest is planned again.
 """
 
 import json
@@ -31,7 +31,7 @@ class Story:
     second: Plan
 
 
-_SIDE = 101
+_SECOND = 101
 """The first row of the second part."""
 _ANSWER = 1001
 """The row of the answer, which is refused once."""
@@ -45,26 +45,14 @@ def row_of(step: str) -> int:
     return int(step.splitlines()[0].rsplit(maxsplit=1)[-1])
 
 
-def _in_a_row(*kinds: str) -> Plan:
-    return [f"{kind} step in row {row}" for row, kind in enumerate(kinds, 1)]
-
-
-def _beside(*rows: Sequence[str]) -> Plan:
-    """Steps in rows; each needs all of the row before."""
-    steps: list[dict[str, object]] = []
-    before: list[int] = []
-    for number, row in enumerate(rows, _SIDE):
-        first = len(steps) + 1
-        texts = [f"{kind} side step {first + at} in row {number}" for at, kind in enumerate(row)]
-        steps += [{"step": text, "needs": before} for text in texts]
-        before = list(range(first, len(steps) + 1))
-    return steps
+def _in_a_row(*kinds: str, first: int = 1) -> Plan:
+    return [f"{kind} step in row {row}" for row, kind in enumerate(kinds, first)]
 
 
 SHORT = Story(
     "short",
     _in_a_row("refused", "corrected", "asked", "hopeless"),
-    _beside(["plain"], ["refused", "asked"], ["supervised"]),
+    _in_a_row("plain", "refused", "asked", "supervised", first=_SECOND),
 )
 """Eight steps, with all that can happen to one."""
 
@@ -72,9 +60,7 @@ _ROUND = ("plain", "refused", "supervised", "corrected", "plain", "refused super
 LONG = Story(
     "long",
     _in_a_row(*_ROUND * 4, "asked", "hopeless"),
-    _beside(
-        ["plain"], _ROUND, *([kind] for kind in _ROUND), _ROUND, ["asked"], *([["plain", "refused"]] * 2)
-    ),
+    _in_a_row("plain", *_ROUND * 3, "asked", *["plain", "refused"] * 2, first=_SECOND),
 )
 """Fifty steps."""
 ANSWER = Story("answer", _in_a_row("plain", "plain"), [])
@@ -176,7 +162,7 @@ class Supervisor:
         return {"verdict": "reorient", "correction": "be brief"}
 
 
-_ALONE = re.compile("(plain|refused|hopeless)( side)? step")
+_ALONE = re.compile("(plain|refused|hopeless) step")
 
 
 def attempt_of(output: str) -> int:

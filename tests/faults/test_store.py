@@ -8,7 +8,7 @@ from tests.faults.tally import NONE
 pytestmark = pytest.mark.faults
 LOST = "postgres.* (?:was lost|failed)|\\A\\Z"
 """The sentence of a run whose connection was cut; between two accesses, nothing is said."""
-# Calls of agents, of forty: in the row, when it is planned again, in parallel, at the end.
+# Calls of agents, of forty: in the first plan, when it is planned again, in the second plan, at the end.
 at_moments = pytest.mark.parametrize("at", [pytest.param(1, marks=pytest.mark.sample), 12, 25, 35])
 
 

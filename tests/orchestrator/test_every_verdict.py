@@ -19,7 +19,6 @@ from tests.fakes.monitor import FakeMonitor
 from tests.fakes.runs import build
 from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, met, missed
 
-PARALLEL = [{"step": "one", "needs": []}, {"step": "two", "needs": []}]
 HAS_OUT = EvaluationContract(required_content=[{"text": "out"}])
 PRICES = {"ScriptedChatModel": Price(input_usd=1e6, output_usd=1e6)}
 
@@ -68,11 +67,11 @@ ENDS = {
         {"executor": AsyncModelExecutor(model()), "budget": Budget(max_total_tokens=5)},
         1,
     ),
-    "the cost of parallel steps": (
+    "the cost of two steps": (
         {
-            "plan": PARALLEL,
+            "plan": ("one", "two"),
             "executor": ModelExecutor(model()),
-            "budget": Budget(max_cost_usd=8, prices=PRICES),
+            "budget": Budget(max_cost_usd=12, prices=PRICES),
         },
         2,
     ),
@@ -155,7 +154,7 @@ def agent_of_many_steps():
 
 LIMITED = {
     "one step": {},
-    "parallel steps with a final answer": {"plan": PARALLEL, "executor": SynthesizingExecutor()},
+    "steps with a final answer": {"plan": ("one", "two"), "executor": SynthesizingExecutor()},
     "supervised": {"executor": SpeakingExecutor(), "supervision": "llm", "supervisor": FakeSupervisor()},
     "an executor that is a graph": {
         "executor": SimpleNamespace(

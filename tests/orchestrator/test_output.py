@@ -2,15 +2,16 @@
 
 import pytest
 from langchain_core.messages import AIMessage
+from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
-from orchestrator import RetryPolicy
+from orchestrator import ResumeError, RetryPolicy
 from orchestrator.persistence import open_store
 from tests.fakes.executor import FakeExecutor, PlainExecutor, SynthesizingExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
-from tests.fakes.runs import build
+from tests.fakes.runs import build, failure_kind
 
 RESULTS = "Step 1: one\nResult: one done\n\nStep 2: two\nResult: two done"
 
@@ -95,6 +96,68 @@ def test_a_run_that_was_killed_at_its_answer_goes_on_there(tmp_path, place):
     assert (before["status"], before["output"], before["current_step_index"]) == ("executing", None, 2)
     assert (state["output"], executor.calls) == ("the task answered", [])
     assert shown == state
+
+
+def test_a_run_that_was_killed_at_its_answer_is_refused_where_none_is_written():
+    def kill(event):
+        if getattr(event, "step_index", None) == 2:
+            raise Killed
+
+    saver = InMemorySaver()
+    with pytest.raises(Killed):
+        build(SynthesizingExecutor(), checkpointer=saver, hooks=(kill,)).run("the task", "t")
+    executor = FakeExecutor()
+
+    with pytest.raises(ResumeError, match="this orchestrator writes no final answer; use the synthesis"):
+        build(executor, checkpointer=saver).resume("t")
+    assert executor.calls == []
+
+
+def test_a_fork_at_the_answer_writes_it_anew_and_repeats_no_step():
+    executor = SynthesizingExecutor(written=("first", "second"))
+    orchestrator = build(executor, checkpointer=InMemorySaver())
+    orchestrator.run("the task", "t")
+    forked = orchestrator.fork("t", 2, "new")
+
+    assert (forked["status"], forked["output"], len(executor.calls)) == ("success", "second", 2)
+    assert executor.requests == [("the task", RESULTS)] * 2
+
+
+def test_a_person_decides_about_a_refused_answer(subtests):
+    for answer, ended in [
+        ({"answer": "approve"}, ("success", "draft", 1)),
+        ({"answer": "correct", "text": "be brief"}, ("success", "final", 2)),
+        ({"answer": "deny", "text": "no"}, ("failed", None, 1)),
+    ]:
+        with subtests.test(answer=answer):
+            executor = SynthesizingExecutor(written=("draft", "final"))
+            orchestrator = build(
+                executor,
+                FakeMonitor(accept(), accept(), refuse("too long"), accept()),
+                retry_policy=RetryPolicy(strategies=[{"use": "ask_human"}]),
+                checkpointer=InMemorySaver(),
+            )
+            question = orchestrator.run("the task", "t")["question"]
+            state = orchestrator.resume("t", answer)
+
+            assert (question["step_index"], question["step"]) == (2, "the task")
+            assert (state["status"], state["output"], len(state["synthesis"])) == ended
+            assert (len(state["results"]), state["context"]) == (2, RESULTS)
+
+
+def test_an_answer_that_waits_for_a_person_is_cancelled_and_reported():
+    orchestrator = build(
+        SynthesizingExecutor(),
+        FakeMonitor(accept(), accept(), refuse("too long")),
+        retry_policy=RetryPolicy(strategies=[{"use": "ask_human"}]),
+        checkpointer=InMemorySaver(),
+    )
+    orchestrator.run("the task", "t")
+    orchestrator.cancel("t")
+    state = orchestrator.graph.get_state({"configurable": {"thread_id": "t"}}).values
+
+    assert (failure_kind(state), len(state["results"]), state["output"]) == ("cancelled", 2, None)
+    assert [record["report"]["status"] for record in state["synthesis"]] == ["failed"]
 
 
 def test_a_final_output_in_which_a_reader_sees_nothing_is_no_success(subtests):

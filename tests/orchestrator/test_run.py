@@ -29,7 +29,6 @@ MORE_FIELDS = {
     "warnings",
     "question",
     "underway",
-    "branches",
     "synthesis",
 }
 
@@ -184,19 +183,6 @@ def test_the_outline_of_a_long_plan_holds_the_steps_around_the_current_one():
     assert lines[-1] == "(9 later)"
     assert next(line for line in lines if line.endswith("<- current step")).startswith("15. step 15 x")
     assert max(len(call.task) for call in executor.calls) < 1500
-
-
-def test_parallel_steps_are_given_the_outline_of_the_whole_plan():
-    executor = FakeExecutor()
-    run(
-        executor,
-        plan=[{"step": "a", "needs": []}, {"step": "b", "needs": []}, {"step": "c", "needs": [1, 2]}],
-        task=TASK,
-    )
-
-    tasks = {call.step: call.task for call in executor.calls}
-    assert tasks["b"] == f"{TASK}\nPlan of 3 steps:\n1. a\n2. b <- current step\n3. c"
-    assert tasks["c"].endswith("3. c <- current step")
 
 
 class TaskSpeakingExecutor(SpeakingExecutor):

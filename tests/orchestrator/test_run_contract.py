@@ -130,34 +130,18 @@ def test_a_written_answer_is_judged_by_the_calls_of_the_steps():
 
 
 def test_a_missing_call_goes_back_to_the_last_step_before_an_answer_is_written(subtests):
-    for needs in [None, []]:
-        for attempts, statuses in [
-            ([([], "good"), (["search"], "found")], ["validated", "failed", "validated"]),
-            ([([], "good")], ["validated", "failed", "failed"]),
-        ]:
-            with subtests.test(needs=needs, attempts=attempts):
-                plan = (
-                    ["one", "two"]
-                    if needs is None
-                    else [{"step": step, "needs": needs} for step in ("one", "two")]
-                )
-                executor = Writer({"two": [*attempts], "answer": [([], "best")]})
-                state = orchestrate(executor, plan, contract=contract_of(must_call=["search"])).run("x")
+    for attempts, statuses in [
+        ([([], "good"), (["search"], "found")], ["validated", "failed", "validated"]),
+        ([([], "good")], ["validated", "failed", "failed"]),
+    ]:
+        with subtests.test(attempts=attempts):
+            executor = Writer({"two": [*attempts], "answer": [([], "best")]})
+            state = orchestrate(executor, ["one", "two"], contract=contract_of(must_call=["search"])).run("x")
 
-                assert [record["status"] for record in state["results"]] == statuses
-                assert [record["result"] for record in state["synthesis"]] == ["best"] * (
-                    statuses[-1] == "validated"
-                )
-
-
-def test_the_last_of_parallel_steps_runs_after_all_others(subtests):
-    for plan in [["one", "two"], ["two", "one"]]:
-        with subtests.test(plan=plan):
-            steps = [{"step": step, "needs": []} for step in plan]
-            executor = Caller({"one": [(["refund"], "good")]})
-            state = orchestrate(executor, steps, contract=contract_of(checks=[at_most("refund", 0)])).run("x")
-
-            assert (state["status"], made(state)) == ("failed", ["refund"])
+            assert [record["status"] for record in state["results"]] == statuses
+            assert [record["result"] for record in state["synthesis"]] == ["best"] * (
+                statuses[-1] == "validated"
+            )
 
 
 # --------------------------------------------------------------------------------- what no attempt can undo
@@ -299,11 +283,9 @@ def draw_run(seed):
             for _ in range(chance.randint(1, 3))
         ]
 
-    texts = [f"step {at}" for at in range(chance.randint(1, 3))]
-    is_parallel = chance.random() < 0.3
-    plan = [{"step": text, "needs": []} for text in texts] if is_parallel else texts
+    plan = [f"step {at}" for at in range(chance.randint(1, 3))]
     kind = Writer if chance.random() < 0.4 else Caller
-    script = {text: draw_attempts() for text in [*texts, "answer", "again"]}
+    script = {text: draw_attempts() for text in [*plan, "answer", "again"]}
     contract = chance.choice(CONTRACTS)
     policy = RetryPolicy(max_retries=chance.randint(0, 2), max_replans=chance.randint(0, 1))
     own = chance.choice([None, None, contract_of(required_content=[{"text": "good"}])])

@@ -47,7 +47,7 @@ def plan_with(step: object) -> Callable[[], object]:
 CUTS: dict[str, tuple[int, Callable[[str], str]]] = {
     "a value in an error": (80, lambda text: format_repr(text, 80)),
     "an error on one line": (200, lambda text: format_one_line(ValueError(text))),
-    "the id of a step": (80, lambda text: message_of(plan_with({"step": "x", "needs": [text]}))),
+    "the needs of a step": (80, lambda text: message_of(plan_with({"step": "x", "needs": [text]}))),
     "hooks": (80, lambda text: message_of(lambda: check_hooks(text))),
     "a setting": (80, lambda text: message_of(lambda: RetryPolicy(max_replans=text))),
     "an error of an agent": (

@@ -18,7 +18,6 @@ from tests.fakes.planner import FakePlanner
 from tests.fakes.supervision import SpeakingExecutor
 
 FOLDER = Path(__file__).parent
-SIDE_BY_SIDE = [{"step": "one", "needs": []}, {"step": "two", "needs": []}, {"step": "end", "needs": [1, 2]}]
 
 
 class Stopping(FakeExecutor):
@@ -30,8 +29,8 @@ class Stopping(FakeExecutor):
         return super().execute_step(step_description, context)
 
 
-def build(saver, executor, plan=("one", "two"), **options):
-    agents = FakePlanner(list(plan)), executor, FakeMonitor(refuse("more"), *[accept()] * 9)
+def build(saver, executor, **options):
+    agents = FakePlanner(["one", "two"]), executor, FakeMonitor(refuse("more"), *[accept()] * 9)
     return LangGraphOrchestrator(*agents, checkpointer=saver, **options)
 
 
@@ -42,8 +41,6 @@ async def make(path: Path) -> None:
         executor = FakeExecutor("bad", "one done", "two done")
         await build(store.saver, executor, contract=contract).arun("bake bread", "finished")
         await build(store.saver, SpeakingExecutor(), supervision="human").arun("bake cake", "waiting")
-        beside = build(store.saver, SpeakingExecutor(), SIDE_BY_SIDE, supervision="human")
-        await beside.arun("bake both", "waiting side by side")
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(build(store.saver, Stopping()).arun("bake pie", "cut off"), 5)
     connection = sqlite3.connect(path)

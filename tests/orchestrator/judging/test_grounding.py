@@ -77,11 +77,10 @@ def test_an_action_that_did_not_happen_is_sent_back(subtests):
             assert "no call did that" in state["results"][0]["verdict"]["feedback"]
 
 
-def test_a_step_in_parallel_may_say_what_the_step_before_has_done():
+def test_a_step_may_say_what_the_step_before_has_done():
     model = ScriptedChatModel([REFUND, "I refunded it.", "The order has been refunded."])
     executor = ExecutionAgent(model, [refund_order])
-    plan = [{"step": "Refund it", "needs": []}, {"step": "Say so", "needs": [1]}, {"step": "x", "needs": [2]}]
-    orchestrator = build(executor, plan=plan, synthesis=False)
+    orchestrator = build(executor, plan=["Refund it", "Say so", "x"], synthesis=False)
     state = orchestrator.run("Refund it")
 
     assert state["results"][1]["status"] == "validated"

@@ -59,19 +59,17 @@ def test_a_recogniser_finds_sensitive_data_in_the_output_of_a_step():
 
 def test_an_execution_that_raised_has_a_report(subtests):
     for supervision in ["none", "llm"]:
-        for needs in [None, []]:
-            with subtests.test(supervision=supervision, needs=needs):
-                step = "one" if needs is None else {"step": "one", "needs": needs}
-                executor, monitor = SpeakingExecutor(ValueError("no network")), FakeMonitor()
-                options = {"supervision": supervision, "supervisor": FakeSupervisor()}
-                state = run_agents(executor, monitor, [step], **options)
-                report = report_of(state)
+        with subtests.test(supervision=supervision):
+            executor, monitor = SpeakingExecutor(ValueError("no network")), FakeMonitor()
+            options = {"supervision": supervision, "supervisor": FakeSupervisor()}
+            state = run_agents(executor, monitor, ["one"], **options)
+            report = report_of(state)
 
-                assert (state["failure"]["kind"], report["status"], monitor.calls) == (
-                    "executor_error",
-                    "failed",
-                    [],
-                )
-                assert [alert["kind"] for alert in report["alerts"]] == ["execution"]
-                assert report["alerts"][0]["reason"] == "The run ended in an error: ValueError: no network."
-                assert report["metrics"]["operational"]["latency_ms"] >= 0
+            assert (state["failure"]["kind"], report["status"], monitor.calls) == (
+                "executor_error",
+                "failed",
+                [],
+            )
+            assert [alert["kind"] for alert in report["alerts"]] == ["execution"]
+            assert report["alerts"][0]["reason"] == "The run ended in an error: ValueError: no network."
+            assert report["metrics"]["operational"]["latency_ms"] >= 0

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator import BrokenRunError
 from orchestrator.persistence import open_store
 from orchestrator.state.graph_state import SCHEMA_VERSION
-from tests.data.stored.make import SIDE_BY_SIDE
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.runs import build as build_run
 from tests.fakes.supervision import SpeakingExecutor
@@ -24,8 +24,8 @@ def store(tmp_path):
         yield opened
 
 
-def build(store, executor, plan=("never", "planned"), **options):
-    return build_run(executor, plan=plan, checkpointer=store.saver, **options)
+def build(store, executor, **options):
+    return build_run(executor, plan=("never", "planned"), checkpointer=store.saver, **options)
 
 
 def results(state):
@@ -36,7 +36,7 @@ def test_stored_runs_are_listed(store):
     assert {run.thread_id: (run.status, run.task, run.steps_planned) for run in store.history.runs()} == {
         "finished": ("success", "bake bread", 2),
         "waiting": ("waiting", "bake cake", 2),
-        "waiting side by side": ("waiting", "bake both", 3),
+        "waiting side by side": ("unreadable", "", 0),
         "cut off": ("interrupted", "bake pie", 2),
     }
 
@@ -48,29 +48,27 @@ def test_a_stored_run_is_shown(store):
     assert state["context"] == "Step 1: one\nResult: one done\n\nStep 2: two\nResult: two done"
 
 
-def test_the_results_and_the_question_of_stored_parallel_steps_are_shown(store):
-    state = store.history.show("waiting side by side").state
-
-    assert results(state) == [("one", 1, "pending_validation"), ("two", 1, "pending_validation")]
-    assert (state["question"]["step"], state["question"]["accepts"]) == (
-        "one",
-        ["approve", "correct", "deny"],
-    )
-
-
-@pytest.mark.parametrize(
-    ("thread", "plan", "steps"),
-    [
-        ("waiting", ("never", "planned"), ["one", "two"]),
-        ("waiting side by side", SIDE_BY_SIDE, ["one", "two", "end"]),
-    ],
-)
-def test_a_stored_run_that_waits_is_answered(store, thread, plan, steps):
-    orchestrator = build(store, SpeakingExecutor(), plan, supervision="human")
-    while (state := orchestrator.resume(thread, APPROVE))["status"] == "executing":
+def test_a_stored_run_that_waits_is_answered(store):
+    orchestrator = build(store, SpeakingExecutor(), supervision="human")
+    while (state := orchestrator.resume("waiting", APPROVE))["status"] == "executing":
         pass
 
-    assert (state["status"], [record["step"] for record in state["results"]]) == ("success", steps)
+    assert (state["status"], [record["step"] for record in state["results"]]) == ("success", ["one", "two"])
+
+
+def test_a_stored_run_whose_steps_an_earlier_version_executes_side_by_side_is_refused(store, subtests):
+    thread, orchestrator = "waiting side by side", build(store, SpeakingExecutor(), supervision="human")
+    for refused in (
+        lambda: store.history.show(thread),
+        lambda: orchestrator.resume(thread, APPROVE),
+        lambda: orchestrator.fork(thread, 0, "new"),
+        lambda: orchestrator.cancel(thread),
+    ):
+        with (
+            subtests.test(refused=refused),
+            pytest.raises(BrokenRunError, match=r"side by side.*use the version that began the run"),
+        ):
+            refused()
 
 
 def test_a_stored_run_that_was_cut_off_goes_on(store):

@@ -7,7 +7,7 @@ from orchestrator import ConfigurationError, LangGraphOrchestrator, ResumeError
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner, steps
-from tests.orchestrator.runs.test_runs import APPROVE, SIDE_BY_SIDE, build, cut_off
+from tests.orchestrator.runs.test_runs import APPROVE, build, cut_off
 
 
 def other(opened, *answers, **options):
@@ -63,16 +63,6 @@ def test_a_fork_of_the_second_run_on_a_thread_has_nothing_of_the_first(opened):
     state = other(opened)[0].fork("thread", 1, "new")
 
     assert (state["task"], results(state)) == ("second", ["c done", "d done"])
-
-
-@pytest.mark.parametrize(("step", "kept"), [(0, 0), (1, 0), (2, 2)])
-def test_steps_that_ran_side_by_side_begin_again_together(opened, step, kept):
-    build(opened, SIDE_BY_SIDE).run("x", "thread")
-    forked, executor = other(opened)
-    state = forked.fork("thread", step, "new")
-
-    assert (state["status"], results(state)) == ("success", ["one done", "two done", "end done"])
-    assert len(executor.calls) == 3 - kept
 
 
 NO_FORKS = [

@@ -9,7 +9,7 @@ from langgraph.graph import START, StateGraph
 from orchestrator import ConfigurationError, ResumeError, StoreError
 from orchestrator.persistence import open_store
 from tests.fakes.executor import FakeExecutor
-from tests.orchestrator.runs.test_runs import APPROVE, SIDE_BY_SIDE, asking, build, cut_off
+from tests.orchestrator.runs.test_runs import APPROVE, asking, build, cut_off
 
 
 def threads(runs):
@@ -106,24 +106,6 @@ def test_a_run_is_listed_as_executing_while_a_process_runs_it(opened):
     build(opened, ["one"], Looking()).run("x", "thread")
 
     assert (listed, opened.history.runs()[0].status) == (["executing"], "success")
-
-
-def test_what_was_done_side_by_side_is_shown_once_when_all_have_ended(opened):
-    orchestrator = asking(opened, plan=SIDE_BY_SIDE)
-    orchestrator.run("x", "thread")
-    [waiting] = opened.history.runs()
-    orchestrator.resume("thread", APPROVE)
-    [asked] = opened.history.runs()
-    answered = opened.history.show("thread").state["results"]
-    orchestrator.resume("thread", APPROVE)
-    state = orchestrator.resume("thread", APPROVE)
-
-    assert [run.question["step"] for run in (waiting, asked)] == ["one", "two"]
-    assert ([one["status"] for one in answered], state["status"]) == (
-        ["validated", "pending_validation"],
-        "success",
-    )
-    assert opened.history.show("thread").state == state
 
 
 def test_a_deleted_run_is_gone_and_no_other(several):

@@ -17,7 +17,6 @@ from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, go_on, mis
 
 ONE = ["one"]
 ONCE = RetryPolicy(transport={"max_attempts": 1})
-PARALLEL = [{"step": "a", "needs": []}, {"step": "b", "needs": []}, {"step": "c", "needs": [1, 2]}]
 OUTAGE = ConnectionError("the judge is away")
 WRONG_KEY = ValueError("no key")
 WAY_ON = "; `resume` judges it again and executes nothing"
@@ -109,11 +108,10 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("plan", [ONE, [{"step": "one", "needs": []}]], ids=["a step", "a parallel step"])
-def test_a_run_is_judged_again_whatever_kept_it_from_being_judged(plan, subtests):
+def test_a_run_is_judged_again_whatever_kept_it_from_being_judged(subtests):
     for name, (options, kind) in CASES.items():
         with subtests.test(name):
-            orchestrator, executor = build(plan, **options())
+            orchestrator, executor = build(**options())
             failed = orchestrator.run("x", "t")
             assert (failed["failure"]["kind"], failed["failure"]["message"].endswith(WAY_ON)) == (kind, True)
 
@@ -142,44 +140,6 @@ def test_a_refusal_at_the_second_judging_leads_to_a_retry_with_its_feedback():
 
     assert told(state) == [("one", 1, "failed"), ("one", 2, "failed"), ("one", 3, "validated")]
     assert (len(executor.calls), state["retries"]["semantic"]) == (3, 2)
-
-
-def test_every_parallel_step_that_could_not_be_judged_is_judged_again():
-    orchestrator, executor = build(PARALLEL, monitor=by_step(a=WRONG_KEY, b=OUTAGE))
-    failed = orchestrator.run("x", "t")
-
-    state = orchestrator.resume("t")
-
-    assert [(step, status) for step, _, status in told(failed)] == [
-        ("a", "needs_review"),
-        ("b", "needs_review"),
-    ]
-    assert (state["status"], sorted(call.step for call in executor.calls)) == ("success", ["a", "b", "c"])
-    assert [status for *_, status in told(state)] == ["validated"] * 3
-
-
-def test_a_refused_attempt_of_a_parallel_step_counts_at_its_second_judging():
-    verdicts = iter([refuse("no"), WRONG_KEY, refuse("no"), accept()])
-    monitor = FakeMonitor(lambda objective, result: next(verdicts) if objective == "a" else accept())
-    orchestrator, executor = build(PARALLEL, monitor=monitor)
-    orchestrator.run("x", "t")
-
-    state = orchestrator.resume("t")
-
-    attempts = [("a", 1, "failed"), ("a", 2, "failed"), ("a", 3, "validated")]
-    assert (state["status"], told(state)[:3]) == ("success", attempts)
-    assert (state["retries"]["semantic"], sum(call.step == "a" for call in executor.calls)) == (2, 3)
-
-
-def test_a_parallel_step_that_failed_for_good_keeps_the_run_from_being_judged_again():
-    orchestrator, _ = build(
-        PARALLEL, FakeExecutor(lambda step, context: 1 / 0 if step == "b" else "ok"), by_step(a=WRONG_KEY)
-    )
-    failed = orchestrator.run("x", "t")
-
-    assert (failed["failure"]["kind"], WAY_ON in failed["failure"]["message"]) == ("monitor_error", False)
-    with pytest.raises(ResumeError, match="has ended as 'failed'"):
-        orchestrator.resume("t")
 
 
 def test_the_final_answer_is_judged_again():
@@ -298,14 +258,13 @@ def test_a_judging_that_is_interrupted_is_taken_up_again_by_a_further_resume():
             raise WRONG_KEY
         return accept()
 
-    for plan in (ONE, [{"step": "one", "needs": []}]):
-        answers = ["raise", "interrupt", "accept"]
-        orchestrator, executor = build(plan, monitor=SimpleNamespace(evaluate=evaluate))
-        orchestrator.run("x", "t")
+    answers = ["raise", "interrupt", "accept"]
+    orchestrator, executor = build(monitor=SimpleNamespace(evaluate=evaluate))
+    orchestrator.run("x", "t")
 
-        stopped, state = orchestrator.resume("t"), orchestrator.resume("t")
+    stopped, state = orchestrator.resume("t"), orchestrator.resume("t")
 
-        assert (stopped["status"], state["status"], len(executor.calls)) == ("executing", "success", 1)
+    assert (stopped["status"], state["status"], len(executor.calls)) == ("executing", "success", 1)
 
 
 def test_the_events_of_a_second_judging_begin_with_the_resumed_run_and_execute_nothing():

@@ -65,23 +65,20 @@ def look_up(word: str) -> str:
     return f"{word}: a large body of water"
 
 
-def test_tool_calls_are_events(subtests):
-    for needs in [None, []]:
-        with subtests.test(needs=needs):
-            calls = [
-                AIMessage("", tool_calls=[{"name": "look_up", "args": {"word": "sea"}, "id": "1"}]),
-                AIMessage("", tool_calls=[{"name": "look_up", "args": {"word": ""}, "id": "2"}]),
-                "a large body of water",
-            ]
-            step = "one" if needs is None else {"step": "one", "needs": needs}
-            executor = ExecutionAgent(ScriptedChatModel(calls), [look_up])
-            events = list(build(executor, plan=[step]).stream("x"))
-            started = [event.call for event in events if isinstance(event, ToolStarted)]
-            ended = [event.call for event in events if isinstance(event, ToolEnded)]
+def test_tool_calls_are_events():
+    calls = [
+        AIMessage("", tool_calls=[{"name": "look_up", "args": {"word": "sea"}, "id": "1"}]),
+        AIMessage("", tool_calls=[{"name": "look_up", "args": {"word": ""}, "id": "2"}]),
+        "a large body of water",
+    ]
+    executor = ExecutionAgent(ScriptedChatModel(calls), [look_up])
+    events = list(build(executor, plan=["one"]).stream("x"))
+    started = [event.call for event in events if isinstance(event, ToolStarted)]
+    ended = [event.call for event in events if isinstance(event, ToolEnded)]
 
-            assert [(call["name"], call["args"], call["result"]) for call in started] == [
-                ("look_up", {"word": "sea"}, None),
-                ("look_up", {"word": ""}, None),
-            ]
-            assert [call["result"] for call in ended] == ["sea: a large body of water", None]
-            assert ended == events[-1].state["results"][0]["tool_calls"]
+    assert [(call["name"], call["args"], call["result"]) for call in started] == [
+        ("look_up", {"word": "sea"}, None),
+        ("look_up", {"word": ""}, None),
+    ]
+    assert [call["result"] for call in ended] == ["sea: a large body of water", None]
+    assert ended == events[-1].state["results"][0]["tool_calls"]

@@ -20,7 +20,7 @@ from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import ResumeError, SupervisionPolicy
 from orchestrator.persistence import open_store
-from tests.fakes.runs import BESIDE, build, failure_kind
+from tests.fakes.runs import build, failure_kind
 
 PROCESSES = multiprocessing.get_context("spawn")
 APPROVE = {"answer": "approve", "answered_by": "Ada"}
@@ -283,20 +283,6 @@ async def test_calls_that_a_stopped_run_left_behind_are_known():
 
     assert done == ["send", "post"]
     assert asked(await orchestrator.aresume("thread")) == [("send", "acted"), ("post", "acted")]
-
-
-async def test_parallel_steps_are_asked_about_one_by_one():
-    office = Office("send", hang="send", hangs=2)
-    orchestrator = build(office, plan=BESIDE, checkpointer=InMemorySaver())
-    await cut_off(lambda: orchestrator.arun("x", "thread"), office, 2)
-
-    state, steps = await orchestrator.aresume("thread"), []
-    assert effects(state) == [(0, "send", "unknown"), (1, "send", "unknown")]
-    while state["question"] is not None:
-        steps.append(state["question"]["step"])
-        state = await orchestrator.aresume("thread", APPROVE)
-    assert (state["status"], steps) == ("success", ["one", "two"])
-    assert [each[2] for each in effects(state)] == ["unknown", "acted"] * 2
 
 
 async def test_the_question_of_a_tool_is_no_crash():

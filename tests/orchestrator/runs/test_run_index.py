@@ -13,7 +13,7 @@ from orchestrator import ConfigurationError, ResumeError, StoreError
 from orchestrator.persistence import open_store
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.interruption import interrupt_run
-from tests.orchestrator.runs.test_runs import APPROVE, SIDE_BY_SIDE, asking, build
+from tests.orchestrator.runs.test_runs import APPROVE, asking, build
 
 KEY = "0123456789abcdef"
 THREADS = tuple("abcdef")
@@ -45,8 +45,7 @@ def fail(store, thread):
 
 
 def ask(store, thread):
-    plan = SIDE_BY_SIDE if thread < "c" else ["one", "two"]
-    asking(store, plan=plan).run(f"ask {thread}", thread, replace=True)
+    asking(store).run(f"ask {thread}", thread, replace=True)
 
 
 def cut_off(store, thread):

@@ -16,7 +16,6 @@ from tests.fakes.runs import build as build_run
 from tests.fakes.supervision import SpeakingExecutor
 
 APPROVE = {"answer": "approve"}
-SIDE_BY_SIDE = [{"step": "one", "needs": []}, {"step": "two", "needs": []}, {"step": "end", "needs": [1, 2]}]
 
 
 def build(opened, plan=("one", "two"), executor=None, monitor=None, **options):
@@ -27,15 +26,14 @@ def asking(opened, **options):
     return build(opened, executor=SpeakingExecutor(), supervision="human", **options)
 
 
-@pytest.mark.parametrize("plan", [["one", "two"], SIDE_BY_SIDE], ids=["in a row", "side by side"])
-def test_a_run_that_waits_is_answered_after_the_store_was_opened_again(backend, plan):
+def test_a_run_that_waits_is_answered_after_the_store_was_opened_again(backend):
     with backend.open() as opened:
-        state = asking(opened, plan=plan).run("x", "thread")
+        state = asking(opened).run("x", "thread")
     questions = []
     while state["status"] == "executing":
         questions.append(state["question"]["step"])
         with backend.open() as opened:
-            state = asking(opened, plan=plan).resume("thread", APPROVE)
+            state = asking(opened).resume("thread", APPROVE)
 
     assert (state["status"], questions) == ("success", state["plan"])
 

@@ -7,7 +7,6 @@ from langgraph.types import interrupt
 from agents import ActingTool
 from orchestrator import ResumeError
 from tests.fakes.acting import APPROVE, Crash, Office, ask, build_acting
-from tests.fakes.monitor import FakeMonitor, accept, refuse
 
 
 class MortalSaver(InMemorySaver):
@@ -50,22 +49,6 @@ def test_a_call_that_ended_after_its_approval_is_not_asked_about_again():
 
     assert (asked["kind"], state["question"], state["status"]) == ("tool", None, "success")
     assert len(office.done) == 2
-
-
-def test_a_call_of_a_parallel_step_that_has_gone_on_is_not_asked_about_again():
-    office = Office(Crash(), None, Crash())
-    is_refused = lambda step: (step, len(office.done)) == ("pay Ada", 2)  # noqa: E731
-    monitor = FakeMonitor(lambda step, _: refuse() if is_refused(step) else accept())
-    plan = [{"step": "pay Ada", "needs": []}, {"step": "wait", "needs": []}]
-    orchestrator = build(office, monitor=monitor, plan=plan)
-    crash(orchestrator.run, "x", "thread")
-    asked = orchestrator.resume("thread")["question"]
-    crash(orchestrator.resume, "thread", APPROVE)
-    again = orchestrator.resume("thread")["question"]
-    state = orchestrator.resume("thread", APPROVE)
-
-    assert [(each["step"], each["attempt"]) for each in (asked, again)] == [("pay Ada", 1), ("pay Ada", 2)]
-    assert (state["status"], len(office.done)) == ("success", 4)
 
 
 def test_a_call_in_which_the_process_died_after_its_own_question_is_asked_about_and_not_its_question():

@@ -15,7 +15,6 @@ from orchestrator import SupervisionPolicy
 from orchestrator.persistence import open_store
 from tests.fakes.acting import APPROVE, DENY, Crash, Office, ask, build_acting, list_outcomes, list_texts
 from tests.fakes.monitor import FakeMonitor, accept, refuse
-from tests.fakes.runs import BESIDE
 from tests.fakes.runs import build as build_run
 
 ACTED = {"answer": "correct", "text": "paid 1.0 to Ada, receipt 7", "answered_by": "Ada"}
@@ -149,19 +148,7 @@ def test_a_person_decides_whether_a_later_step_makes_a_call_that_acted(subtests)
             assert list_outcomes(state)[1][1] == gate
 
 
-def test_steps_of_a_parallel_plan_make_a_call_once(subtests):
-    for needs in [([], [], []), ([], [1], [])]:
-        with subtests.test(needs=needs):
-            plan = [{"step": f"step {at}", "needs": needed} for at, needed in enumerate(needs)]
-            office = Office()
-            reply = lambda messages: PAY if len(messages) == 2 else "done"  # noqa: E731
-            state = build(office, reply=reply, plan=plan)[0].run("x")
-
-            assert office.done == ["pay Ada 1.0"]
-            assert [gate for _, gate in list_outcomes(state)] == [None, "reused", "reused"]
-
-
-def test_steps_of_a_parallel_plan_know_each_others_calls_if_a_contract_bounds_them(subtests):
+def test_a_contract_bounds_the_calls_of_all_steps_together(subtests):
     expected = {"expected_trajectory": [{"name": "pay", "args": {"to": "Ada", "euros": 1.0}}]}
     for contract, times in [
         ({"checks": [{"check": "tool_calls", "tool": "pay", "max": 1}]}, 1),
@@ -174,7 +161,7 @@ def test_steps_of_a_parallel_plan_know_each_others_calls_if_a_contract_bounds_th
             office = Office()
             reply = lambda messages: PAY if len(messages) == 2 else "done"  # noqa: E731
             options = {"acting_tools": {"pay": ActingTool(repeat="allow")}, "contract": contract}
-            plan = [{"step": f"step {at}", "needs": []} for at in range(3)]
+            plan = [f"step {at}" for at in range(3)]
             build(office, reply=reply, plan=plan, **options)[0].run("x")
 
             assert office.done == ["pay Ada 1.0"] * times
@@ -335,23 +322,6 @@ def test_effects_stand_in_the_order_of_their_calls_also_those_of_starts_that_wer
             effects = [(each["name"], each["outcome"]) for each in state["effects"]]
             assert effects[:2] == [("pay", "unknown"), ("pay", "acted")]
             assert ({name for name, _ in effects[2:]}, effects[-1]) == ({"send"}, ("send", "acted"))
-
-
-def test_a_call_of_a_parallel_step_in_which_the_process_died_is_not_made_again():
-    office = Office(Crash())
-
-    def reply(messages):
-        step = max("one", "two", key=messages[1].text.rfind)
-        return ask(("pay", step)) if len(messages) == 2 else "done"
-
-    options = {"plan": BESIDE, "supervision_policy": NOBODY, "reply": reply}
-    orchestrator, _ = resume_after_crash(office, **options)
-    state = orchestrator.resume("thread")
-
-    # A reply of the other step was decided about before the crash, so that its call may have begun, too.
-    assert (state["status"], office.done.count("pay one 1.0")) == ("success", 1)
-    assert office.done.count("pay two 1.0") <= 1
-    assert list_outcomes(state)[0][1] == "unknown"
 
 
 def test_a_tool_that_asks_a_person_itself_runs_on_after_the_answer():

@@ -15,7 +15,7 @@ from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from orchestrator.persistence import open_store
 from tests.fakes.acting import Crash, Office, ask, build_acting
-from tests.fakes.runs import BESIDE, build
+from tests.fakes.runs import build
 
 
 class PlainAgent(ExecutionAgent):
@@ -222,34 +222,6 @@ def test_a_call_that_the_process_left_without_an_answer_is_asked_about_whatever_
         "The same call was made before, and it is not known whether it had its effect: "
         "the run was interrupted while the call was under way"
     )
-
-
-# The crash leaves coroutines of the other step, which nobody awaits.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_parallel_steps_go_on_where_each_of_them_was(stores):
-    registry, side_by_side = Registry("note", "file"), threading.Barrier(2, timeout=20)
-    write = registry.call
-
-    def call_at_once(name, to):
-        # The crash comes after the answered calls of both steps.
-        if name == "file" and registry.crashes:
-            side_by_side.wait()
-        return write(name, to)
-
-    registry.call = call_at_once
-
-    def reply(messages):
-        step = max("one", "two", key=messages[1].text.rfind)
-        done = sum(message.type == "tool" for message in messages)
-        return [ask(("note", step)), ask(("file", step)), "done"][done]
-
-    state, _, _ = crash_and_resume(registry, stores, reply=reply, plan=BESIDE)
-
-    assert state["status"] == "success"
-    assert [registry.done.count(f"note {step}") for step in ("one", "two")] == [1, 1]
-    for record in state["results"]:
-        assert [each["name"] for each in record["tool_calls"] if each["result"]] == ["note", "file"]
-        assert (record["usage"]["model_calls"], record["usage"]["total_tokens"]) == (3, 15)
 
 
 def test_an_agent_in_a_tool_goes_on_with_its_stored_conversation(stores):

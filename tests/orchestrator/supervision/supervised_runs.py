@@ -12,7 +12,6 @@ from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor
 APPROVE = {"answer": "approve"}
 DENY = {"answer": "deny", "text": "too dear"}
 CORRECT = {"answer": "correct", "text": "use fewer words"}
-PARALLEL_PLAN = [{"step": "one", "needs": []}, {"step": "two", "needs": []}, {"step": "end", "needs": [1, 2]}]
 DONE = EvaluationContract(required_content=[{"text": "done"}])
 
 

@@ -1,6 +1,4 @@
-"""Questions of agents that call interrupt(), and questions about parallel steps."""
-
-import threading
+"""Questions of agents that call interrupt()."""
 
 import pytest
 from langchain.agents.middleware import HumanInTheLoopMiddleware
@@ -14,14 +12,11 @@ from orchestrator import Budget, Question, ResumeError
 from tests.fakes.executor import ExecutorCall, FakeExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
-from tests.fakes.runs import build, failure_kind, statuses, stored_state
+from tests.fakes.runs import build, failure_kind, statuses
 from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, missed
 from tests.orchestrator.supervision.supervised_runs import (
     APPROVE,
     CORRECT,
-    DENY,
-    PARALLEL_PLAN,
-    answer_all,
     start_human,
 )
 
@@ -207,76 +202,11 @@ def test_an_agent_cannot_pass_its_question_off_as_one_of_the_supervision():
     assert orchestrator.resume("thread", "yes")["results"][0]["result"] == "one: yes"
 
 
-class LateFirst(SpeakingExecutor):
-    def __init__(self):
-        super().__init__()
-        self._second = threading.Event()
-
-    def execute_step(self, step_description, context=""):
-        if step_description == "one":
-            self._second.wait(20)
-        return super().execute_step(step_description, context)
-
-    def assess_step(self, step, commitment, output):
-        if step == "two":
-            self._second.set()
-        return super().assess_step(step, commitment, output)
-
-
-def test_questions_of_steps_side_by_side_come_one_after_the_other_by_the_plan():
-    executor = LateFirst()
-    orchestrator, state = start_human(executor, plan=PARALLEL_PLAN)
-    steps, ended = answer_all(orchestrator, state, APPROVE)
-
-    assert steps == ["one", "two", "end"]
-    assert (ended["status"], statuses(ended)) == ("success", ["validated"] * 3)
-    assert sorted(call.step for call in executor.calls) == ["end", "one", "two"]
-
-
-def test_steps_side_by_side_are_corrected_each_by_itself():
-    executor = SpeakingExecutor()
-    orchestrator, state = start_human(executor, plan=PARALLEL_PLAN)
-    corrected = []
-
-    def answer(question):
-        if question["step"] == "two" and not corrected:
-            corrected.append(question)
-            return CORRECT
-        return APPROVE
-
-    steps, ended = answer_all(orchestrator, state, answer)
-
-    assert steps == ["one", "two", "two", "end"]
-    attempts = [(record["step_index"], record["attempt"]) for record in ended["results"]]
-    assert attempts == [(0, 1), (1, 1), (1, 2), (2, 1)]
-
-
-def test_a_budget_counts_what_steps_side_by_side_spent_before_a_resumption():
+def test_a_budget_counts_what_was_spent_before_a_resumption():
     model = ScriptedChatModel(lambda messages: "out")
     executor = FakeExecutor(lambda step, context: model.invoke(step).text)
-    orchestrator, _ = start_human(executor, plan=PARALLEL_PLAN, budget=Budget(max_model_calls=3))
+    orchestrator, _ = start_human(executor, budget=Budget(max_model_calls=3))
     for answer in (CORRECT, APPROVE, CORRECT):
         state = orchestrator.resume("thread", answer)
 
     assert (failure_kind(state), len(model.prompts)) == ("budget_exceeded", 3)
-
-
-def test_a_cancelled_run_whose_parallel_steps_wait_keeps_their_results():
-    orchestrator, _ = start_human(plan=PARALLEL_PLAN)
-    orchestrator.cancel("thread")
-    values = stored_state(orchestrator)
-
-    assert (failure_kind(values), len(values["results"])) == ("cancelled", 2)
-
-
-def test_a_denial_withdraws_the_questions_of_the_steps_beside():
-    executor = SpeakingExecutor()
-    orchestrator, _ = start_human(executor, plan=PARALLEL_PLAN)
-    state = orchestrator.resume("thread", DENY)
-
-    assert (state["status"], failure_kind(state), state["question"]) == ("failed", "denied", None)
-    assert [(record["step"], record["status"]) for record in state["results"]] == [
-        ("one", "failed"),
-        ("two", "pending_validation"),
-    ]
-    assert stored_state(orchestrator) == state

@@ -1,32 +1,23 @@
-"""The nodes of a run outside of its steps: the planner, parallel branches, their join, and the answer."""
+"""planner_node: asks for a plan, and derives the contracts of the task and of the steps."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias, cast
+from typing import cast
 
-from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Overwrite, StreamWriter
 
 from agents.errors import PlanError
 from agents.sync import run_in_thread
 from orchestrator.errors import ConfigurationError, ContractFunctionError
-from orchestrator.events import Event, Planned, Replanned
-from orchestrator.judging.contract_choice import Contracts
+from orchestrator.events import Planned, Replanned
 from orchestrator.judging.contract_options import TaskContracts
-from orchestrator.planning.parallel import (
-    build_replan_request,
-    build_replan_update,
-    build_synthesis,
-    join_branches,
-    name_way_on,
-)
 from orchestrator.planning.plan import PlannedSteps, check_complete, read_steps
-from orchestrator.retry.verdict_updates import accept_output, build_failure, count_calls, stop_if_over_budget
+from orchestrator.planning.replan import build_replan_request, build_replan_update
+from orchestrator.retry.verdict_updates import build_failure, count_calls, stop_if_over_budget
 from orchestrator.runtime.bounded_call import AgentMethod, Node, Raised, Returned, RunContext, call_agent
 from orchestrator.runtime.call_recorder import CallObserver
 from orchestrator.settings import Modes, Settings, check_task
@@ -36,11 +27,8 @@ from orchestrator.state.graph_state import (
     OrchestratorState,
     StateUpdate,
     blank_state,
-    current_records,
-    lacks_report,
-    list_accepted,
 )
-from orchestrator.state.records import NO_USAGE, DerivedContract, SupervisionMode
+from orchestrator.state.records import DerivedContract, SupervisionMode
 
 
 def planner_node(
@@ -59,7 +47,7 @@ def planner_node(
         plan = _Plan(modes, settings, derivation, before, run)
         if not is_replan and settings.options["planning"] != "always":
             # A task that is tried as a whole first is its own plan.
-            steps = PlannedSteps([before["task"]], None, None)
+            steps = PlannedSteps([before["task"]], None)
             update = await plan.complete({"usage": before["usage"]}, steps)
         else:
             request = build_replan_request(before) if is_replan else before["task"]
@@ -137,7 +125,7 @@ def _build_update(
 ) -> StateUpdate:
     if _is_replan(state):
         return build_replan_update(state, steps, modes)
-    own = {**state["declared"], "run_id": str(uuid.uuid4()), "needs": steps.needs, "modes": modes}
+    own = {**state["declared"], "run_id": str(uuid.uuid4()), "modes": modes}
     return {"plan": steps.texts, "declared": own, "status": "executing"}
 
 
@@ -159,90 +147,3 @@ def _replace_all(blank: OrchestratorState, update: StateUpdate) -> StateUpdate:
     new: StateUpdate = {**blank, **update}
     # Overwrite bypasses the reducers, which would add to the old values.
     return {**new, **{name: Overwrite(new[name]) for name in GROWING}}
-
-
-StepGraph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, OrchestratorState, OrchestratorState]
-
-
-def stop_with_siblings(node: Node) -> Node:
-    """Wraps a node of a parallel step so that the step ends once a sibling was halted or denied.
-
-    An execution without a report still gets one.
-    """
-
-    async def guard(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
-        stopped: StateUpdate = {}
-        if run.stopped is not None:
-            stopped = {"status": "failed", "failure": run.stopped, "question": None}
-            if not lacks_report(state):
-                return stopped
-        update = await node(cast("OrchestratorState", {**state, **stopped}), run, write)
-        run.note_failure(update.get("failure"))
-        return {**update, **stopped}
-
-    return guard
-
-
-def branch_node(step: StepGraph) -> Node:
-    """Returns the node that runs the graph of one step and passes its events on as they happen."""
-
-    async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
-        # Each branch counts its own usage from zero, so that the join can add all of them.
-        end = await run_step_graph(step, {**state, "usage": NO_USAGE}, run, write)
-        return {"branches": [{**end}]}
-
-    return node
-
-
-async def run_step_graph(
-    step: StepGraph, state: OrchestratorState, run: RunContext, write: StreamWriter
-) -> OrchestratorState:
-    """Runs the graph of one step, passes its events on as they happen, and returns its last state."""
-    end = state
-    stream = step.astream(state, context=run, stream_mode=["custom", "values"])
-    async with aclosing(cast("AsyncGenerator[tuple[str, object], None]", stream)) as chunks:
-        async for _, chunk in chunks:
-            if isinstance(chunk, Event):
-                write(chunk)
-            elif isinstance(chunk, dict) and "__interrupt__" not in chunk:
-                end = cast("OrchestratorState", chunk)
-    return end
-
-
-async def join_node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:  # noqa: ARG001 - as every node
-    """Merges the results of parallel steps."""
-    update = stop_if_over_budget(join_branches(state), run)
-    # The reducer of "branches" adds; the next parallel steps must not join these again.
-    return {**update, "branches": Overwrite([])}
-
-
-def synthesis_node(step: StepGraph, contracts: Contracts, settings: Settings) -> Node:
-    """Returns the node that runs the graph of one step, whose executor writes the answer."""
-
-    async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
-        end = await run_step_graph(step, build_synthesis(state), run, write)
-        update = _end_synthesis(state, end)
-        if end["status"] == "success":
-            answer, require = list_accepted(current_records(end))[-1], settings.options["require"]
-            update = accept_output(update, answer, contracts.output_type, require)
-        return name_way_on(state, update) if run.interruptible else update
-
-    return node
-
-
-def _end_synthesis(state: OrchestratorState, end: OrchestratorState) -> StateUpdate:
-    """Returns the update after the synthesis. The steps, their results and the context stay as they are."""
-    step, name, failure = f"step {len(state['plan']) + 1}: ", "final answer: ", end["failure"]
-    if failure is not None:
-        message = f"{name}{failure['message'].removeprefix(step)}"
-        failure = {**failure, "message": message, "step_index": None}
-    return {
-        "synthesis": current_records(end),
-        "warnings": [f"{name}{text.removeprefix(step)}" for text in end["warnings"]],
-        "retries": end["retries"],
-        "judge_calls": end["judge_calls"],
-        "usage": end["usage"],
-        "attempts": end["attempts"],
-        "status": end["status"],
-        "failure": failure,
-    }
