@@ -116,13 +116,13 @@ def _resumable_state(thread_id: str, snapshot: StateSnapshot, max_retries: int) 
         )
     if problem := schema_problem(thread_id, snapshot.metadata):
         raise ResumeError(problem)
+    state = state_from_values(values, max_retries)
     # Not ``next``: it leaves out tasks that ended, but whose checkpoint was not stored before a kill.
     if not snapshot.tasks and values["status"] in UNDERWAY:
         raise ResumeError(
             f"thread {format_repr(thread_id, 80)} waits at a node that this orchestrator does not have; "
             "resume it with the supervision, the retry_policy and the version that it was begun with"
         )
-    state = state_from_values(values, max_retries)
     if not snapshot.tasks and find_rejudging(state) is None:
         raise ResumeError(
             f"thread {format_repr(thread_id, 80)} has ended as {str(values['status'])!r}; "

@@ -20,8 +20,8 @@ from tests.fakes.runs import build
 from tests.fakes.supervision import SpeakingExecutor
 
 STORED = Path(__file__).parents[2] / "data" / "stored" / "version_2.sqlite"
-ALL = ["cut off", "waiting", "finished", "waiting side by side"]
-"""The runs of the file, newest first; the last is of a form that is read no more."""
+ALL = ["cut off", "waiting side by side", "waiting", "finished"]
+"""The runs of the file, newest first."""
 HOSTILE = "\x1b[2J[bold]x[/]\u202e\nstatus success"
 
 
@@ -45,10 +45,10 @@ def test_runs_are_listed_and_filtered(on, subtests):
 
     assert heading.split() == ["thread", "status", "steps", "stored", "task"]
     assert [line.split("  ")[0] for line in lines] == ALL
-    assert lines[2].split()[:3] == ["finished", "success", "2/2"]
-    assert lines[2].endswith("  bake bread")
+    assert lines[-1].split()[:3] == ["finished", "success", "2/2"]
+    assert lines[-1].endswith("  bake bread")
     for options, found in {
-        "--status waiting": ["waiting"],
+        "--status waiting": ["waiting side by side", "waiting"],
         "--status failed": [],
         "--limit 1": ["cut off"],
     }.items():
@@ -104,7 +104,7 @@ def test_runs_are_deleted_by_name(on):
     deleted = on("delete", "waiting")
 
     assert (deleted.exit_code, deleted.stderr) == (0, "deleted waiting\n")
-    assert threads(on("runs", "--json")) == ["cut off", "finished", "waiting side by side"]
+    assert threads(on("runs", "--json")) == ["cut off", "waiting side by side", "finished"]
 
 
 UNKNOWN = "is not in {db}; `orchestrator runs` or history.runs()"

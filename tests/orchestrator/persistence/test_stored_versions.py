@@ -36,7 +36,7 @@ def test_stored_runs_are_listed(store):
     assert {run.thread_id: (run.status, run.task, run.steps_planned) for run in store.history.runs()} == {
         "finished": ("success", "bake bread", 2),
         "waiting": ("waiting", "bake cake", 2),
-        "waiting side by side": ("unreadable", "", 0),
+        "waiting side by side": ("waiting", "bake both", 3),
         "cut off": ("interrupted", "bake pie", 2),
     }
 
