@@ -87,8 +87,7 @@ def find_release() -> str:
 def run_python(tree: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a command with the code and the packages of a commit."""
     python = sys.executable if tree == ROOT else str(tree / ".venv" / "bin" / "python")
-    # Without -P, the folder of this file comes first, and its queue.py hides the one of Python.
-    command = [python, "-P", *arguments]
+    command = [python, *arguments]
     # A start that compiles every package again would hide what the command does.
     environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": ""}
     return subprocess.run(command, cwd=tree, env=environment, check=False, capture_output=True, text=True)

@@ -48,17 +48,16 @@ def approve_calls(url: str) -> None:
 
 
 def start_worker() -> "subprocess.Popen[bytes]":
-    options = ("worker", "--app", APP, "--heartbeat", "3")
-    return subprocess.Popen([*COMMAND, *options], stderr=subprocess.DEVNULL)  # noqa: S603 - this program
+    return subprocess.Popen([*COMMAND, "worker", "--app", APP], stderr=subprocess.DEVNULL)  # noqa: S603 - this program
 
 
 def execute_runs(url: str) -> None:
     """Queue the runs, start two workers, kill one, and wait for the results."""
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("CREATE TABLE letters (key text PRIMARY KEY, customer text)")
-    with open_queue(url) as queue:
+    with open_queue([APP]) as queue:
         for number in range(RUNS):
-            queue.submit(f"Write to customer {number}", app=APP, thread_id=f"letter-{number}")
+            queue.submit(f"Write to customer {number}", f"letter-{number}")
     start = time.monotonic()
     killed, left = start_worker(), start_worker()
     while count_letters(url) < RUNS // 4:

@@ -30,7 +30,6 @@ COMMANDS: Final = {
     "delete": ("store_commands", "Delete a run."),
     "submit": ("server_commands", "Queue a run for workers on any machine."),
     "worker": ("server_commands", "Execute the runs of a queue."),
-    "queue": ("server_commands", "Show a queue and its workers, or cancel one of its runs."),
     "serve": ("server_commands", "Show the runs in a browser, and answer their questions there."),
     "evaluate": ("evaluation_commands", "Evaluate recorded runs of any framework, or cases in files."),
     "compare": ("study_commands", "Compare models on the same cases, or stored evaluations."),

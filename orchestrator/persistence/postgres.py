@@ -33,6 +33,7 @@ _IS_LOCKED: Final = """
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
     AND ((classid::bigint << 32) | objid::bigint) = %s
 """
+_HAS_TABLE: Final = "SELECT to_regclass(%s) IS NOT NULL AS done"
 _KEEPALIVES: Final = """
     SELECT set_config('tcp_keepalives_idle', '20', false), set_config('tcp_keepalives_interval', '10', false),
     set_config('tcp_keepalives_count', '3', false)
@@ -207,21 +208,24 @@ class PostgresRunSaver(RunSaver, PostgresSaver):
     def has_table(self, name: str) -> bool:
         """Checks whether the database has a table."""
         with self._pool.connection() as connection:
-            return _is_true(connection, "SELECT to_regclass(%s) IS NOT NULL AS done", name)
+            return _is_true(connection, _HAS_TABLE, name)
 
     def setup(self) -> None:
         """Creates LangGraph's tables, or brings them up to date."""
         with self._pool.connection() as connection, _lock_setup(connection, self._pool.name):
             super().setup()
 
-    def execute_script(self, script: str) -> None:
-        """Executes statements without values in one transaction, one process at a time."""
+    def create_tables(self, name: str, script: str) -> None:
+        """Executes the script that creates tables unless the database has the table of this name."""
+        if self.has_table(name):
+            return
         with (
             self._pool.connection() as connection,
             _lock_setup(connection, self._pool.name),
             connection.transaction(),
         ):
-            connection.execute(script.encode(), prepare=False)
+            if not _is_true(connection, _HAS_TABLE, name):  # another process was faster
+                connection.execute(script.encode(), prepare=False)
 
     def select(self, statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         """Returns the rows of a query."""

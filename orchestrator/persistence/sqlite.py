@@ -145,10 +145,11 @@ class SqliteRunSaver(RunSaver, SqliteSaver):
         """Checks whether the file has a table."""
         return bool(self.select("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)))
 
-    def execute_script(self, script: str) -> None:
-        """Executes statements without values in one transaction."""
-        with self.cursor(transaction=False) as cursor:
-            cursor.executescript(f"BEGIN IMMEDIATE; {script} COMMIT;")
+    def create_tables(self, name: str, script: str) -> None:
+        """Executes the script that creates tables unless the file has the table of this name."""
+        if not self.has_table(name):
+            with self.cursor(transaction=False) as cursor:
+                cursor.executescript(f"BEGIN IMMEDIATE; {script} COMMIT;")
 
     def select(self, statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         """Returns the rows of a query."""

@@ -76,8 +76,8 @@ class RunSaver(BaseCheckpointSaver[str], ABC):
         """Checks whether the store has a table."""
 
     @abstractmethod
-    def execute_script(self, script: str) -> None:
-        """Executes statements without values in one transaction."""
+    def create_tables(self, name: str, script: str) -> None:
+        """Executes the script that creates tables unless the store has the table of this name."""
 
     @abstractmethod
     def select(self, statement: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
@@ -86,11 +86,6 @@ class RunSaver(BaseCheckpointSaver[str], ABC):
     @abstractmethod
     def change(self, statement: str, rows: Sequence[Sequence[object]]) -> None:
         """Executes a statement with the values of each row, in one transaction."""
-
-    def create_tables(self, name: str, script: str) -> None:
-        """Executes the script that creates tables unless the store has the table of this name."""
-        if not self.has_table(name):
-            self.execute_script(script)
 
     def create_index(self) -> None:
         """Creates the index of the runs if the store has none."""

@@ -9,14 +9,7 @@ import pytest
 
 from tests.faults.servers import Postgres
 from tests.orchestrator.queue.worker_app import STEPS
-from tests.orchestrator.queue.workers import (
-    APP,
-    APP_ONCE,
-    FAKETIME,
-    Fleet,
-    fleet_on,
-    is_each_effect_there_once,
-)
+from tests.orchestrator.queue.workers import APP, APP_ONCE, Fleet, fleet_on, is_each_effect_there_once
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(600)]
 RUNS = 12
@@ -24,7 +17,7 @@ RUNS = 12
 
 @pytest.fixture
 def fleet(postgres: Postgres, tmp_path: Path) -> Iterator[Fleet]:
-    with fleet_on(postgres.place().store, tmp_path / "fleet", heartbeat_s=1, effect_s=0.2) as workers:
+    with fleet_on(postgres.place().store, tmp_path / "fleet", effect_s=0.2) as workers:
         yield workers
 
 
@@ -60,14 +53,13 @@ def test_workers_that_are_killed_again_and_again_lose_nothing(fleet, app):
     assert app == APP_ONCE or is_each_effect_there_once(fleet, RUNS)
 
 
-def test_a_worker_that_stops_for_longer_than_its_heartbeat_goes_on_alone_with_its_runs(fleet):
+def test_a_worker_that_hangs_goes_on_alone_with_its_runs(fleet):
     fleet.submit(RUNS)
     stopped = fleet.start("--concurrency", "4")
     wait_for_effects(fleet, 4)
     stopped.send_signal(signal.SIGSTOP)
     fleet.start("--concurrency", "4")
     fleet.wait(lambda: "is being run elsewhere" in fleet.logs())
-    time.sleep(3 * fleet.heartbeat_s)
     stopped.send_signal(signal.SIGCONT)
     fleet.wait_for_ends(RUNS, 240)
 
@@ -97,20 +89,5 @@ def test_a_database_that_is_started_again_finds_its_workers_and_their_runs(fleet
     time.sleep(2)
     postgres.start()
     wait_supervised(fleet)
-
-    assert is_each_effect_there_once(fleet, RUNS)
-
-
-@pytest.mark.skipif(FAKETIME is None, reason="the Debian package faketime is not installed")
-def test_workers_with_clocks_apart_take_over_from_each_other(fleet):
-    fleet.submit(RUNS)
-    ahead = fleet.start("--concurrency", "4", clock="+15s")
-    wait_for_effects(fleet, 4)
-    ahead.kill()
-    ahead.wait()
-    fleet.processes.remove(ahead)
-    fleet.start("--concurrency", "4", clock="-15s")
-    fleet.start("--concurrency", "4")
-    fleet.wait_for_ends(RUNS, 240)
 
     assert is_each_effect_there_once(fleet, RUNS)

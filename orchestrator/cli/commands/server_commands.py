@@ -1,8 +1,9 @@
-"""``orchestrator serve``, and ``submit``, ``worker`` and ``queue``."""
+"""``orchestrator serve``, and ``submit`` and ``worker``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+from contextlib import suppress
 from functools import partial
 from typing import Annotated
 
@@ -13,12 +14,8 @@ from orchestrator.cli import consoles, options
 from orchestrator.cli.consoles import build_console, print_logs_on
 from orchestrator.cli.process_exit import stop_on_signal
 from orchestrator.cli.run_options import OptionRuns, RunOptions
-from orchestrator.errors import ConfigurationError, StoreError, StoreLostError, require_extra
+from orchestrator.errors import StoreError, StoreLostError, require_extra
 from orchestrator.persistence import open_store
-from orchestrator.queue import open_queue
-from orchestrator.queue.job_queue import QueueStatus
-from orchestrator.queue.queue_worker import QueueWorker
-from orchestrator.study.targets import import_orchestrator
 
 
 def serve(
@@ -58,18 +55,6 @@ def _report(line: str) -> None:
     typer.echo(consoles.one_line(line), err=True)
 
 
-def _list_lines(status: QueueStatus) -> Iterator[str]:
-    for job in status.jobs:
-        counts = f"{job.waiting} waiting, {job.running} running, {job.delayed} delayed, {job.failed} failed"
-        lack = "" if job.workers else "; no live worker takes them"
-        yield f"{job.queue}  {job.app}: {counts}{lack}"
-    if not status.jobs:
-        yield "no job is queued"
-    yield consoles.count_noun(status.workers, "live worker")
-    for failure in status.failed:
-        yield f"failed {failure.thread_id}: {failure.reason}"
-
-
 def submit(
     app: Annotated[str, typer.Option(metavar="MODULE:FUNCTION")],
     thread: options.NewThread,
@@ -87,12 +72,19 @@ def submit(
         app: Function that takes the store and returns the orchestrator.
         queue: Name of the queue.
     """
-    with open_queue(db, queue) as opened:
-        submitted = opened.submit(task, app=app, thread_id=thread)
+    with require_extra("postgres"):
+        from orchestrator.queue import open_queue
+    with open_queue([app], db, queue) as opened:
+        submitted = opened.submit(task, thread)
     if json:
         consoles.print_json(submitted)
     else:
         typer.echo(f"{submitted.status}: {consoles.one_line(submitted.thread_id)} in {submitted.queue}")
+
+
+def _cancel(working: asyncio.Future[None]) -> None:
+    # A plain handler of a signal does not wake the loop.
+    working.get_loop().call_soon_threadsafe(working.cancel)
 
 
 def worker(
@@ -101,7 +93,6 @@ def worker(
     *,
     queue: options.Name[str] = "default",
     concurrency: Annotated[int, typer.Option(metavar="N", min=1, max=1000)] = 10,
-    heartbeat: Annotated[float, typer.Option(metavar="SECONDS", min=1, max=3600)] = 10,
     grace: Annotated[float, typer.Option(metavar="SECONDS", min=0, max=86_400)] = 20,
 ) -> None:
     """Execute the runs of a queue until SIGTERM or Ctrl-C, and resume the runs of dead workers.
@@ -111,49 +102,25 @@ def worker(
 
     Args:
         app: Function that takes the store and returns an orchestrator (repeatable). Jobs that need another
-            one are left.
+            one wait for a worker that has it.
         queue: Name of the queue.
         concurrency: Runs at once.
-        heartbeat: Take over the runs of a worker that gives no sign of life for this time; the same for all
-            workers of a queue.
         grace: After SIGTERM or Ctrl-C, let the runs go on for this time; others resume those that have not
             ended.
     """
     with print_logs_on(build_console(stderr=True)):
+        with require_extra("postgres"):
+            from orchestrator.queue import RunQueue, open_queue
+
+        async def work(opened: RunQueue) -> None:
+            place = f"{queue} on {opened.store.where}, for {', '.join(app)}"
+            _report(f"worker of {place}, until SIGTERM or Ctrl-C")
+            working = asyncio.ensure_future(opened.work(_report, concurrency, grace))
+            with stop_on_signal(partial(_cancel, working)), suppress(asyncio.CancelledError):
+                await working
+
         try:
-            with open_queue(db, queue) as opened:
-                built = {each: import_orchestrator(each, opened.store) for each in app}
-                job_worker = QueueWorker(opened, built, concurrency, heartbeat, grace, _report)
-                with stop_on_signal(job_worker.stop):
-                    place = f"{queue} on {opened.store.where}, for {', '.join(app)}"
-                    _report(f"worker of {place}, until SIGTERM or Ctrl-C")
-                    run_loop(job_worker.run)
+            with open_queue(app, db, queue) as opened:
+                run_loop(partial(work, opened))
         except StoreError as error:  # the database may come back
             raise StoreLostError(str(error)) from None
-
-
-def queue(
-    db: options.QueueDatabase = None,
-    *,
-    cancel: Annotated[str | None, typer.Option(metavar="ID")] = None,
-    json: options.Json = False,
-) -> None:
-    """Show the jobs of all queues of a database, and count its live workers.
-
-    Args:
-        cancel: End this run for good, whether it waits or a worker executes it.
-    """
-    with open_queue(db) as opened:
-        if cancel is not None and not opened.cancel(cancel):
-            raise ConfigurationError(
-                f"--cancel {cancel!r:.80} has no job in any queue; give the name of a run that is queued "
-                "or being executed"
-            )
-        if cancel is not None:
-            _report(f"cancelled: {cancel}")
-        status = opened.read_status()
-    if json:
-        consoles.print_json(status)
-    else:
-        for line in _list_lines(status):
-            typer.echo(consoles.one_line(line))

@@ -120,10 +120,14 @@ def test_a_wrong_option_is_one_sentence_and_status_2(cli, db, arguments, sentenc
 
 
 @pytest.mark.soak
-def test_a_missing_extra_is_one_sentence_and_status_2(environment):
-    hide = "import sys; sys.modules['fastapi'] = None; from orchestrator.cli.app import app"
+@pytest.mark.parametrize(
+    ("words", "module", "extra"),
+    [(["serve"], "fastapi", "serve"), (["worker", "--app", "a:b"], "procrastinate", "postgres")],
+)
+def test_a_missing_extra_is_one_sentence_and_status_2(environment, words, module, extra):
+    hide = f"import sys; sys.modules['{module}'] = None; from orchestrator.cli.app import app"
     done = subprocess.run(
-        [sys.executable, "-c", f"{hide}; app(['serve'])"],
+        [sys.executable, "-c", f"{hide}; app({words})"],
         env=environment,
         capture_output=True,
         text=True,
@@ -131,7 +135,7 @@ def test_a_missing_extra_is_one_sentence_and_status_2(environment):
     )
 
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "install plan-execute-monitor[serve]" in done.stderr
+    assert f"install plan-execute-monitor[{extra}]" in done.stderr
 
 
 def test_a_port_in_use_is_one_sentence_and_status_2(cli, db):

@@ -12,46 +12,38 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
+from procrastinate.jobs import Job
+
 from orchestrator.persistence import open_store
-from orchestrator.queue import open_queue
+from orchestrator.queue import RunQueue, open_queue
 from tests.orchestrator.queue.worker_app import STEPS, list_effects
 
 APP = "tests.orchestrator.queue.worker_app:build"
 APP_ONCE = f"{APP}_once"
 ROOT = Path(__file__).parents[3]
-FAKETIME = next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
-"""The library of the Debian package faketime."""
-SLEEPING = """
-import threading, time
-time.sleep = lambda seconds: threading.Event().wait(seconds)
-from orchestrator.__main__ import main
-main()
-"""
-"""The command line, whose sleeps need no call that faketime breaks if it leaves the monotonic clock alone."""
+
+
+def list_jobs(queue: RunQueue) -> list[Job]:
+    """Return the jobs of runs, of whatever queue and status."""
+    return queue.jobs.job_manager.list_jobs(task="orchestrator.run")
 
 
 @dataclass
 class Fleet:
     db: str
     folder: Path
-    heartbeat_s: float = 2
     effect_s: float = 0.05
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
     _numbers: Iterator[int] = field(default_factory=count)
 
-    def start(self, *options: str, app: str = APP, clock: str = "") -> subprocess.Popen[bytes]:
-        """Start a worker; ``clock`` is how far its clock is from this machine's, such as "+15s".
-
-        With an empty ``app``, the options say what it executes.
-        """
-        program = ("-c", SLEEPING) if clock else ("-m", "orchestrator")
-        command = (sys.executable, *program, "worker", "--db", self.db, *(("--app", app) if app else ()))
+    def start(self, *options: str, app: str = APP) -> subprocess.Popen[bytes]:
+        """Start a worker."""
+        command = (sys.executable, "-m", "orchestrator", "worker", "--db", self.db, "--app", app)
         effects = {"EFFECTS": str(self.folder), "EFFECT_S": str(self.effect_s), "PYTHONPATH": str(ROOT)}
-        faked = {"LD_PRELOAD": str(FAKETIME), "FAKETIME": clock, "DONT_FAKE_MONOTONIC": "1"} if clock else {}
         with (self.folder / f"worker{next(self._numbers)}.log").open("wb") as log:
             process = subprocess.Popen(
-                [*command, "--heartbeat", str(self.heartbeat_s), *options],
-                env={**os.environ, **effects, **faked},
+                [*command, *options],
+                env={**os.environ, **effects},
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )
@@ -65,9 +57,10 @@ class Fleet:
                 self.processes.remove(process)
                 self.start(*options)
 
-    def submit(self, number: int, app: str = APP) -> list[str]:
-        with open_queue(self.db) as queue:
-            return [queue.submit("Do all", app=app, thread_id=f"run{at}").thread_id for at in range(number)]
+    def submit(self, number: int, app: str = APP) -> None:
+        with open_queue([app], self.db) as queue:
+            for at in range(number):
+                queue.submit("Do all", f"run{at}")
 
     def effects(self) -> Counter[str]:
         return Counter(list_effects(self.folder))
@@ -96,9 +89,8 @@ class Fleet:
         self.wait(lambda: self.statuses()["success"] == number and not self.jobs(), seconds)
 
     def jobs(self) -> int:
-        with open_queue(self.db) as queue:
-            jobs = queue.read_status().jobs
-            return sum(job.waiting + job.running + job.delayed + job.failed for job in jobs)
+        with open_queue([], self.db) as queue:
+            return len(list_jobs(queue))
 
     def stop(self) -> None:
         for process in self.processes:
@@ -111,8 +103,6 @@ class Fleet:
 @contextmanager
 def fleet_on(db: str, folder: Path, **options: float) -> Iterator[Fleet]:
     """Workers that end with the block."""
-    with open_queue(db):
-        pass
     folder.mkdir(exist_ok=True)
     fleet = Fleet(db, folder, **options)
     try:
