@@ -91,8 +91,7 @@ def decide_resumption(
         asked: OrchestratorState = {**state, "question": question}
         questions = tuple(each for _, each in waiting)
         if answer is None:
-            is_waiting = all(task.interrupts or task.result for task in snapshot.tasks)
-            return Resumption(asked, "wait" if is_waiting else None, questions)
+            return Resumption(asked, "wait", questions)
         command: Command[str] = Command(
             resume={interrupt.id: _check_answer(answer, interrupt, question, now)}
         )
