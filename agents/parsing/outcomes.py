@@ -225,6 +225,7 @@ def _join(outcomes: Iterator[Outcome]) -> Outcome:
     return kinds.pop() if len(kinds) == 1 else "unknown"
 
 
+@lru_cache(64)  # the record and the search for defects read the answers of a run
 def _read_text(tool: str, text: str, depth: int) -> Outcome:
     value = _load(text)
     if value is not None and depth:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from decimal import Decimal
-from functools import lru_cache
 from itertools import product
 from typing import Final
 
 from evaluation.defects.claims import read_pattern, read_words
+from evaluation.texts.normal import cache_by_text
 
 _NUMBER: Final = read_pattern("number")
 _COMMA: Final = re.compile(r"(?<![\d.,])(\d+),(\d{1,2})(?![\d,])")
@@ -20,12 +20,10 @@ _SIZES: Final = {
 _CONSTANTS: Final = tuple(map(Decimal, read_words("sizes_in_others")))
 """Sizes of units in others, and the base of a share."""
 _FAHRENHEIT: Final = Decimal("1.8")
-_CACHED: Final = 256
-"""The texts of one run, which each of its turns may take numbers from."""
 _TOLERANCE: Final = Decimal("0.006")
 
 
-@lru_cache(_CACHED)
+@cache_by_text
 def read_numbers(text: str) -> frozenset[Decimal]:
     """Return the numbers of a text, also with a decimal comma."""
     # A text of records has few different numbers, and to make a number of a text is slow.

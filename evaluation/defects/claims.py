@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from agents.parsing.tool_names import list_past_forms
 from evaluation.patterns import matches_pattern
-from evaluation.texts.normal import split_stated
+from evaluation.texts.normal import cache_by_text, split_stated
 
 _WORDS: Final[Mapping[str, Any]] = json.loads(
     Path(__file__).with_name("words.json").read_text(encoding="utf-8")
@@ -152,7 +152,7 @@ def split_sentences(text: str) -> list[str]:
     return _SENTENCE.split(text)
 
 
-@lru_cache(256)  # several rules read the same answer
+@cache_by_text
 def find_claims(text: str) -> tuple[Claim, ...]:
     """Return the claims of a visible text; plans, offers, questions, conditions and negations are none."""
     stated = split_stated(_LETTER.sub("", text) if "\n" in text else text)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from functools import cached_property, lru_cache
-from itertools import chain, islice, takewhile
+from functools import cache, cached_property, lru_cache
+from itertools import chain
 from typing import Final, NamedTuple
 
 from agents.parsing.tool_names import split_name
@@ -87,14 +87,17 @@ class _Known:
         return [field for place in places if (field := self.fields[place]).call.place < turn.known]
 
     @cached_property
-    def _first(self) -> Mapping[Decimal, int]:
-        texts = (*self.sources, *self.passed)
-        return index_first((each.since, read_numbers(each.text)) for each in texts)
+    def list_numbers(self) -> Callable[[int], frozenset[Decimal]]:
+        """Returns the numbers in the texts that a turn knows; of many, as few as tell that they are many."""
+        return cache(self._list_first_numbers)
 
-    def list_numbers(self, at: int) -> frozenset[Decimal]:
-        """Return the numbers in the texts that a turn knows; of many, as few as tell that they are many."""
-        known = takewhile(lambda number: self._first[number] <= at, self._first)
-        return frozenset(islice(known, _MANY + 1))
+    def _list_first_numbers(self, at: int) -> frozenset[Decimal]:
+        numbers = set[Decimal]()
+        for text in (each.text for each in (*self.sources, *self.passed) if each.since <= at):
+            numbers |= read_numbers(text)
+            if len(numbers) > _MANY:
+                break
+        return frozenset(numbers)
 
     @cached_property
     def _names(self) -> Mapping[TypedValue, int]:
@@ -161,18 +164,18 @@ def _read_unit(words: Sequence[str], currency: str | None) -> str | None:
 def _read_number(leaf: object) -> Decimal | None:
     if isinstance(leaf, bool) or not isinstance(leaf, int | float | str):
         return None
+    text = str(leaf).strip()[:_LONGEST_NUMBER]
     # An exception takes far longer than this test.
-    if isinstance(leaf, str) and not _DIGIT.search(leaf):
+    if not _NUMERIC.fullmatch(text):
         return None
     try:
-        number = Decimal(str(leaf).strip()[:_LONGEST_NUMBER])
+        return Decimal(text)
     except InvalidOperation:
         return None
-    return number if number.is_finite() else None
 
 
 _LONGEST_NUMBER: Final = 40
-_DIGIT: Final = re.compile(r"\d")
+_NUMERIC: Final = re.compile(r"[-+]?[\d._]+(?:[eE][-+]?[\d_]+)?")
 
 
 def _compare_fact(

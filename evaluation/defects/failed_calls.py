@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import Final
 
 from evaluation.defects.claims import Claim, find_claims, list_supported, read_pattern, split_sentences
 from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, names_value
 from evaluation.patterns import matches_pattern
 from evaluation.sensitive.scanner import quote_text
+from evaluation.texts.normal import cache_by_text
 
 _ADMISSION: Final = f"(?i){read_pattern('admission').pattern}"
 _NO_ERROR: Final = read_pattern("no_error")
@@ -20,8 +20,6 @@ _ASIDE: Final = re.compile(r"\b(?:hesitate|if you|let me know)\b", re.IGNORECASE
 _PASSED: Final = read_pattern("passed")
 _PROGRAMS_PASS: Final = {kind: read_pattern(f"{kind}_pass") for kind in ("tests", "linter", "build")}
 _PARTS: Final = re.compile(r"[:;(\n]|\. ")
-_CACHED: Final = 256
-"""The texts of one run, which several rules read."""
 _LONGEST: Final = 100
 _SHORTEST: Final = 3
 
@@ -55,7 +53,7 @@ def find_untold_failures(evidence: Evidence) -> Iterator[DefectFinding]:
             yield DefectFinding("failure_untold", "suspicion", answer.text, seen, answer.place, call.place)
 
 
-@lru_cache(_CACHED)
+@cache_by_text
 def admits_failure(text: str) -> bool:
     """Return whether a text has a word that says that something was not done, or not wholly."""
     # RE2 takes a tenth of the time.

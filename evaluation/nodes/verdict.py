@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from evaluation.contract.contract import AUDIT_METRICS
 from evaluation.findings import STATUS, Finding, Group, build_group, strictest_status
@@ -208,12 +208,8 @@ def finalize_report(state: PreparedState, plugins: Plugins) -> EvaluationState:
     ]
     # Built of all values before any is redacted: one part of a run may give away a value in another.
     redactor = Redactor.of(sources, plugins.recognizers, state.get("sensitive", ()))
-    update: EvaluationState = {
-        "alerts": state["alerts"],
-        "errors": state["errors"],
-        "evaluation_report": build_report(state),
-    }
-    return redactor.clean(update)
+    report: Any = redactor.clean(build_report(state))
+    return {"alerts": report["alerts"], "errors": report["errors"], "evaluation_report": report}
 
 
 def build_report(state: PreparedState) -> JsonObject:

@@ -9,11 +9,10 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
-from functools import lru_cache
 from itertools import chain
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from evaluation.texts.normal import cut_out, has_digit, normalize_text, unify_signs
+from evaluation.texts.normal import cache_by_text, cut_out, has_digit, normalize_text, unify_signs
 from evaluation.texts.numbers import (
     CURRENCIES,
     LEAST,
@@ -215,10 +214,6 @@ _TAKEN: Final = " ; "
 """Stands in the text for a fact that was read."""
 
 
-_CACHED: Final = 512
-"""The texts of one run, which several rules read."""
-
-
 class Value(NamedTuple):
     """The value of a fact, without its notation."""
 
@@ -274,7 +269,7 @@ def read_facts(text: str) -> Facts:
     return Facts(facts, _NEGATION.findall(dotted.lower()))
 
 
-@lru_cache(_CACHED)
+@cache_by_text
 def read_vital_numbers(text: str) -> tuple[Fact, ...]:
     """Read the numbers of a text that an answer may not leave out."""
     # This test is far cheaper than the search.
@@ -370,7 +365,7 @@ class TypedValue(NamedTuple):
     value: str
 
 
-@lru_cache(_CACHED)
+@cache_by_text
 def read_typed(text: str) -> frozenset[TypedValue]:
     """Return the addresses, paths, dates and identifiers of a text."""
     return frozenset(_list_values(text))

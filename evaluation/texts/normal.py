@@ -12,11 +12,11 @@ import json
 import re
 import string
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cache, lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, lru_cache, wraps
 from itertools import accumulate
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import regex
 
@@ -47,6 +47,24 @@ _ASCII_SIGNS: Final = str.maketrans(
     | dict.fromkeys("\u201c\u201d\u201e\u201f\u2033", '"')
 )
 """The typographic forms of a hyphen and of quotation marks, as models and word processors write them."""
+
+
+_T = TypeVar("_T")
+_RECURRING: Final = 8_192
+_SHORT: Final = 1_000
+"""Characters of the texts that recur from run to run, such as sentences and the answers of tools."""
+_OF_ONE_RUN: Final = 256
+
+
+def cache_by_text(read: Callable[[str], _T]) -> Callable[[str], _T]:
+    """Cache a function of a text: for many short texts, and for the long ones of a run."""
+    read_short, read_long = lru_cache(_RECURRING)(read), lru_cache(_OF_ONE_RUN)(read)
+
+    @wraps(read)
+    def read_once(text: str) -> _T:
+        return read_short(text) if len(text) <= _SHORT else read_long(text)
+
+    return read_once
 
 
 def show_hidden(text: str) -> str:
@@ -153,6 +171,8 @@ _UNSTATED: Final = regex.compile(
 )
 """Matches what a reader does not see (comments, struck-out text, hidden elements, titles and definitions of
 links), and code, where all of it is shown."""
+_UNSTATED_SIGNS: Final = ("`", "<", "~~", ">", "](", "]:")
+"""Each match has one of these signs, or one behind it."""
 _RAISED: Final = regex.compile(r"(?<=\d)(?=\p{No})")
 """Matches between a digit and a digit or fraction of one character, as in 10² and 6½."""
 _ADDRESS: Final = regex.compile(
@@ -163,6 +183,9 @@ _LIST_MARK: Final = regex.compile(r"^[ \t]{0,3}(\d{1,3})[.)](?=[ \t]+\S)", regex
 
 def read_stated(text: str, wanted: str = "") -> str:
     """Return a text without what a reader does not see; it stays in code, or if it is ``wanted``."""
+    # Most texts have none of these signs, and this test is far cheaper than the search.
+    if not any(map(text.__contains__, _UNSTATED_SIGNS)):
+        return text
     is_wanted = any(not match["code"] for match in _UNSTATED.finditer(wanted))
     return text if is_wanted else _UNSTATED.sub(lambda match: match["code"] or " ", text)
 
@@ -190,24 +213,24 @@ _CONTINUED: Final = re.compile(r"\\\n[ \t]*(?:\\[ ])?")
 _CODE: Final = re.compile(r"^```.*?^```[ \t]*$", re.MULTILINE | re.DOTALL)
 _QUOTED: Final = re.compile(r'"[^"\n]{2,600}"|\u00ab[^\u00bb\n]{2,600}\u00bb')
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?;:])[)\"']?\s+(?=\S)|\n+")
-_CACHED: Final = 256
 
 
 _UNMARKED: Final = re.compile(r"[\w\t\n !\"$%'()+,\-./:;=?@\]^{|}]*", re.ASCII)
 """Matches a text without marks, tags, links, escapes and other signs than those of ASCII."""
 
 
-@lru_cache(_CACHED)
+@cache_by_text
 def read_visible(text: str) -> str:
     """Return a text as a reader sees it; the addresses of links stay, in parentheses."""
     if _UNMARKED.fullmatch(text):
         return text.strip()
     text = unify_line_ends(text)
-    plain = _LINK.sub(r"\1 (\2)", read_stated(remove_thoughts(text) if "<" in text else text))
-    return read_source(_MARKS.sub("", _TAG.sub(" ", plain))).strip()
+    plain = read_stated(remove_thoughts(text) if "<" in text else text)
+    plain = _LINK.sub(r"\1 (\2)", plain) if "](" in plain else plain
+    return read_source(_MARKS.sub("", _TAG.sub(" ", plain) if "<" in plain else plain)).strip()
 
 
-@lru_cache(_CACHED)
+@cache_by_text
 def read_source(text: str) -> str:
     """Return the text of a document with all its tags; escapes and wrapped lines are resolved."""
     plain = _ESCAPE.sub(_read_escape, _CONTINUED.sub(" ", unify_line_ends(text)))
