@@ -26,8 +26,8 @@ NAME_END: Final = (
 )
 _PUBLIC_NAME: Final = Pattern(
     r"(?i)(?:(?:public|publishable|primary|foreign|partition|sort|cache|idempotency|unique|object|index|bucket|s3"
-    r"|row|group|lookup|natural|sequence|dict|translation|i18n|css|hash|map|cursor|page|pagination|continuation)"
-    r"[_\- ]?(?:key|token)|badge[.]svg[?]token|publickeytoken|[0-9]{12}:secret"
+    r"|row|group|lookup|natural|sequence|dict|translation|i18n|css|hash|map|cursor|page|pagination|continuation"
+    r"|origin[_\- ]?trial)[_\- ]?(?:key|token)|badge[.]svg[?]token|publickeytoken|[0-9]{12}:secret"
     r"|(?:key|token|secret)[_\-]?(?:id|name|type|count|length|size|file|path|url|uri))"
     r"[\"'\\\]`*\s]{0,8}(?:=>|:=|==?|:)?[\"'\\\s]{0,6}$"
 )

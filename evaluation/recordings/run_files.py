@@ -13,6 +13,7 @@ from zipfile import BadZipFile
 from evaluation.contract.intake import UnreadableCase
 from evaluation.contract.run import run_from_state
 from evaluation.errors import ContractError
+from evaluation.recordings.default_contract import hold_own_audit
 from evaluation.recordings.formats import (
     conversations,
     model_exchange,
@@ -98,9 +99,10 @@ def _read_zip(file: Path, name: str) -> Iterator[ReadRun]:
 def read_cases(path: str | Path) -> Iterator[Any]:
     """Yield the cases of a file, for ``evaluate_many``, as ``read_runs`` reads them.
 
-    What cannot be read leads to a report with status ``invalid`` that names the place.
+    Each has the audit of every recorded run, as for ``orchestrator evaluate``. What cannot be read leads to a
+    report with status ``invalid`` that names the place.
     """
-    return (run.case if isinstance(run, RecordedRun) else run for run in read_runs(path))
+    return (hold_own_audit(run.case)[0] if isinstance(run, RecordedRun) else run for run in read_runs(path))
 
 
 def _read_stream(stream: BinaryIO, name: str) -> Iterator[ReadRun]:

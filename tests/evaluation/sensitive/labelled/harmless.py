@@ -77,6 +77,18 @@ _FIXED = [
     "author_token_count = 12",
     "'Set-Cookie: fig=newton\\r\\nSet-Cookie: sugar=wafer'",
     '"api_key": "secret_key_123"',
+    # A page shows its origin trials to every visitor; what follows the signature is the origin.
+    *(
+        form.format(
+            "A4K3Du5/GlA5vvB+wjR/Bm7Qj13HUSRH40BDAAJrblRVlKBlaF1kxJgLuNRUSochqZoBrSGetZz2oV728VodgwsA"
+            "AABNeyJvcmlnaW4iOiJodHRwczovL3Nob3AuZXhhbXBsZTo0NDMiLCJmZWF0dXJlIjoiTmF2VHlwZSIsImV4cGlyeSI6MTczOTcyNDMxMX0="
+        )
+        for form in (
+            '"SystemEntropyOriginTrialToken": "{}"',
+            "origin_trial_token={}",
+            "Origin-Trial token: {}",
+        )
+    ),
 ]
 
 
