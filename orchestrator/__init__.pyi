@@ -11,7 +11,6 @@ from .errors import StoreError as StoreError
 from .errors import StoreLostError as StoreLostError
 from .errors import ThreadBusyError as ThreadBusyError
 from .errors import UnmetContractError as UnmetContractError
-from .judging.evaluator import EvaluationOptions as EvaluationOptions
 from .retry.policy import RetryPolicy as RetryPolicy
 from .runtime.budget import Budget as Budget
 from .settings import SupervisionPolicy as SupervisionPolicy

@@ -22,7 +22,7 @@ from agents.planning import PlanningAgent
 from agents.reply_types import DEFAULT_MAX_STEPS
 from evaluation import TaskCase
 from evaluation.checks.contract_checks import FunctionCheck
-from evaluation.plugins import AnyJudge, JudgeFunction
+from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions
 from orchestrator.errors import ConfigurationError
 from orchestrator.events import Hook, check_hooks
 from orchestrator.graph.build import Agents, Graph, choose_synthesis, compile_graph
@@ -34,7 +34,7 @@ from orchestrator.judging.contract_options import (
     read_contracts,
     read_task_contracts,
 )
-from orchestrator.judging.evaluator import EvaluationOptions, check_evaluation, read_judge
+from orchestrator.judging.evaluator import read_plugins
 from orchestrator.judging.executor_tools import read_executor_tools
 from orchestrator.persistence.store import Store, read_saver
 from orchestrator.runs.launch import Launcher
@@ -57,7 +57,7 @@ class OrchestratorOptions(RunSettings, total=False):
     judge: AnyJudge | JudgeFunction | None
     """Scores what no program can, in place of the monitor: an object with ``judge`` or ``ajudge``, or a
     function, which may be asynchronous."""
-    evaluation: EvaluationOptions | None
+    evaluation: PluginOptions | None
     """What the evaluation of each step uses besides: prices, recognizers, checks that contracts name."""
     checks: Sequence[FunctionCheck]
     """Functions with ``@check`` that the final output has to pass, besides its
@@ -130,28 +130,26 @@ class LangGraphOrchestrator(RunMethods):
         tools = read_executor_tools(executor, given.get("acting_tools"))
         hooks = given.get("hooks", ())
         check_hooks(hooks)
-        check_evaluation(given.get("evaluation"))
         saver = read_saver(given.get("checkpointer"))
         # Only a checkpointer keeps the question while a person thinks about it.
         settings = Settings.read(given, max_retries, human=saver is not None)
         self.settings = settings.resolve_planning(has_tools=tools.known != ())
         output_type, checks = given.get("output_type"), given.get("checks", ())
         check_output_type(output_type, synthesis=self.settings.options["synthesis"])
-        evaluation = (given.get("evaluation") or EvaluationOptions()).with_checks(checks)
         type_checks = list_type_checks(output_type)
+        plugins = read_plugins(given, type_checks)
         agents = Agents(
             planner,
             executor,
             monitor,
             compressor,
-            read_judge(given.get("judge")),
             given.get("supervisor"),
-            evaluation.with_checks(type_checks),
+            plugins,
             given.get("models") or {},
             tools,
         )
         own_checks = [*checks, *type_checks]
-        contracts = read_contracts(contract, given, tools, agents.evaluation.named_checks, own_checks)
+        contracts = read_contracts(contract, given, tools, plugins.named_checks, own_checks)
         kind = "an agent with EffectsMiddleware" if tools.kind == "agent" else None
         named = {**given, "contract": contract, "executor": kind}
         safeguards = describe_safeguards(named, self.settings)

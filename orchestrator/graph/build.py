@@ -15,7 +15,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StreamWriter
 
-from evaluation.plugins import AnyJudge
+from evaluation.plugins import Plugins
 from orchestrator.errors import ConfigurationError
 from orchestrator.graph.executor import ExecutorMethods, executor_node
 from orchestrator.graph.monitor import monitor_node, report_ended
@@ -40,7 +40,7 @@ from orchestrator.graph.supervise import (
 )
 from orchestrator.judging.contract_choice import Contracts, Synthesis
 from orchestrator.judging.contract_options import TaskContracts
-from orchestrator.judging.evaluator import EvaluationOptions, Evaluator
+from orchestrator.judging.evaluator import Evaluator
 from orchestrator.judging.executor_tools import ExecutorTools, check_approvals
 from orchestrator.judging.judging_calls import Judges
 from orchestrator.runtime import agent_methods
@@ -121,17 +121,16 @@ Graph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, RunInput, O
 class Agents:
     """The agents of a run; ``supervisor`` is a chat model, an object with the methods, or None.
 
-    ``evaluation`` has the options of the monitor's evaluation. ``models`` has the models by name to which a
-    retry policy escalates. ``tools`` are the executor's.
+    ``plugins`` are those of the evaluation; their judge takes the place of the monitor. ``models`` has the
+    models by name to which a retry policy escalates. ``tools`` are the executor's.
     """
 
     planner: agent_methods.Planner
     executor: agent_methods.Executor
     monitor: agent_methods.Monitor
     compressor: agent_methods.Compressor | None
-    judge: AnyJudge | None
     supervisor: object
-    evaluation: EvaluationOptions
+    plugins: Plugins
     models: Mapping[str, BaseChatModel] = field(default_factory=dict)
     tools: ExecutorTools = field(default_factory=ExecutorTools)
 
@@ -228,13 +227,13 @@ def _build_step(
 def _build_evaluator(agents: Agents, settings: Settings) -> Evaluator:
     tools = agents.tools
     judges = Judges(
-        agent=agents.monitor if agents.judge is None else agents.judge,
+        agent=agents.monitor if agents.plugins.judge is None else agents.plugins.judge,
         monitor=agent_methods.bind_method(agents.monitor, "evaluate"),
-        judge=agents.judge,
+        judge=agents.plugins.judge,
         attempts=settings.options["retry_policy"].judge_attempts,
         probed={name: tool for name, tool in tools.tools.items() if tools.describe(name).kind != "acting"},
     )
-    return Evaluator(judges, agents.evaluation, settings.options["grounding"])
+    return Evaluator(judges, agents.plugins, settings.options["grounding"])
 
 
 def _bind_methods(agents: Agents, settings: Settings) -> ExecutorMethods:

@@ -6,17 +6,15 @@ The words of an output are compared with the calls of the run, of all its steps 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Final, Self, cast
+from dataclasses import replace
+from typing import Any, Final, cast
 
 from langchain_core.runnables import RunnableConfig
 
-from agents.credentials.detector import Recognizer
 from agents.loop.langgraph_internals import build_nested_config, read_config
 from agents.prompts import find_marks
 from evaluation import (
     ContractError,
-    Price,
     build_evaluation_graph,
 )
 from evaluation.checks.contract_checks import FunctionCheck, require_checks
@@ -38,7 +36,6 @@ from orchestrator.state.graph_state import (
     list_records,
     records_field,
 )
-from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Attempt, CallOrigin, Grounding, Json, Report
 
 MAX_CONTEXT: Final = 4000
@@ -147,23 +144,18 @@ class Evaluator:
 
     Args:
         judges: Who decides: the monitor or another judge, and the tools that checks ask.
-        options: Further inputs of the evaluation.
+        plugins: Further inputs of the evaluation; the judges take the place of its judge.
         grounding: Whether an output is compared with the calls of the run.
 
     Attributes:
         graph: The evaluation graph, as drawings and listings show it.
-
-    Raises:
-        ContractError: A plug-in is not accepted.
     """
 
-    def __init__(self, judges: Judges, options: EvaluationOptions, grounding: Grounding) -> None:
+    def __init__(self, judges: Judges, plugins: Plugins, grounding: Grounding) -> None:
         self.judges = judges
         self.graph: EvaluationGraph = build_evaluation_graph()
         self._grounding = grounding
-        self._plugins = Plugins(
-            prices=options.prices, recognizers=options.recognizers, named_checks=options.named_checks
-        )
+        self._plugins = plugins
         # LangGraph does not list a graph that is compiled without checkpoints; the one that runs keeps none,
         # since it is cheap to start again.
         unstored = self.graph.copy({"checkpointer": False})
@@ -253,62 +245,23 @@ def _list_sources(state: OrchestratorState) -> list[str]:
     return [state["task"], state["context"], *asked]
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluationOptions:
-    """The settings of the evaluation of each step, besides its contract and the judge.
+def read_plugins(options: Mapping[str, object], checks: Sequence[FunctionCheck]) -> Plugins:
+    """Reads the plug-ins of the evaluation from the options of an orchestrator.
 
-    Attributes:
-        prices: Prices by model, for ``cost_usd``. A budget's prices need not be repeated.
-        recognizers: Further searches for sensitive data.
-        named_checks: Functions with ``@check`` that contracts can name.
+    Args:
+        options: The options; ``evaluation``, ``judge`` and ``checks`` are read.
+        checks: Further checks that contracts can name.
 
     Raises:
-        ConfigurationError: An item of ``named_checks`` is no check.
+        ConfigurationError: One is not accepted.
     """
-
-    prices: Mapping[str, Price] = field(default_factory=dict)
-    recognizers: tuple[Recognizer, ...] = ()
-    named_checks: Sequence[FunctionCheck] = ()
-
-    def __post_init__(self) -> None:
-        """Checks the checks; the evaluation checks the others."""
-        _require_checks(self.named_checks, "named_checks")
-
-    def with_checks(self, checks: Sequence[FunctionCheck]) -> Self:
-        """Returns the options with further checks that contracts can name.
-
-        Raises:
-            ConfigurationError: An item is no check, or has the name of another one.
-        """
-        return replace(self, named_checks=(*self.named_checks, *_require_checks(checks, "checks")))
-
-
-def _require_checks(checks: object, option: str) -> tuple[FunctionCheck, ...]:
+    stated: Any = options.get("evaluation") or {}
     try:
-        return require_checks(checks, option)
+        given: dict[str, Any] = {**stated}
+        named = (*given.pop("named_checks", ()), *require_checks(options.get("checks", ())), *checks)
+        judge = check_judge(cast("AnyJudge | JudgeFunction | None", options.get("judge")))
+        return Plugins(judge=judge, named_checks=named, **given)
     except ContractError as error:
         raise ConfigurationError(str(error)) from None
-
-
-def check_evaluation(options: object) -> None:
-    """Checks the type of the option ``evaluation``.
-
-    Raises:
-        ConfigurationError: It is neither EvaluationOptions nor None.
-    """
-    if options is not None and not isinstance(options, EvaluationOptions):
-        raise ConfigurationError(
-            f"evaluation is {format_repr(options, 80)}; give EvaluationOptions(prices=...), or None"
-        )
-
-
-def read_judge(judge: object) -> AnyJudge | None:
-    """Returns a judge as it is, a function as a judge, and None as None.
-
-    Raises:
-        ConfigurationError: It is neither a function nor an object with ``judge`` or ``ajudge``.
-    """
-    try:
-        return check_judge(cast("AnyJudge | JudgeFunction | None", judge))
-    except ContractError as error:
-        raise ConfigurationError(f"{error}, or None for the monitor") from None
+    except TypeError as error:
+        raise ConfigurationError(f"evaluation: {error}; give the plug-ins of evaluate, as a dict") from None

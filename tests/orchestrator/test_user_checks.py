@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from evaluation import CheckContext, CheckOutcome, EvaluationContract, TaskCase, check
-from orchestrator import ConfigurationError, EvaluationOptions
+from orchestrator import ConfigurationError
 from orchestrator.judging.feedback import MAX_FEEDBACK
 from tests.fakes.executor import CorrectingExecutor, FakeExecutor, SynthesizingExecutor
 from tests.fakes.runs import build
@@ -111,8 +111,9 @@ def test_unusable_checks_are_refused(subtests):
     for options, problem in [
         ({"checks": [lambda context: True]}, "checks has a function; give a list of functions with @check"),
         ({"checks": ends_well}, "checks has a FunctionCheck"),
+        ({"evaluation": {"price": {}}}, "'price'; give the plug-ins of evaluate, as a dict"),
         (
-            {"checks": [ends_well], "evaluation": EvaluationOptions(named_checks=[ends_well])},
+            {"checks": [ends_well], "evaluation": {"named_checks": [ends_well]}},
             "two checks with the name",
         ),
     ]:

@@ -140,9 +140,9 @@ async def judge_slowly(request):
 
 def test_what_is_no_judge_is_refused(subtests):
     for judge, problem in [
-        ("judge", "judge is a str; give .* a function, or None for the monitor"),
+        ("judge", "judge is a str; give .* a function"),
         (GOOD, "judge is a dict; give "),
-        (ScriptedJudge, "judge is the class ScriptedJudge; give an instance of it, or None for the monitor"),
+        (ScriptedJudge, "judge is the class ScriptedJudge; give an instance of it"),
     ]:
         with subtests.test(judge=judge), pytest.raises(ConfigurationError, match=problem):
             build(judge=judge)

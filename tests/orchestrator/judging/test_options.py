@@ -1,4 +1,4 @@
-"""EvaluationOptions: the plug-ins of the evaluation reach every step of a run."""
+"""The plug-ins of the evaluation reach every step of a run."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,6 @@ from agents import ExecutionAgent
 from agents.credentials.detector import Span
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, Price
-from orchestrator import EvaluationOptions
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.runs import run as run_agents
@@ -32,7 +31,7 @@ def test_prices_compute_the_cost():
     state = run(
         ExecutionAgent(llm),
         contract=EvaluationContract(thresholds={"cost_usd": {"max": 1.0}}),
-        evaluation=EvaluationOptions(prices=prices),
+        evaluation={"prices": prices},
     )
 
     assert report_of(state)["metrics"]["operational"]["cost_usd"] == pytest.approx(0.005)
@@ -47,7 +46,7 @@ class Names:
 
 def test_a_recogniser_finds_sensitive_data_in_the_output_of_a_step():
     contract = EvaluationContract(required_content=[{"text": "said"}])
-    options = EvaluationOptions(recognizers=(Names(),))
+    options = {"recognizers": (Names(),)}
     plain, searched = (
         report_of(run(FakeExecutor("Ada said so"), contract=contract, evaluation=evaluation))
         for evaluation in (None, options)
