@@ -26,7 +26,7 @@ from orchestrator.state.graph_state import (
     find_derived_output,
     is_answer_due,
 )
-from orchestrator.state.plain_values import format_repr, format_text
+from orchestrator.state.plain_values import format_text
 from orchestrator.state.records import DerivedContract, Report, ToolCallRecord
 
 if TYPE_CHECKING:
@@ -241,22 +241,14 @@ def call_contract_function(function: ContractFunction, step: str, index: int) ->
     """
     try:
         contract: object = function(step, index)
+        return None if contract is None else Contract.read(contract)
+    except ContractError as error:
+        raise ContractFunctionError(f"the contract function: {error}") from None
     except (Exception, SystemExit) as error:
         # User code may raise anything; the run ends with this as its failure.
         raise ContractFunctionError(
             f"the contract function raised {type(error).__name__}: {format_text(error)}"
         ) from error
-    if contract is None:
-        return None
-    if not isinstance(contract, EvaluationContract | Mapping):
-        raise ContractFunctionError(
-            f"the contract function returned {format_repr(contract, 80)}; "
-            "return an EvaluationContract or None"
-        )
-    try:
-        return Contract.read(contract)
-    except ContractError as error:
-        raise ContractFunctionError(f"the contract function: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)

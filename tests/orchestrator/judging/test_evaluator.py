@@ -109,7 +109,7 @@ def test_a_contract_function_that_gives_no_contract_fails_that_step_with_its_cau
             (ValueError("no idea"), "the contract function raised ValueError: no idea"),
             (SystemExit(3), "the contract function raised SystemExit: 3"),
             ({"no_field": 1}, "the contract function: no_field: no field has this name"),
-            (True, "the contract function returned True; return an EvaluationContract or None"),
+            (True, "the contract function: contract: give an object, not True"),
         ]:
             with subtests.test(at=at, result=result):
                 state = run(step_contract=broken_at(at, result))
