@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -94,11 +94,6 @@ class _OwnOptions(BaseModel):
     """Maximum number of model calls of the whole run."""
     checks: bool = True
     """Derive checks, or leave all to the judge."""
-
-    @property
-    def asks_person(self) -> bool:
-        """Whether a person is asked, which needs a store."""
-        return self.supervise == "human" or any(name.endswith(_APPROVE) for name in self.acting_tools)
 
     @property
     def models(self) -> dict[str, str]:
@@ -262,14 +257,14 @@ class OptionRuns:
     """Builds orchestrators over a store; see ``RunBuilder``.
 
     Attributes:
-        store: The store, for reading; None to keep the runs nowhere.
+        store: The store, for reading.
         where: Its path or URL, as it was given.
         options: The options of new runs. Its tools are the only code that a stored run may name.
         changes: The options that a stored run gets in place of its own.
         case: The contract of the task of a new run; None to derive it.
     """
 
-    store: Store | None
+    store: Store
     where: str | None
     options: RunOptions
     changes: RunOptions = field(default_factory=RunOptions)
@@ -300,7 +295,7 @@ class OptionRuns:
         except StoreError as error:
             return str(error)
         except ConfigurationError as error:
-            return str(error) if self.store is None else f"{error}; {describe_next(self.store, thread_id)}"
+            return f"{error}; {describe_next(self.store, thread_id)}"
         return None
 
     def read_options(self, thread_id: str) -> RunOptions:
@@ -311,8 +306,6 @@ class OptionRuns:
             ConfigurationError: The run has tools that these options do not name.
         """
         name = format_repr(thread_id, 80)
-        if self.store is None:
-            raise StoreError(f"thread {name} is not stored; give a store")
         if (stored := self.store.history.command(thread_id)) is None:
             hint = describe_next(self.store, thread_id)
             raise StoreError(f"thread {name} was not started by `orchestrator run`; to go on, {hint}")
@@ -335,20 +328,19 @@ class OptionRuns:
     @contextmanager
     def _open(self, options: RunOptions, case: TaskCase | None = None) -> Iterator[LangGraphOrchestrator]:
         # A store of its own: each checkpoint of a run has the options of that run.
-        with nullcontext() if self.store is None else open_or_make_store(self.where) as store:
-            if store is not None:
-                store.keep(options.model_dump(exclude_defaults=True))
+        with open_or_make_store(self.where) as store:
+            store.keep(options.model_dump(exclude_defaults=True))
             yield build_orchestrator(options, store, case)
 
 
 def build_orchestrator(
-    options: RunOptions, store: Store | None, case: TaskCase | None = None
+    options: RunOptions, store: Store, case: TaskCase | None = None
 ) -> LangGraphOrchestrator:
     """Loads the models and builds the orchestrator of a run.
 
     Args:
         options: The options of the run.
-        store: Keeps the run; None to keep it nowhere.
+        store: Keeps the run.
         case: The contract of the task; None to derive it.
 
     Raises:

@@ -107,8 +107,8 @@ class RunSession:
         return cast("OrchestratorState", getattr(event, "state", None))
 
     def _print_place(self) -> None:
-        if (store := self.runs.store) is not None:
-            self.console.print(Text(f"thread {one_line(self.thread_id)}, stored in {one_line(store.where)}"))
+        where = one_line(self.runs.store.where)
+        self.console.print(Text(f"thread {one_line(self.thread_id)}, stored in {where}"))
 
     def _ask(self, state: OrchestratorState) -> Answer | None:
         question = state["question"]
@@ -123,8 +123,7 @@ class RunSession:
         status, question = get_run_status(state), state["question"]
         store, console = self.runs.store, self.console
         if self.json:
-            thread_id = None if store is None else self.thread_id
-            print_json({**output_first(state), "thread_id": thread_id})
+            print_json({**output_first(state), "thread_id": self.thread_id})
         elif status == process_exit.SUCCESS:
             build_console().print(Text(get_output(state)))
         elif status == process_exit.FAILED:
@@ -133,8 +132,6 @@ class RunSession:
             status == process_exit.WAITING and question is not None and not is_terminal()
         ):  # a terminal has shown it
             console.print(draw_question(question))
-        if store is None:
-            return
         if status in (process_exit.WAITING, process_exit.INTERRUPTED) or find_rejudging(state) is not None:
             command = format_resume(question, self.thread_id, store.where, self.runs.options.tools)
             console.print(Text(f"continue with\n{command}"), soft_wrap=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Final
@@ -34,7 +34,6 @@ def run(
     chosen: RunOptions,
     *,
     db: options.Database = None,
-    no_db: bool = False,
     contract: options.File[Path | None] = None,
     json: options.Json = False,
 ) -> None:
@@ -43,23 +42,16 @@ def run(
     Exit status: 0 success, 1 failure, 2 bad input, 3 waiting for an answer, 130 interrupted by Ctrl-C.
 
     Args:
-        no_db: Do not store the run.
         contract: Check the output against a file that `checks --save` wrote, instead of the checks that are
             derived from the task. The judge decides besides, as with these.
     """
     check_thread_id(thread)
     chosen.check()
-    if no_db and (db is not None or chosen.asks_person):
-        raise ConfigurationError(
-            "--no-db contradicts --db, and cannot store a question of --supervise human or "
-            "--acting-tools NAME:approve; leave one of them out"
-        )
     if contract is not None and not chosen.checks:
         raise ConfigurationError("--contract and --no-checks contradict each other; give one of them")
     case = None if contract is None else _read_contract(contract, task)
-    with nullcontext() if no_db else open_or_make_store(db) as store:
-        if store is not None:
-            check_unused(store.history, thread)
+    with open_or_make_store(db) as store:
+        check_unused(store.history, thread)
         runs = OptionRuns(store, db, chosen, case=case)
         execution = Execution.of_new(runs, NewRun(task=task, thread_id=thread), thread)
         RunSession(runs, thread, json).run(execution)

@@ -23,8 +23,6 @@ TABLE = {
     f"{RUN} --require maybe": "'maybe' is not one of 'checked', 'judged'",
     f"{RUN} --acting-tools sned": 'acting_tools names "sned"; the executor has no tools',
     f"{RUN} --acting-tools sned:approve": 'acting_tools names "sned"; the executor has no tools',
-    f"{RUN} --no-db --acting-tools a:approve": "--no-db contradicts --db, and cannot store a question",
-    f"{RUN} --no-db --supervise human": "--no-db contradicts --db, and cannot store a question",
     f"{RUN} --thread ' '": "thread_id is ' '; give a text that is not blank",
     f"{RUN} --contract absent.yaml": "'absent.yaml' cannot be used (No such file or directory)",
     f"{RUN} --contract broken.yaml": "broken.yaml: task: is missing",

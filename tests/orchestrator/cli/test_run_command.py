@@ -33,7 +33,7 @@ def test_a_task_that_succeeds_exits_with_0_and_prints_the_result_alone(ask, subt
 
 
 def test_progress_is_one_line_an_event_on_standard_error(ask):
-    lines = [line.partition(" (")[0] for line in ask("--no-db", **TWO_STEPS).stderr.splitlines()]
+    lines = [line.partition(" (")[0] for line in ask(**TWO_STEPS).stderr.splitlines()[1:-1]]
 
     assert lines == [
         "task: the task",
@@ -193,7 +193,7 @@ def test_each_role_has_settings_of_its_own(cli, loopback, monkeypatch):
         "--model",
         "monitor=ollama:m,num_ctx=512,keep_alive=1h",
     )
-    cli("run", "Name a use of a brick", *models, "--planning", "never", "--no-db")
+    cli("run", "Name a use of a brick", *models, "--planning", "never")
     executor, monitor = ollama.bodies
 
     assert (executor["think"], executor["options"]["num_ctx"], "keep_alive" in executor) == (
