@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self, TypeAlias, get_args
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import BeforeValidator, Field
 
 from agents.models.server_errors import TransportRetry
 from evaluation.cases.case_files import format_yaml
-from orchestrator.errors import ConfigurationError
 from orchestrator.judging.feedback import RefusalKind, list_kinds, report_score
 from orchestrator.runtime.budget import Count, PositiveCount, SettingsModel, read_object
 from orchestrator.state.graph_state import OrchestratorState, read_correction
@@ -149,13 +148,7 @@ def _read_list(value: object) -> object:
 
 def _read_transport(value: object) -> object:
     """Reads the retries of a transport from plain data."""
-    if not isinstance(value, Mapping):
-        return value
-    try:
-        return TransportRetry(**value)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise ConfigurationError(f"{first['loc'][0]} is {first['input']!r}; {first['msg']}") from None
+    return TransportRetry(**value) if isinstance(value, Mapping) else value
 
 
 class RetryPolicy(SettingsModel):
@@ -188,7 +181,7 @@ class RetryPolicy(SettingsModel):
     transport: Annotated[
         TransportRetry,
         BeforeValidator(_read_transport),
-        Field(description="a TransportRetry, or an object with its fields"),
+        Field(description="a TransportRetry, or an object with its fields, such as {max_attempts: 2}"),
     ] = Field(default_factory=TransportRetry)
     max_replans: Count = 0
     seed: Count = 0
