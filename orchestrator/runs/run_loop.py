@@ -12,9 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final, TypeAlias, cast
 
-from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import RunnableConfig
-from langchain_core.runnables.config import merge_configs
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.errors import GraphRecursionError, NodeCancelledError
 from langgraph.types import Durability, Interrupt, Overwrite, StreamMode
@@ -231,7 +229,7 @@ class Runner:
         yield start.event
         state, outage = start.state, None
         try:
-            config = self.launcher.build_config(run.thread_id, run.began, self._add_handlers(config))
+            config = self.launcher.build_config(run.thread_id, run.began, config)
             async with aclosing(self._read_chunks(start.input, run, config, modes)) as chunks:
                 async for chunk in chunks:
                     if isinstance(chunk, TextStreamed) and "messages" not in modes:
@@ -259,12 +257,6 @@ class Runner:
             yield RunInterrupted(thread_id=run.thread_id, state=await self._complete(run.thread_id, state))
             return
         yield await self._build_last_event(run, state, outage)
-
-    def _add_handlers(self, config: RunnableConfig) -> RunnableConfig:
-        """Adds the hooks that LangChain can call, too, as a tracer of calls is one."""
-        hooks: tuple[object, ...] = self.hooks
-        handlers = [hook for hook in hooks if isinstance(hook, BaseCallbackHandler)]
-        return merge_configs(config, {"callbacks": handlers}) if handlers else config
 
     async def _complete(self, thread_id: str, state: OrchestratorState) -> OrchestratorState:
         """Returns the state of an interrupted run with what is open in its store."""
