@@ -94,7 +94,7 @@ def read_target(cases: CaseSet, file: Path, name: str | None, model: str) -> Tar
     Args:
         cases: The cases, whose contracts are checked.
         file: Their file: modules are found in its folder and in the current one.
-        name: The name of the target; None for the one of the file, or the orchestrator of the model.
+        name: The name of the target; None for the orchestrator of the model.
         model: The specification of the model, which is loaded if a case has to be executed.
 
     Raises:
@@ -109,7 +109,6 @@ def read_target(cases: CaseSet, file: Path, name: str | None, model: str) -> Tar
             f"{file.name} names code to run, which only a file of cases in YAML may; write it in YAML"
         )
     check_cases(cases, file)
-    name = name or cases.target
     try:
         if name is not None:
             return build_target(import_name(name, file.parent, Path.cwd()))

@@ -291,11 +291,8 @@ def _read_cases(file: Path, chosen: EvaluateOptions, evaluation: RecordedEvaluat
     cases = read_case_set(file)
     if chosen.for_cases and all(case.agent_run is not None for case in cases.cases):
         raise _refuse_options(chosen, f"each case of {file.name} has an agent_run")
-    if cases.target is not None and "--model" in chosen.for_cases:
-        raise ConfigurationError(
-            f"--model has no effect, because {file.name} has the target {cases.target}; leave out one of them"
-        )
-    target, model = chosen.target or cases.target, chosen.model or "local"
+    # A model that is typed takes the place of the target in the file.
+    target, model = chosen.target or (None if chosen.model else cases.target), chosen.model or "local"
     runner = CaseRunner(read_target(cases, file, target, model), evaluation)
     header = _build_header(chosen, evaluation, target=target, model=None if target else model)
     return build_case_source([runner], cases, chosen.repeat, chosen.concurrency, header.options)

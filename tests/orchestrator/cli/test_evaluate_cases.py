@@ -293,7 +293,6 @@ BAD_OPTIONS = {
     "--target math:pi": "cases.yaml: it is a float; give a function of the task, or an orchestrator",
     "cases.yaml": "cases.yaml, cases.yaml has one file twice; give it once",
     "many.yaml": "a file of cases is executed alone; give it without other runs",
-    "--model openai:x": "--model has no effect, because cases.yaml has the target agents_",
     "--target os:getcwd --model openai:x": "--target executes the cases without --model",
     "--junit -": "'-' is no file in a folder; give one for the results",
     "--baseline many.yaml": "2 of 1 runs passed; give at most the number of runs",
