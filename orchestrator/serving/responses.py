@@ -121,12 +121,6 @@ _STATUSES: Final[Mapping[type[Exception], int]] = {
     ModelSpecError: 422,
 }
 """The status of each error; the first class that fits."""
-_UNNAMED: Final[Mapping[str, str]] = {
-    "There was an error parsing the body": "the body is no JSON; give a JSON object",
-    "Not Found": "there is no such page; the navigation has all pages, and /api/openapi.json the rest",
-    "Method Not Allowed": "the page does not take this method; /api/openapi.json has those of each path",
-}
-"""Sentences in place of those of the framework."""
 
 
 class Problem(BaseModel):
@@ -170,7 +164,7 @@ def _describe(error: Exception) -> tuple[int, str]:
     if isinstance(error, RequestValidationError):
         return _describe_validation(error)
     if isinstance(error, HTTPException):
-        return error.status_code, _UNNAMED.get(str(error.detail), str(error.detail))
+        return error.status_code, str(error.detail)
     status = next(number for known, number in _STATUSES.items() if isinstance(error, known))
     # The command that continues a run is not cut.
     is_whole = isinstance(error, UnknownRunError | RunConflictError)
@@ -178,8 +172,5 @@ def _describe(error: Exception) -> tuple[int, str]:
 
 
 def _describe_validation(error: RequestValidationError) -> tuple[int, str]:
-    details = error.errors()
-    if any(detail["type"] == "json_invalid" for detail in details):
-        return 400, "the body is no JSON; give a JSON object"
-    parts = [f"{'.'.join(map(str, detail['loc'][1:])) or 'body'}: {detail['msg']}" for detail in details]
+    parts = [f"{'.'.join(map(str, each['loc'][1:])) or 'body'}: {each['msg']}" for each in error.errors()]
     return 422, f"the request is not accepted: {'; '.join(parts)}"
