@@ -15,7 +15,6 @@ from rich.table import Table
 from rich.text import Text
 
 from evaluation import read_case_set
-from evaluation.cases.case_files import CaseSet
 from evaluation.cases.case_result import CaseResult, group_trials, read_end, read_results
 from evaluation.reporting.case_page import write_html
 from evaluation.reporting.summaries import ArmDifference, compare_arms, list_unsolved, summarize_arms
@@ -33,16 +32,6 @@ from orchestrator.study.tune import tune as tune_study
 from orchestrator.study.worth import estimate_worth
 
 _OPTION: Final = re.compile(r"\w+=")
-
-
-def _read_cases(file: Path) -> CaseSet:
-    """Reads the cases, and checks their contracts; says that their target is not used."""
-    cases = read_case_set(file)
-    check_cases(cases, file)
-    if cases.target is not None:
-        line = f"{file.name}: its target {cases.target} is not used, because --models execute the cases"
-        typer.echo(consoles.one_line(line), err=True)
-    return cases
 
 
 def split_models(names: str) -> list[str]:
@@ -175,7 +164,8 @@ def compare(  # noqa: PLR0917
             results = read_stored_arms(files or [])
             unread = [f"{file.name}: {each}" for file in files or [] for each in read_end(file).unread]
         else:
-            cases, evaluation = _read_cases(tasks), RecordedEvaluation(None, keeps_runs=True)
+            cases, evaluation = read_case_set(tasks), RecordedEvaluation(None, keeps_runs=True)
+            check_cases(cases, tasks)
             with persistence.open_store(db) as store:
                 arms = build_arms(split_models(models), store, seed)
                 runners = [CaseRunner(arm, evaluation, arm.name) for arm in arms]

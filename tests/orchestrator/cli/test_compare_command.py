@@ -163,13 +163,6 @@ def test_a_page_shows_all_runs(cli, ollama, tasks, tmp_path):
     assert page.read_text(encoding="utf-8").lower().startswith("<!doctype html>")
 
 
-def test_a_target_of_the_file_is_said_to_be_unused(cli, ollama, tasks):
-    tasks.write_text(json.dumps({"version": 1, "target": "shop:answer", "cases": CASES}))
-    ended = compare(cli, tasks)
-    assert ended.exit_code == 0
-    assert "its target shop:answer is not used, because --models execute the cases\n" in ended.stderr
-
-
 def test_a_json_file_runs_no_code(cli, ollama, tmp_path):
     file = tmp_path / "tasks.json"
     hooks = {"before": ["touch", str(tmp_path / "owned")]}
