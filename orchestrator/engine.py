@@ -206,10 +206,6 @@ class LangGraphOrchestrator(RunMethods):
             ModelSetupError: A model's package, weights or key are missing; the message says how to get them.
             ConfigurationError: An argument is not accepted; the message names the accepted ones.
         """
-        if supervisor_model is not None and options.get("supervisor") is not None:
-            raise ConfigurationError(
-                "supervisor_model and supervisor contradict each other; give one of them"
-            )
         if executor is not None and (tools is not None or executor_model is not None):
             raise ConfigurationError(
                 "executor contradicts tools and executor_model, which build one; give it alone"

@@ -271,28 +271,16 @@ def check_thread_id(thread_id: Any) -> None:  # noqa: ANN401 - the caller's
     _RunArguments(thread_id=thread_id)
 
 
-def check_config(config: object, thread_id: str | None) -> RunnableConfig:
+def check_config(config: RunnableConfig | None, thread_id: str | None) -> RunnableConfig:
     """Returns LangChain's config, which names the thread if the argument or the config does.
 
     Raises:
-        ConfigurationError: It is not a dict, it names a checkpoint, or a thread is not accepted.
+        ConfigurationError: It names a checkpoint, or the thread is not accepted.
     """
-    if config is not None and not isinstance(config, Mapping):
-        raise ConfigurationError(
-            f"config is {format_repr(config, 80)}; give a dict of LangChain's keys, such as "
-            "{'callbacks': [handler], 'tags': ['nightly']}"
-        )
-    given = config or {}
+    given = config or RunnableConfig()
     configurable = given.get("configurable") or {}
     if names := sorted({"checkpoint_id", "checkpoint_ns"} & set(configurable)):
         raise ConfigurationError(f"config['configurable'] names {names[0]}; use fork to go back in a run")
-    configured = configurable.get("thread_id")
-    if (named := configured if thread_id is None else thread_id) is not None:
-        check_thread_id(named)
-    if thread_id and configured and thread_id != configured:
-        raise ConfigurationError(
-            f"thread_id is {format_repr(thread_id, 80)} and the config names "
-            f"{format_repr(configured, 80)}; give one of them"
-        )
+    check_thread_id(configurable.get("thread_id") if thread_id is None else thread_id)
     own = {"thread_id": thread_id} if thread_id else {}
-    return cast("RunnableConfig", {**given, "configurable": {**configurable, **own}})
+    return RunnableConfig(**{**given, "configurable": {**configurable, **own}})

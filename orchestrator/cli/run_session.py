@@ -183,7 +183,7 @@ def read_answer(*, approve: bool, **texts: str | None) -> Answer | None:
         texts: The texts of ``--correct``, ``--deny`` and ``--halt``.
 
     Raises:
-        ConfigurationError: There are several, or a text is blank.
+        ConfigurationError: There are several.
     """
     words = {name: text for name, text in texts.items() if text is not None}
     if approve + len(words) > 1:
@@ -192,8 +192,6 @@ def read_answer(*, approve: bool, **texts: str | None) -> Answer | None:
             "give one of them, or none after a crash"
         )
     for name, text in words.items():
-        if not text.strip():
-            raise ConfigurationError(f"--{name} is {text!r}; give a text that says what to do, or why")
         return build_answer(name, text)
     return build_answer("approve") if approve else None
 

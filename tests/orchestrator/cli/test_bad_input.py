@@ -43,7 +43,6 @@ TABLE = {
     "runs --status done": "'done' is not one of 'planning', 'executing'",
     "show t --db absent": "absent",
     "resume t --approve --deny no": "--approve, --correct, --deny and --halt contradict each other",
-    "resume t --correct ' '": "--correct is ' '; give a text that says what to do, or why",
     "tune absent.yaml": "absent.yaml",
     **dict.fromkeys(("show", "show t --last", "resume", "fork --step 1"), NAMED),
 }

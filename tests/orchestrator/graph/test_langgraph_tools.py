@@ -163,9 +163,7 @@ def test_tools_read_values_of_the_callers_config():
 
 def test_a_config_that_contradicts_the_call_is_refused(subtests):
     for thread, config, problem in [
-        (None, "quick", "config is 'quick'; give a dict"),
         (None, {"configurable": {"checkpoint_id": "1"}}, "names checkpoint_id; use fork"),
-        ("a", {"configurable": {"thread_id": "b"}}, "thread_id is 'a' and the config names 'b'"),
         (None, {"configurable": {"thread_id": 7}}, "thread_id is 7"),
     ]:
         with subtests.test(thread=thread, config=config), pytest.raises(ConfigurationError, match=problem):
