@@ -19,8 +19,7 @@ from orchestrator.errors import ConfigurationError, ResumeError
 from orchestrator.events import Event, RunResumed, RunStarted
 from orchestrator.judging.contract_options import find_case_problem, with_contract
 from orchestrator.judging.executor_tools import ExecutorTools, find_unasked
-from orchestrator.runs.open_executions import OpenExecutions, find_left_calls
-from orchestrator.runs.reader import complete_snapshot, complete_state
+from orchestrator.runs.reader import complete_snapshot, complete_state, find_execution
 from orchestrator.runs.resume import (
     PLANNER,
     SAFEGUARDS,
@@ -37,6 +36,7 @@ from orchestrator.runs.run_saver import (
     schema_problem,
 )
 from orchestrator.runtime.bounded_call import Reporter, RunContext
+from orchestrator.runtime.stored_calls import CHANNEL
 from orchestrator.settings import Settings, check_config, check_task, check_thread_id
 from orchestrator.state.graph_state import (
     ENDED,
@@ -46,6 +46,7 @@ from orchestrator.state.graph_state import (
     OrchestratorState,
     RunInput,
     blank_state,
+    current_step,
     is_answer_due,
 )
 from orchestrator.state.plain_values import format_repr
@@ -116,11 +117,6 @@ class Launcher:
     safeguards: Mapping[str, Json]
     reporter: Reporter
     answers: bool
-
-    @property
-    def executions(self) -> OpenExecutions:
-        """The executions under way in stored runs."""
-        return OpenExecutions(self.tools, self.settings)
 
     def launch_task(
         self, task: str, thread_id: str | None, *, config: RunnableConfig | None = None, replace: bool = False
@@ -316,7 +312,7 @@ class Launcher:
         """Refuses a stored run before anything is stored, so that another executor can go on with it."""
         problem = (
             find_unasked(resumed.questions, self.tools)
-            or find_left_calls(snapshot, resumed.state, self.tools)
+            or _find_left_calls(snapshot, resumed.state, self.tools)
             or find_case_problem(resumed.state, self.case)
             or self._find_missing_answer(resumed.state)
         )
@@ -375,3 +371,16 @@ async def _read_before(graph: Graph, latest: StateSnapshot, thread_id: str, step
         f"thread {format_repr(thread_id, 80)} never reached step {step + 1} (index {step} in Python); "
         "`orchestrator show` and history.show() list its steps"
     )
+
+
+def _find_left_calls(snapshot: StateSnapshot, state: OrchestratorState, tools: ExecutorTools) -> str | None:
+    """Returns why an executor cannot go on after calls of another kind of executor."""
+    stored = find_execution(snapshot) or {}
+    left = [] if tools.kind == "object" or stored.get("messages") else stored.get(CHANNEL, [])
+    if left:
+        return (
+            f"step {current_step(state)[0] + 1} was interrupted after its executor called "
+            f"{left[0]['name']}, and this executor is a graph, which does not find the calls of an "
+            "object with execute_step; give that one, or cancel the run"
+        )
+    return None

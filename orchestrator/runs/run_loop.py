@@ -37,9 +37,12 @@ from orchestrator.runs.run_saver import RunSaver
 from orchestrator.runtime.bounded_call import RunContext
 from orchestrator.state.graph_state import (
     GROWING,
+    NOTHING_UNDERWAY,
     STARTED,
     UNDERWAY,
     OrchestratorState,
+    StateUpdate,
+    apply_update,
     read_basis_reason,
 )
 from orchestrator.state.plain_values import format_repr, format_traceback
@@ -128,7 +131,10 @@ class Runner:
             return None
         if resumed.rejudging is not None:
             return None
-        state = await self._report(self.launcher.executions.end_run(snapshot, resumed, reason))
+        question = resumed.state["question"]
+        failure = build_failure("cancelled", reason, None if question is None else question["step_index"])
+        ended: StateUpdate = {"question": None, "underway": NOTHING_UNDERWAY, **failure}
+        state = await self._report(apply_update(complete_state(snapshot, resumed.state), ended))
         # The reducers would add to the stored values, which may be an earlier run's.
         added = {name: Overwrite(state[name]) for name in GROWING}
         began = cast("str | None", (snapshot.metadata or {}).get(STARTED))

@@ -80,7 +80,6 @@ def test_what_acted_before_an_open_question_is_known_when_the_run_is_cancelled_o
     ]
     state = cancelled(opened, orchestrator)
     assert effects(state) == made
-    assert (state["usage"]["model_calls"], state["usage"]["total_tokens"]) == (2, 10)
     check_refused(orchestrator)
 
 
@@ -144,7 +143,7 @@ async def test_each_start_that_was_cut_off_is_an_effect_of_a_run_that_waits_or_i
     assert effects(shown.state) == effects(waiting) == effects(state) == made
 
 
-def test_a_graph_of_the_user_has_a_record_of_its_open_execution(opened):
+def test_the_open_execution_of_a_graph_of_the_user_is_known_by_its_effects(opened):
     middleware = [EffectsMiddleware(ACTING)]
     graph = create_agent(model(calls(REFUND), calls(SEND), "done"), [refund, send], middleware=middleware)
     orchestrator = build(opened, ["one"], graph)
