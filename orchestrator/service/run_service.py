@@ -18,7 +18,7 @@ from evaluation import evaluate, run_from_state
 from orchestrator.errors import ConfigurationError, ResumeError, StoreError
 from orchestrator.persistence import History, RunSummary, StoredRun
 from orchestrator.service.executions import Execution, Name, NewRun, RunBuilder, RunSessions
-from orchestrator.service.run_view import StoredEvent, find_last_answer, list_events
+from orchestrator.service.run_view import StoredEvent, list_events
 from orchestrator.settings import check_task
 from orchestrator.state.graph_state import ENDED
 from orchestrator.state.plain_values import format_repr
@@ -174,15 +174,10 @@ class RunService:
             UnknownRunError: There is no such run.
             RunConflictError: The question is closed.
         """
-        run = self.show(thread_id)
-        question, answer = run.summary.question, find_last_answer(run.state)
-        if run.summary.status == "waiting" and question and question_id == question["id"]:
-            return question
-        if answer is None:
-            raise RunConflictError("the question is closed: the run no longer waits for this answer")
-        raise RunConflictError(
-            f"the question is closed: {answer['answered_by']} answered {answer['answer']!r} before"
-        )
+        run = self.find(thread_id)
+        if run.status == "waiting" and run.question and question_id == run.question["id"]:
+            return run.question
+        raise RunConflictError("the question is closed: the run no longer waits for this answer")
 
     async def resume(self, thread_id: str, answer: object = None) -> None:
         """Resumes a run.
@@ -196,8 +191,7 @@ class RunService:
         try:
             await self.sessions.begin(Execution.of_stored(self.builder, thread_id, answer))
         except ConfigurationError as error:  # its lock is held
-            who = "another answer or process continues it" if answer is not None else "it is being run"
-            raise RunConflictError(f"{who}; load the page again ({error})") from None
+            raise RunConflictError(f"it is being run; load the page again ({error})") from None
 
     async def fork(self, thread_id: str, step: int, new_thread_id: str | None) -> str:
         """Forks a run from before a step, counted from 1, and returns the name of the new run.

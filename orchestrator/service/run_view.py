@@ -12,7 +12,7 @@ from orchestrator.judging.evidence import read_judgement
 from orchestrator.persistence import History, RunSummary, StoredRun
 from orchestrator.service.executions import RunBuilder
 from orchestrator.state.graph_state import ACCEPTED, ENDED, OrchestratorState, add_usage
-from orchestrator.state.records import NO_USAGE, Attempt, EffectRecord, HumanAnswer, Question, Usage
+from orchestrator.state.records import NO_USAGE, Attempt, EffectRecord, Question, Usage
 
 MOST_QUESTIONS: Final = 100
 
@@ -85,15 +85,6 @@ class StepView:
     text: str
     state: StepState
     attempts: Sequence[Attempt]
-
-
-def find_last_answer(state: OrchestratorState) -> HumanAnswer | None:
-    """Returns the latest answer of a person in a run: about a step, or about a call."""
-    records = [*state["results"], *state["synthesis"]]
-    supervised = [record["supervision"]["answer"] for record in records if record["supervision"] is not None]
-    answers = [answer for answer in supervised if answer is not None]
-    answers += [call["answer"] for record in records for call in record["tool_calls"] if "answer" in call]
-    return max(answers, key=lambda answer: answer["answered_at"], default=None)
 
 
 def list_effects_under_way(state: OrchestratorState) -> list[EffectRecord]:

@@ -129,12 +129,8 @@ def build_space(spec: TuneSpec) -> dict[str, RetryPolicy]:
     """Builds all policies of a specification but the default, each once, called after their fields.
 
     Raises:
-        ConfigurationError: A field is unknown, a policy is not accepted or asks a person, the space is too
-            large, or there is nothing besides the default.
+        ConfigurationError: A policy is not accepted or asks a person, or the space is too large.
     """
-    if unknown := [name for name in spec.space if name not in RetryPolicy.model_fields]:
-        names = ", ".join(RetryPolicy.model_fields)
-        raise ConfigurationError(f"space.{unknown[0]} is no field of RetryPolicy; give any of {names}")
     if math.prod(map(len, spec.space.values())) > _MOST:
         raise ConfigurationError(f"the space has more than {_MOST} combinations; narrow it")
     fields: Iterator[dict[str, Any]] = (
@@ -148,8 +144,6 @@ def build_space(spec: TuneSpec) -> dict[str, RetryPolicy]:
         ", ".join(f"{name}={_describe_field(each, name)}" for name in spec.space): each for each in policies
     }
     space = {name: policy for name, policy in space.items() if policy != RetryPolicy()}
-    if not space:
-        raise ConfigurationError("the space holds only the default policy; add values to compare")
     if asking := [name for name, policy in space.items() if policy.asks_human]:
         raise ConfigurationError(f"{asking[0]} asks a person, and a search asks nobody; leave out ask_human")
     return space

@@ -224,7 +224,7 @@ async def test_the_result_of_the_step_can_be_stated_or_its_second_start_denied(s
 
             assert (failure_kind(state), state["results"][0]["result"]) == (end, result)
             assert (office.done, effects(state)) == (["send one"], [(0, "send", known)])
-        
+
 
 async def test_where_nobody_can_be_asked_the_step_is_not_executed_again():
     office = Office("send", hang="send")

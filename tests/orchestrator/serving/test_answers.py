@@ -116,7 +116,7 @@ async def test_an_answer_to_a_closed_question_is_told_who_answered(build, serve)
     late = await client.post("/api/runs/asking/answers", json={"question": question, "answer": "approve"})
 
     assert late.status_code == 409
-    assert late.json()["detail"] == "the question is closed: Ada answered 'approve' before"
+    assert late.json()["detail"] == "the question is closed: the run no longer waits for this answer"
 
 
 BAD_ANSWERS = [
