@@ -287,14 +287,13 @@ class SamplingRecord(TypedDict):
 class ProblemRecord(TypedDict):
     """One requirement that an execution did not meet, in words that the executor may read.
 
-    ``kind`` is the kind of the failure, ``wanted`` the requirement, and ``text`` also says what the output
-    has instead. ``is_stated`` is True if ``wanted`` says all that has to change, as a check of the vocabulary
-    does; a judge, a function or a command says more, which depends on the output.
+    ``kind`` is the kind of the failure, and ``wanted`` the requirement. ``is_stated`` is True if ``wanted``
+    says all that has to change, as a check of the vocabulary does; a judge, a function or a command says
+    more, which depends on the output.
     """
 
     kind: str
     wanted: str
-    text: str
     is_stated: NotRequired[bool]
 
 
