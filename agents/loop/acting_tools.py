@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import inspect
-import json
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final, Literal, TypeAlias, cast, get_args
 
-import jsonschema_rs
-import re2
-
 from agents.loop.tool_answers import name_error, raise_outer
+from agents.parsing.loose_json import load_json
 from agents.parsing.outcomes import read_outcome
 from agents.parsing.tool_names import ToolKind, guess_kind, surely_reads
 from agents.reply_types import EffectOutcome
 
 Repeat = Literal["reuse", "ask", "allow"]
-Succeeded: TypeAlias = Mapping[str, object] | str | Callable[[str], bool | None] | None
+Succeeded: TypeAlias = Mapping[str, object] | Callable[[str], bool | None] | None
 _log: Final = logging.getLogger(__name__)
 Metadata: TypeAlias = Mapping[str, object] | None
 _HINTS: Final = frozenset({"readOnlyHint", "destructiveHint", "idempotentHint"})
-_KINDS: Final[tuple[object, ...]] = (None, True, 0, "", [], {})
-"""A value of each kind that JSON has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +34,8 @@ class ActingTool:
             "reuse" asks, too. Where nobody can be asked, the call is
             not made, and the model is told why. A call in which the process died is asked about in any case.
         succeeded: When an answer means that the call acted: a dict of values at JSON pointers
-            (``{"/status": "refunded"}``), a JSON Schema, a regular expression, or a function of the answer
-            that returns True, False or None; an error in it is logged, and counts as None. Default: the
-            words and fields of the answer decide.
+            (``{"/status": "refunded"}``), or a function of the answer that returns True, False or None; an
+            error in it is logged, and counts as None. Default: the words and fields of the answer decide.
         read_back: A tool that only reads, by its name, or a function. It is asked after the call with the
             arguments of the same names, and ``succeeded`` is compared with its answer: it confirms a call
             whose own answer leaves open whether it acted, and one that says otherwise makes it unknown.
@@ -207,73 +201,21 @@ def read_acting_tools(given: object, metadata: Mapping[str, Metadata] | None = N
 
 
 def _check_succeeded(succeeded: object) -> None:
-    is_known = succeeded is None or isinstance(succeeded, str | Mapping) or callable(succeeded)
-    if not is_known or succeeded in ("", {}):
+    has_pointers = isinstance(succeeded, Mapping) and bool(succeeded) and all(map(_is_pointer, succeeded))
+    if not (succeeded is None or callable(succeeded) or has_pointers):
         raise ValueError(
             f"succeeded is {succeeded!r:.80}; give values at JSON pointers such as {{'/status': 'done'}}, "
-            "a JSON Schema, a regular expression, or a function"
-        )
-    if callable(succeeded) and not _takes_answer(succeeded):
-        raise ValueError(
-            f"succeeded is {succeeded!r:.80}; give a function without async that takes one argument, the "
-            "answer"
-        )
-    try:
-        if isinstance(succeeded, str):
-            _check_pattern(succeeded)
-        elif isinstance(succeeded, Mapping):
-            _check_mapping(succeeded)
-    except ValueError as error:
-        reason = str(error).partition("\n")[0]
-        raise ValueError(f"succeeded is {succeeded!r:.80}, which cannot be used: {reason}") from None
-
-
-def _check_pattern(pattern: str) -> None:
-    options = re2.Options()
-    # RE2 would write a refused pattern to stderr.
-    options.log_errors = False
-    try:
-        re2.compile(pattern, options)
-    except re2.error as error:
-        reason = error.args[0]
-        raise ValueError(reason.decode() if isinstance(reason, bytes) else reason) from None
-
-
-def _check_mapping(succeeded: Mapping[str, object]) -> None:
-    if _has_pointers(succeeded):
-        jsonschema_rs.validator_for({"enum": [*succeeded.values()]})
-    elif any(str(key).startswith("/") for key in succeeded):
-        raise ValueError("it has JSON pointers and other keys; give pointers alone, or a JSON Schema")
-    # JSON Schema ignores a key that is no keyword, and fields that an answer lacks.
-    elif all(map(jsonschema_rs.validator_for(dict(succeeded)).is_valid, _KINDS)):
-        raise ValueError(
-            "as a JSON Schema, it accepts null, 0 and {}; give values at JSON pointers such as "
-            "{'/status': 'done'}, or a schema with 'type' and 'required'"
+            "or a function of the answer"
         )
 
 
-def _has_pointers(succeeded: Mapping[str, object]) -> bool:
-    return all(isinstance(key, str) and key.startswith("/") for key in succeeded)
+def _is_pointer(key: object) -> bool:
+    return isinstance(key, str) and key.startswith("/")
 
 
 def _is_plain(function: object) -> bool:
     is_function = inspect.isfunction(function) or inspect.ismethod(function)
-    return is_function and not _is_async(function)
-
-
-def _is_async(function: object) -> bool:
-    forms = (function, getattr(function, "__call__", None))  # noqa: B004 - an object may have an async one
-    return any(inspect.iscoroutinefunction(each) or inspect.isasyncgenfunction(each) for each in forms)
-
-
-def _takes_answer(function: Callable[..., object]) -> bool:
-    try:
-        inspect.signature(function).bind("answer")
-    except TypeError:
-        return False
-    except ValueError:  # some functions of C have no signature
-        pass
-    return not _is_async(function)
+    return is_function and not inspect.iscoroutinefunction(function)
 
 
 def _ask(function: Callable[[str], object], answer: str) -> bool | None:
@@ -290,30 +232,16 @@ def _ask(function: Callable[[str], object], answer: str) -> bool | None:
     return told if isinstance(told, bool) else None
 
 
-def _matches(
-    succeeded: Mapping[str, object] | str | Callable[[str], bool | None], answer: str
-) -> bool | None:
-    if isinstance(succeeded, str):
-        return re2.search(succeeded, answer) is not None
+def _matches(succeeded: Mapping[str, object] | Callable[[str], bool | None], answer: str) -> bool | None:
     if callable(succeeded):
         return _ask(succeeded, answer)
-    try:
-        value = json.loads(answer)
-    except ValueError:
-        return False
-    if _has_pointers(succeeded):
-        return all(_has_value(value, pointer, wanted) for pointer, wanted in succeeded.items())
-    return jsonschema_rs.validator_for(dict(succeeded)).is_valid(value)
+    value = load_json(answer)
+    return all(_has_value(value, pointer, wanted) for pointer, wanted in succeeded.items())
 
 
 def _has_other(succeeded: Mapping[str, object], answer: str) -> bool:
     """Checks whether an answer has another value at one of the JSON pointers."""
-    if not _has_pointers(succeeded):
-        return False
-    try:
-        value = json.loads(answer)
-    except ValueError:
-        return False
+    value = load_json(answer)
     return any(
         _find_values(value, pointer) and not _has_value(value, pointer, wanted)
         for pointer, wanted in succeeded.items()
@@ -322,8 +250,8 @@ def _has_other(succeeded: Mapping[str, object], answer: str) -> bool:
 
 def _has_value(value: object, pointer: str, wanted: object) -> bool:
     # As JSON compares them: 1 is 1.0, and true is not 1.
-    equal = jsonschema_rs.validator_for({"const": wanted})
-    return any(equal.is_valid(each) for each in _find_values(value, pointer))
+    values = _find_values(value, pointer)
+    return any(isinstance(each, bool) == isinstance(wanted, bool) and each == wanted for each in values)
 
 
 def _find_values(value: object, pointer: str) -> list[object]:

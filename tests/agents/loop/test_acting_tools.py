@@ -18,13 +18,6 @@ async def wait(answer: str) -> bool:
     return answer == "refunded"
 
 
-class Checker:
-    """An object that is called, and answers later."""
-
-    async def __call__(self, answer: str) -> bool:
-        return answer == "refunded"
-
-
 def test_a_value_that_is_not_accepted_is_refused_in_one_sentence(subtests):
     for values, told in [
         ({"approve": "yes"}, "approve is 'yes'; give True or False"),
@@ -33,34 +26,16 @@ def test_a_value_that_is_not_accepted_is_refused_in_one_sentence(subtests):
         ({"read_back": 3}, "read_back is 3; give the name of a tool, or a function"),
         ({"read_back": partial(check, "7")}, r"read_back is functools.partial\(.*; give the name of a tool"),
         (
-            {"read_back": Checker()},
-            "read_back is <.*Checker object .*; give the name of a tool, or a function",
-        ),
-        (
             {"read_back": wait},
             "read_back is <function wait .*; give the name of a tool, or a function with def",
         ),
         ({"read_back": len}, "read_back is <built-in function len>; give the name of a tool, or a function"),
-        ({"succeeded": "[done"}, r"succeeded is '\[done', which cannot be used: missing \]"),
-        ({"succeeded": wait}, "succeeded is <function wait .*; give a function without async"),
-        ({"succeeded": partial(wait)}, r"succeeded is functools.partial\(.*; give a function without async"),
-        ({"succeeded": Checker()}, "succeeded is <.*Checker object .*; give a function without async"),
-        (
-            {"succeeded": lambda: True},
-            "succeeded is <function .*; give a function .* one argument, the answer",
-        ),
-        ({"succeeded": lambda a, b: True}, "succeeded is <function .*; give a function .* one argument"),
         ({"succeeded": 3}, "succeeded is 3; give values at JSON pointers"),
         ({"succeeded": ""}, "succeeded is ''; give values at JSON pointers"),
         ({"succeeded": {}}, r"succeeded is \{\}; give values at JSON pointers"),
-        ({"succeeded": "("}, r"succeeded is '\(', which cannot be used: "),
-        ({"succeeded": {"type": "objekt"}}, "which cannot be used: "),
-        ({"succeeded": {"/status": object()}}, "which cannot be used: "),
-        ({"succeeded": {"state": "done"}}, "used: as a JSON Schema, it accepts null, 0 and {}; give"),
-        ({"succeeded": {"title": "refunded"}}, "it accepts null, 0 and {}; give values at JSON"),
-        ({"succeeded": {"properties": {"ok": {"const": True}}}}, "a schema with 'type' and 'required'"),
-        ({"succeeded": {"/id": 7, "type": "object"}}, "it has JSON pointers and other keys; give pointers"),
-        ({"succeeded": {"amount": 40, "/status": "done"}}, "it has JSON pointers and other keys"),
+        ({"succeeded": "refunded"}, "succeeded is 'refunded'; give values at JSON pointers"),
+        ({"succeeded": {"state": "done"}}, "or a function of the answer"),
+        ({"succeeded": {"/id": 7, "type": "object"}}, "or a function of the answer"),
     ]:
         with subtests.test(values=values):
             with pytest.raises(ValueError, match=told) as refused:
@@ -70,7 +45,6 @@ def test_a_value_that_is_not_accepted_is_refused_in_one_sentence(subtests):
 
 
 REFUNDED = {"/status": "refunded"}
-HAS_ID = {"type": "object", "required": ["id"]}
 
 
 def test_what_is_stated_about_the_answer_decides_the_outcome(subtests):
@@ -87,12 +61,6 @@ def test_what_is_stated_about_the_answer_decides_the_outcome(subtests):
         ({"/orders/1": "x"}, '{"orders": ["x"]}', "unknown"),
         ({"/a": 1, "/b": 2}, '{"a": 1, "b": 2}', "acted"),
         ({"/a": 1, "/b": 2}, '{"a": 1, "b": 3}', "unknown"),
-        (HAS_ID, '{"id": 7}', "acted"),
-        (HAS_ID, '{"no": 7}', "unknown"),
-        ({**HAS_ID, "$defs": {}, "title": "Receipt"}, '{"id": 7}', "acted"),
-        (r"receipt \d+", "see receipt 7", "acted"),
-        (r"receipt \d+", "refunded", "unknown"),
-        (r"receipt \d+", "Could not refund: card expired", "refused"),
         (lambda answer: answer == "42", "42", "acted"),
         (lambda answer: answer == "42", "refunded", "refused"),
         (partial(check, "7"), "refunded 7", "acted"),
@@ -122,7 +90,7 @@ def test_an_error_in_the_function_is_logged(caplog):
 
 
 def test_an_answer_with_the_status_of_an_error_never_says_that_the_call_acted(subtests):
-    for succeeded in [REFUNDED, "refunded", lambda _: True, None]:
+    for succeeded in [REFUNDED, lambda _: True, None]:
         with subtests.test(succeeded=succeeded):
             tool = ActingTool(succeeded=succeeded)
 

@@ -112,7 +112,7 @@ CHANGES = [
     ("checks", [states_number(1)], [states_number(2)]),
     ("step_contract", lambda step, index: WORDS, lambda step, index: MORE_WORDS),
     ("acting_tools", {"send": ActingTool(approve=True, repeat="ask")}, approve("send")),
-    ("acting_tools", {"send": ActingTool(approve=True, succeeded="sent")}, approve("send")),
+    ("acting_tools", {"send": ActingTool(approve=True, succeeded={"/status": "sent"})}, approve("send")),
     ("acting_tools", {"send": ActingTool(approve=True, read_back=find_letter)}, approve("send")),
     ("require", "checked", "judged"),
     ("grounding", "facts", "off"),
