@@ -6,14 +6,13 @@
 from __future__ import annotations
 
 import json
-from collections import ChainMap, Counter
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from langchain_core.exceptions import ModelConnectionError
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage
 
-from agents.models.chat_options import unbind_model
 from agents.models.server_answers import NoReplyError, read_answers
 from agents.parsing.end_reasons import find_cut_off
 from agents.parsing.loose_json import BROKEN, find_broken, load_json
@@ -34,9 +33,6 @@ _SIGNATURE: Final = "extra_content"
 _COUNTS: Final = ("prompt_tokens", "completion_tokens")
 _TOLD: Final = ("message", "msg", "detail", "errors")
 """Names of the words of an error in an answer without choices."""
-_CALL: Final = "function_call"
-_WRITTEN: Final = (_CALL, "custom_tool_call", "message")
-"""Types of the items in an answer of the Responses API that the model wrote to be used."""
 
 
 class EmptyStreamError(ModelConnectionError):
@@ -86,61 +82,12 @@ def _require_empty(event: str) -> None:
         raise ModelConnectionError("the reply ended before the server said that it was done")
 
 
-class _Items:
-    """The items of one stream of the Responses API, each of which LangChain reads in one place.
-
-    A call is read where it ends: that event has all of it, and those before may be mixed with others.
-    """
-
-    def __init__(self) -> None:
-        self._ids = Counter[object]()
-        self._begun, self._calls = set[object](), 0
-
-    def read(self, data: object) -> object:
-        """Returns an event, or a whole answer, in the form in which LangChain reads it.
-
-        Raises:
-            ModelConnectionError: The stream ends, and a call in it did not.
-        """
-        if not isinstance(data, Mapping) or "type" not in data:
-            return _complete_output(data) if isinstance(data, Mapping) and "output" in data else data
-        event, kind, item = {**data}, str(data["type"]), data.get("item") or {}
-        self._ids[item.get("id")] += kind == "response.output_item.added"
-        if self._ids[item.get("id", data.get("item_id"))] > 1:  # LangChain would join the two
-            event |= {"item_id": None, "item": {**item, "id": None}}
-        if response := data.get("response"):
-            event["response"] = self._complete(response)
-        if item.get("type") == _CALL or _CALL in kind:
-            is_done = kind == "response.output_item.done"
-            self._calls += is_done
-            self._begun.add(data.get("output_index"))
-            event["type"] = "response.output_item.added" if is_done else "response.in_progress"
-        return event
-
-    def _complete(self, response: Mapping[str, Any]) -> dict[str, Any]:
-        written = [each for each in response.get("output") or () if each.get("type") == _CALL]
-        if response.get("status") == "completed" and self._calls < max(len(self._begun), len(written)):
-            raise ModelConnectionError("the reply ended before the server said that its call was done")
-        return _complete_output(response)
-
-
-def _watch_client(client: Any, *, is_raw: bool = False) -> Any:  # noqa: ANN401
-    """Returns a copy of OpenAI's client whose streams are checked while they are decoded.
-
-    Args:
-        client: The client.
-        is_raw: Whether answers stay as they are decoded, since LangChain needs no other form of them.
-    """
+def _watch_client(client: Any) -> Any:  # noqa: ANN401
+    """Returns a copy of OpenAI's client whose streams are checked while they are decoded."""
     if client is None:
         return None
     watching = client.with_options()
     watching._make_sse_decoder = type("Events", (_Events, type(client._make_sse_decoder())), {})  # noqa: SLF001
-    read, items = watching._process_response_data, _Items()  # noqa: SLF001
-
-    def complete(*, data: object, **options: object) -> object:
-        return data if is_raw else read(data=items.read(data), **options)
-
-    watching._process_response_data = complete  # noqa: SLF001
     return watching
 
 
@@ -150,13 +97,22 @@ def _build_client(name: str) -> Any:  # noqa: ANN401
 
 
 def _build_completions(name: str, root: str) -> Any:  # noqa: ANN401
-    """Builds a property that returns the checked completions; without a client, those that the user gave."""
+    """Builds a property that returns the checked completions; without a client, those that the user gave.
+
+    Their answers stay as they are decoded, since LangChain needs no other form of them.
+    """
 
     def read(model: object) -> object:
-        watched = _watch_client(vars(model)[root], is_raw=True)
-        return watched.chat.completions if watched else vars(model)[name]
+        if (watched := _watch_client(vars(model)[root])) is None:
+            return vars(model)[name]
+        watched._process_response_data = _keep_data  # noqa: SLF001
+        return watched.chat.completions
 
     return property(read)
+
+
+def _keep_data(*, data: object, **_: object) -> object:
+    return data
 
 
 class OpenAIReplies(Base):
@@ -207,7 +163,7 @@ class OpenAIReplies(Base):
     def _get_request_payload(
         self, input_: LanguageModelInput, *, stop: list[str] | None = None, **kwargs: object
     ) -> dict[str, Any]:
-        messages = [*iter_sendable(self._convert_input(input_).to_messages())]
+        messages = self._convert_input(input_).to_messages()
         payload: dict[str, Any] = super()._get_request_payload(messages, stop=stop, **kwargs)
         # Only with calls: servers refuse the thoughts of an answer, and want those that led to a call.
         for message, sent in zip(messages, payload.get("messages", ()), strict=False):
@@ -222,25 +178,6 @@ class OpenAIReplies(Base):
         # Without a choice of the user, LangChain asks OpenAI's own address alone.
         options = {"include_usage": True} if self.stream_usage is None else {}
         return super()._should_stream_usage(stream_usage, **{"stream_options": options, **kwargs})
-
-
-def list_models(model: object, timeout: float = 5.0) -> list[str]:
-    """Lists the models of an OpenAI-compatible server, or of Anthropic; empty if it does not say.
-
-    Args:
-        model: A chat model; one of another class gives an empty list.
-        timeout: Timeout in seconds.
-    """
-    known = unbind_model(model)
-    client = getattr(known, "root_client", None) or getattr(known, "_client", None)
-    if client is None:
-        return []
-    try:
-        page = client.with_options(timeout=timeout, max_retries=0).models.list()
-        return [str(each.id) for each in page.data or ()]
-    # AttributeError, TypeError: the answer is no list of models. The library's errors are of no common class.
-    except Exception:  # noqa: BLE001 - the sentence is told without the list
-        return []
 
 
 def read_parameters(tools: object) -> dict[str, dict[str, Any]]:
@@ -307,44 +244,6 @@ def _complete_function(function: Mapping[str, Any]) -> dict[str, Any]:
 
 def _write_arguments(given: object) -> str:
     return given if isinstance(given, str) else "" if given is None else json.dumps(given)
-
-
-def _complete_output(response: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns an answer of the Responses API in which the calls have arguments that are read in one way.
-
-    One with a call or a text that is incomplete is incomplete, also in the last event of a stream.
-    """
-    given = response.get("output") or ()
-    items = [each if each.get("type") != _CALL else _complete_function(each) for each in given]
-    is_cut = any(each.get("status") == "incomplete" and each.get("type") in _WRITTEN for each in items)
-    state = {"status": "incomplete"} if is_cut and response.get("status") == "completed" else {}
-    return {**response, "output": items, **state}
-
-
-def iter_sendable(messages: Iterable[BaseMessage]) -> Iterator[BaseMessage]:
-    """Yields messages in which each part that is a call is a call of its message, and each id is new.
-
-    LangChain sends another one beside the calls, so that it has no answer, and joins texts of one id.
-    """
-    seen = set[object]()
-    for message in messages:
-        if not isinstance(message, AIMessage) or isinstance(message.content, str):
-            yield message
-            continue
-        parts = [
-            part if isinstance(part, dict) else {"type": "text", "text": part} for part in message.content
-        ]
-        calls = [part for part in parts if part.get("type") in (_CALL, "tool_use")]
-        ids = Counter(call[name] for call in calls for name in ("call_id", "id") if name in call)
-        known = {call["id"] for call in message.tool_calls if ids[call["id"]] == 1}
-        own = [call for call in calls if call.get("call_id", call.get("id")) in known]
-        alone = [call for call in own if ids[call.get("id")] <= 1]
-        kept = [part for part in parts if part in alone or part not in calls]
-        content = [
-            {name: part[name] for name in part if name != "id" or part[name] not in seen} for part in kept
-        ]
-        seen |= {part.get("id") for part in kept}
-        yield message.model_copy(update={"content": content})
 
 
 def _complete_delta(choice: Mapping[str, Any]) -> Mapping[str, Any]:

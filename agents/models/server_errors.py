@@ -20,7 +20,6 @@ from agents.credentials.masking import mask_keys, read_error
 from agents.errors import AgentError, ModelRefusedError, ModelUnavailableError, PromptTooLongError
 from agents.models.identity import find_address, hide_credentials, name_called, read_secrets
 from agents.models.ollama import installed_models, server_address
-from agents.models.openai_replies import list_models
 from agents.models.server_answers import (
     ServerFault,
     is_client_error,
@@ -162,9 +161,9 @@ def _describe(model: object, fault: ServerFault, calls: int) -> str:
         return f"no Ollama server answers at {ollama}; {start}"
     is_missing = fault.status in (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED)
     names_model = "model" in text.lower()
-    models = _list_others(model, ollama) if is_missing and names_model else ""
-    if models:
-        return f"the model's server{place} has no model {name!r}{models}"
+    if ollama and is_missing and names_model:
+        others = _list_others(ollama)
+        return f"the model's server{place} has no model {name!r}{others}; get it with `ollama pull {name}`"
     is_page = not (fault.is_refused or fault.is_transient) and isinstance(fault.body, str) and fault.body
     if is_redirect or is_page or (is_missing and not names_model):
         return (
@@ -181,12 +180,11 @@ def _is_unreachable(error: BaseException) -> bool:
     return is_told or is_client_error(error, "ConnectError", "ConnectTimeout")
 
 
-def _list_others(model: object, ollama: str | None) -> str:
-    """Says which models a server has, and how to get this one; empty if it is not known."""
-    names = (installed_models(ollama) if ollama else list_models(model)) or []
+def _list_others(ollama: str) -> str:
+    """Says which models an Ollama server has; empty if it is not known."""
+    names = installed_models(ollama) or []
     further = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    has = f"; it has {', '.join(names[:_SHOWN])}{further}" if names else ""
-    return f"{has}; get it with `ollama pull {name_called(model)}`" if ollama else has
+    return f"; it has {', '.join(names[:_SHOWN])}{further}" if names else ""
 
 
 def accepts_schema(model: BaseChatModel) -> bool:

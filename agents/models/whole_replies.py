@@ -10,14 +10,13 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import lru_cache, wraps
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import Final, TypeVar, cast
 
 from langchain_core.exceptions import ModelConnectionError
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import (
     AIMessage,
     AIMessageChunk,
-    BaseMessage,
     InvalidToolCall,
     ToolCall,
     ToolCallChunk,
@@ -30,12 +29,7 @@ from langchain_core.runnables import RunnableBinding
 from agents.credentials.masking import mask_error, read_error
 from agents.models.identity import read_secrets
 from agents.models.ollama import OllamaReplies
-from agents.models.openai_replies import (
-    EmptyStreamError,
-    OpenAIReplies,
-    iter_sendable,
-    read_parameters,
-)
+from agents.models.openai_replies import EmptyStreamError, OpenAIReplies, read_parameters
 from agents.models.server_answers import NoReplyError, read_answers
 from agents.parsing.end_reasons import (
     END_NAMES,
@@ -48,48 +42,19 @@ from agents.parsing.end_reasons import (
 )
 from agents.parsing.loose_json import BROKEN, find_broken
 
-if TYPE_CHECKING:
-    from langchain_anthropic import ChatAnthropic as Base
-else:
-    Base = object
-
 _STATE: Final = ("__dict__", "__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__")
 _ENDING: Final = frozenset({"BaseChatOpenAI", "ChatAnthropic", "ChatOllama"})
 """LangChain's classes for protocols in which each stream says why it ended.
 
 Ollama's client streams each reply, and reports no error for a connection that is closed in the middle.
 """
-LARGEST: Final = 20_000_000
-"""Greatest number of characters of a reply: more than any model writes."""
 
 M = TypeVar("M")
-
-
-class AnthropicReplies(Base):
-    """Methods of ChatAnthropic that keep the names of broken calls, and send each call once."""
-
-    def _get_request_payload(self, input_: Any, **options: Any) -> dict[str, Any]:  # noqa: ANN401 - the library's
-        messages = [*iter_sendable(self._convert_input(input_).to_messages())]
-        return super()._get_request_payload(messages, **options)
-
-    def _format_output(self, data: Any, **options: Any) -> ChatResult:  # noqa: ANN401 - the library's
-        with read_answers(data.model_dump(warnings=False, exclude_none=True)):
-            content = [_keep_call(block) for block in data.content]
-            return super()._format_output(data.model_copy(update={"content": content}), **options)
-
-
-def _keep_call(block: Any) -> Any:  # noqa: ANN401 - the library's
-    if block.type != "tool_use":
-        return block
-    given = getattr(block, "input", None)
-    args = given if isinstance(given, dict) else {BROKEN: given}
-    return block.model_copy(update={"name": str(block.name or ""), "input": args})
 
 
 _READERS: Final[Mapping[str, type]] = {
     "BaseChatOpenAI": OpenAIReplies,
     "ChatOllama": OllamaReplies,
-    "ChatAnthropic": AnthropicReplies,
 }
 
 
@@ -214,19 +179,13 @@ class _Stream:
         self._report: dict[str, object] = {}
         self._usage: UsageMetadata | None = None
         self._held: list[ChatGenerationChunk] = []
-        self._size = 0
 
     def read(self, chunk: ChatGenerationChunk) -> Sequence[ChatGenerationChunk]:
-        """Takes a piece; returns it unless it is held.
-
-        Raises:
-            NoReplyError: There are more than ``LARGEST`` characters.
-        """
+        """Takes a piece; returns it unless it is held."""
         if find_cut_off({name: self._report.get(name) for name in END_NAMES}) is not None:
             _drop_reasons(chunk)
         self._report = {**self._report, **_read_report(chunk)}
         message = chunk.message
-        self._size += _require_size(message, self._size)
         if isinstance(message, AIMessageChunk):
             usage = message.usage_metadata
             message.usage_metadata = _count_once(self._usage, usage)
@@ -295,7 +254,6 @@ def _check_result(result: ChatResult, *, must_end: bool) -> ChatResult:
         report = {**(result.llm_output or {}), **_read_report(generation)}
         reason = _require_end(report, must_end=must_end)
         reply = generation.message
-        _require_size(reply)
         if isinstance(reply, AIMessage) and reason is not None and is_blocked(reason):
             generation.message = _drop_calls(reply)
         elif isinstance(reply, AIMessage) and reply.tool_calls:
@@ -346,15 +304,6 @@ def _require_end(report: Mapping[str, object], *, must_end: bool) -> str | None:
     if cut_off is not None and is_failure(cut_off):
         raise ModelConnectionError(f"the server broke the reply off ({cut_off})")
     return cut_off
-
-
-def _require_size(message: BaseMessage, before: int = 0) -> int:
-    """Returns the number of characters of a message, of its calls and thoughts, too."""
-    calls = getattr(message, "tool_call_chunks", None) or getattr(message, "tool_calls", None) or ()
-    written = f"{message.content}{message.additional_kwargs}{[call['args'] for call in calls]}"
-    if before + len(written) > LARGEST:
-        raise NoReplyError(f"more than {LARGEST:,} characters without an end, such as {written[:1_000]!r}")
-    return len(written)
 
 
 def _read_report(generation: ChatGeneration) -> dict[str, object]:

@@ -276,21 +276,15 @@ async def test_why_a_server_cannot_be_reached_is_told():
     assert "refused" in await fail(model, awaited=False)
 
 
-def test_a_model_that_the_server_does_not_have_is_told_with_those_that_it_has(subtests):
-    listed = {
-        "openai": {"object": "list", "data": [{"id": "llama3"}, {"id": "qwen3"}]},
-        "ollama": {"models": [{"model": "llama3"}, {"model": "qwen3"}]},
-        "anthropic": {"data": [{"type": "model", "id": "llama3"}, {"type": "model", "id": "qwen3"}]},
-    }
-    for protocol, models in listed.items():
-        missing = {"error": {"message": "The model `m` does not exist", "code": "model_not_found"}}
-        said = {"error": "model 'm' not found"} if protocol == "ollama" else missing
-        with (
-            subtests.test(protocol),
-            serve_protocol(lambda body: encode(said, 404) if body else encode(models)) as server,  # noqa: B023
-            pytest.raises(ModelRefusedError, match=r"has no model 'm'.* has:? llama3, qwen3"),
-        ):
-            BaseAgent(server.model(protocol), transport_retry=AT_ONCE).invoke("x")
+def test_a_model_that_an_ollama_server_does_not_have_is_told_with_those_that_it_has():
+    models = {"models": [{"model": "llama3"}, {"model": "qwen3"}]}
+    with (
+        serve_protocol(
+            lambda body: encode({"error": "model 'm' not found"}, 404) if body else encode(models)
+        ) as server,
+        pytest.raises(ModelRefusedError, match=r"has no model 'm'.* has:? llama3, qwen3"),
+    ):
+        BaseAgent(server.model("ollama"), transport_retry=AT_ONCE).invoke("x")
 
 
 def raised_by(package, kind: str) -> Exception:
