@@ -20,9 +20,9 @@ from agents.loop.executor_graph import (
     build_executor_graph,
     check_middleware,
     find_tools,
-    has_async_only,
     read_output,
     use_step,
+    wraps_only,
 )
 from agents.loop.langgraph_internals import choose_durability
 from agents.loop.reply_problems import find_unmade_call
@@ -31,7 +31,7 @@ from agents.models.model_call import Model, Sampling, answer_text
 from agents.models.server_errors import TransportRetry
 from agents.parsing.textual_calls import TELLINGS
 from agents.reply_types import JsonSchema
-from agents.sync import Call, Conversation, awaited, blocking, run_sync
+from agents.sync import Call, Conversation, awaited, blocking, run_in_thread, run_sync
 
 
 class ExecutionAgent(BaseAgent):
@@ -77,7 +77,8 @@ class ExecutionAgent(BaseAgent):
             self.graph = build_executor_graph(llm, built, middleware, max_tool_rounds, transport_retry)
         # Middleware may bring tools of its own.
         self.tools = [] if self.graph is None else find_tools(self.graph)
-        self._is_async_only = has_async_only(middleware) or has_async_only_tool(self.tools)
+        self._is_async_only = wraps_only(middleware, is_async=True) or has_async_only_tool(self.tools)
+        self._is_blocking_only = wraps_only(middleware, is_async=False)
 
     def _ask_model(self, user_input: str, schema: JsonSchema | None = None) -> Conversation[str]:
         if self.graph is None:
@@ -158,7 +159,7 @@ class ExecutionAgent(BaseAgent):
     synthesize, asynthesize = blocking(_synthesize), awaited(_synthesize)
 
     def _request_step(self, step: str, context: str, task: str) -> list[BaseMessage]:
-        request = prompts.step_request(step, context, task)
+        request = prompts.step_request(step, context or "", task)
         # A step that stands alone is a whole task: the first attempt at it is what one call of the model is.
         is_alone = self.system_prompt == prompts.EXECUTION and not (context or task)
         return [HumanMessage(request)] if is_alone else self._messages(request)
@@ -208,6 +209,8 @@ class ExecutionAgent(BaseAgent):
         given, durability = {"messages": others}, choose_durability()
         arun = partial(graph.ainvoke, given, durability=durability)
         run = partial(graph.invoke, given, durability=durability)
+        if self._is_blocking_only:
+            arun = partial(run_in_thread, run)
         with use_step(StepOptions(system, sampling)):
             # A plain call has no loop.
             state = yield Call(partial(run_sync, arun) if self._is_async_only else run, arun)

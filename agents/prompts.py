@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
-from functools import wraps
-from typing import Final, ParamSpec
+from collections.abc import Mapping
+from typing import Final
 
 _RULE: Final = "====="
 _DIGITS: Final = 12
@@ -53,23 +52,10 @@ MONITORING: Final = (
 )
 
 
-P = ParamSpec("P")
 _SHORT_TASK: Final = 300
 """Maximum length of a task that is repeated in the examples, in characters."""
 
 
-def _read_none(request: Callable[P, str]) -> Callable[P, str]:
-    """Makes a request take None for an empty text, as the output of a step that returned nothing."""
-
-    @wraps(request)
-    def ask(*texts: P.args, **named: P.kwargs) -> str:
-        given = ("" if text is None else text for text in texts)
-        return request(*given, **{name: "" if text is None else text for name, text in named.items()})  # type: ignore[arg-type]
-
-    return ask
-
-
-@_read_none
 def plan_request(task: str) -> str:
     """Asks for a plan."""
     # The smallest models copy the example, so it is made of the task itself.
@@ -87,7 +73,6 @@ def repeat_plan_request(request: str, reason: str) -> str:
     return f"{request}\n\nYour last reply was no plan: {reason}. Write the whole plan as JSON alone."
 
 
-@_read_none
 def verdict_request(objective: str, result: str, task: str = "", evidence: str = "") -> str:
     """Asks for the missing parts, and then for a verdict. All texts are fenced off as data."""
     given = {"the whole task": task, "objective": objective, "evidence": evidence, "output": result}
@@ -101,7 +86,6 @@ def verdict_request(objective: str, result: str, task: str = "", evidence: str =
     )
 
 
-@_read_none
 def clean_verdict_request(objective: str, result: str, task: str = "", evidence: str = "") -> str:
     """Asks for a verdict again after a reply with more than one JSON object."""
     return (
@@ -111,7 +95,6 @@ def clean_verdict_request(objective: str, result: str, task: str = "", evidence:
     )
 
 
-@_read_none
 def step_request(step: str, context: str, task: str = "") -> str:
     """Asks for a step. The task and earlier results are fenced off as data."""
     mark = find_boundary(context, step, task)
@@ -121,7 +104,6 @@ def step_request(step: str, context: str, task: str = "") -> str:
     return f"{before}Your step now: {step}" if before else step
 
 
-@_read_none
 def correction_turn(feedback: str) -> str:
     """Answers a refused output in a chat, and asks for the step again."""
     # Not fenced: small models copy the fences into their next output.
@@ -141,7 +123,6 @@ def tell_cut_off() -> str:
     return "Your reply was cut off at its limit of tokens. Write a shorter one that is complete."
 
 
-@_read_none
 def answer_request(task: str, results: str) -> str:
     """Asks for the final answer to a task. The results of its steps are fenced off as data."""
     mark = find_boundary(task, results)

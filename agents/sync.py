@@ -158,38 +158,6 @@ async def run_in_thread(call: Callable[[], T]) -> T:
     return await asyncio.wrap_future(start_call(Future[T](), partial(_contain, call)))
 
 
-async def await_around(wrap: Callable[[Callable[[T], R]], R], inner: Callable[[T], Awaitable[R]]) -> R:
-    """Runs a blocking function in a thread, and awaits in this task what it calls.
-
-    Args:
-        wrap: The function; it gets a blocking form of ``inner``.
-        inner: The coroutine function that it calls.
-    """
-    loop, asked = asyncio.get_running_loop(), asyncio.Queue[tuple[T, Future[R]] | None]()
-
-    def call_inner(value: T) -> R:
-        if ended.done():
-            raise asyncio.CancelledError
-        outcome = Future[R]()
-        loop.call_soon_threadsafe(asked.put_nowait, (value, outcome))
-        return outcome.result()
-
-    ended = asyncio.ensure_future(run_in_thread(partial(wrap, call_inner)))
-    ended.add_done_callback(lambda _: asked.put_nowait(None))
-    try:
-        while (item := await asked.get()) is not None:
-            value, outcome = item
-            try:
-                outcome.set_result(await inner(value))
-            except BaseException as error:
-                outcome.set_exception(error)
-                if cast("asyncio.Task[object]", asyncio.current_task()).cancelling():
-                    raise
-        return await ended
-    finally:
-        ended.cancel()
-
-
 def _contain(call: Callable[[], T]) -> T:
     try:
         return call()

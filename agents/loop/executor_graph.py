@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -37,14 +37,12 @@ from agents.loop.tool_answers import (
     build_answer,
     describe_unused,
     read_answer,
-    read_broken_reply,
 )
 from agents.loop.tool_arguments import ToolWatch
 from agents.models.model_call import Model, Sampling, answer_text, retry_call
 from agents.models.server_errors import TransportRetry
-from agents.sync import Call, Conversation, arun_conversation, await_around, run_conversation
+from agents.sync import Call, Conversation, arun_conversation, run_conversation
 
-_WRAPPERS: Final = "wrap_model_call", "wrap_tool_call"
 _NO_GRAPH: Final = "The tool hands over to another graph, and there is none. Go on without it."
 AgentGraph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
 
@@ -81,13 +79,11 @@ class ExecutorMiddleware(EffectsMiddleware):
 
     Args:
         max_rounds: Maximum number of rounds of calls.
-        caller: Calls the model; None if ``ModelCallMiddleware`` does.
     """
 
-    def __init__(self, max_rounds: int, caller: ModelCallMiddleware | None) -> None:
+    def __init__(self, max_rounds: int) -> None:
         super().__init__()
         self._max_rounds = max_rounds
-        self._caller = caller
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: Handler) -> ModelResponse[Any]:
         """Calls the model, and marks the reply.
@@ -95,17 +91,13 @@ class ExecutorMiddleware(EffectsMiddleware):
         Raises:
             ToolLoopError: The model called tools in more rounds than allowed.
         """
-        caller = self._caller
-        call = handler if caller is None else lambda sent: caller.wrap_model_call(sent, handler)
-        response = super().wrap_model_call(request, call)
+        response = super().wrap_model_call(request, handler)
         check_rounds([*request.messages, *response.result], self._max_rounds)
         return response
 
     async def awrap_model_call(self, request: ModelRequest[Any], handler: AsyncHandler) -> ModelResponse[Any]:
         """Like ``wrap_model_call``, without blocking the event loop."""
-        caller = self._caller
-        call = handler if caller is None else lambda sent: caller.awrap_model_call(sent, handler)
-        response = await super().awrap_model_call(request, call)
+        response = await super().awrap_model_call(request, handler)
         check_rounds([*request.messages, *response.result], self._max_rounds)
         return response
 
@@ -181,14 +173,8 @@ class ModelCallMiddleware(AgentMiddleware[Any, Any, Any]):
         self, request: ModelRequest[Any], handler: Handler | AsyncHandler
     ) -> Conversation[ModelResponse[Any]]:
         def ask(model: BaseChatModel) -> Conversation[ModelResponse[Any]]:
-            sent = request.override(model=model)
-            call: partial[Any] = partial(handler, sent)
-            try:
-                response: ModelResponse[Any] = yield Call(call, call)
-            except Exception as error:
-                if (broken := read_broken_reply(error)) is None:
-                    raise
-                response = ModelResponse(result=[broken])
+            call: partial[Any] = partial(handler, request.override(model=model))
+            response: ModelResponse[Any] = yield Call(call, call)
             return response
 
         return retry_call(request.model, self._retry, _step.get().sampling, ask)
@@ -221,13 +207,7 @@ def build_executor_graph(
     if not isinstance(llm, BaseChatModel):
         raise ModelSetupError(f"llm is a {type(llm).__name__}; with tools, give a LangChain chat model")
     _check_tool_calls(llm, tools)
-    caller = ModelCallMiddleware(retry)
-    # Each middleware costs a step of LangSmith's tracing: without any of the caller, one does all.
-    around = (
-        [ExecutorMiddleware(max_rounds, None), *map(_add_async, middleware), caller]
-        if middleware
-        else [ExecutorMiddleware(max_rounds, caller)]
-    )
+    around = [ExecutorMiddleware(max_rounds), *middleware, ModelCallMiddleware(retry)]
     graph = create_agent(llm, [*tools], middleware=around)
     return cast("AgentGraph", graph)
 
@@ -254,13 +234,12 @@ def check_middleware(middleware: object) -> None:
         TypeError: It is something else.
         ValueError: It has ours.
     """
-    if not isinstance(middleware, Sequence) or isinstance(middleware, str):
+    if not isinstance(middleware, Sequence) or not all(
+        isinstance(each, AgentMiddleware) for each in middleware
+    ):
         raise TypeError(
-            f"middleware is a {type(middleware).__name__}; give a list of instances of AgentMiddleware"
+            f"middleware is {middleware!r:.80}; give a list of instances of LangChain's AgentMiddleware"
         )
-    if wrong := [each for each in middleware if not isinstance(each, AgentMiddleware)]:
-        name = getattr(wrong[0], "__name__", f"an object of type {type(wrong[0]).__name__}")
-        raise TypeError(f"middleware contains {name}; give instances of LangChain's AgentMiddleware")
     if any(isinstance(each, EffectsMiddleware) for each in middleware):
         raise ValueError(
             "middleware has an EffectsMiddleware, and an ExecutionAgent has one already; leave it out, and "
@@ -268,39 +247,19 @@ def check_middleware(middleware: object) -> None:
         )
 
 
-def has_async_only(middleware: Sequence[AgentMiddleware[Any, Any, Any]]) -> bool:
-    """Checks whether middleware wraps calls only as a coroutine."""
-    return any(_has_only(each, f"a{name}", name) for each in middleware for name in _WRAPPERS)
+def wraps_only(middleware: Sequence[AgentMiddleware[Any, Any, Any]], *, is_async: bool) -> bool:
+    """Checks whether middleware wraps calls only as a coroutine, or only as a blocking function."""
+    prefixes = ("a", "") if is_async else ("", "a")
+    return any(
+        _has_only(each, *(f"{prefix}{name}" for prefix in prefixes))
+        for each in middleware
+        for name in ("wrap_model_call", "wrap_tool_call")
+    )
 
 
 def _has_only(middleware: AgentMiddleware[Any, Any, Any], name: str, other: str) -> bool:
     lacks = [getattr(type(middleware), each) is getattr(AgentMiddleware, each) for each in (name, other)]
     return lacks == [False, True]
-
-
-def _add_async(middleware: AgentMiddleware[Any, Any, Any]) -> AgentMiddleware[Any, Any, Any]:
-    """Returns middleware that wraps calls as a coroutine, too, as LangChain wants it in an async run."""
-    kind = type(middleware)
-    added = {
-        f"a{name}": _await_wrapper(getattr(kind, name))
-        for name in _WRAPPERS
-        if _has_only(middleware, name, f"a{name}")
-    }
-    if not added:
-        return middleware
-    extended: AgentMiddleware[Any, Any, Any] = object.__new__(type(kind.__name__, (kind,), added))
-    # The same attributes: the caller's object sees what its methods change.
-    extended.__dict__ = vars(middleware)
-    return extended
-
-
-def _await_wrapper(wrap: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
-    async def await_wrapper(
-        self: object, request: object, handler: Callable[[object], Awaitable[object]]
-    ) -> object:
-        return await await_around(partial(wrap, self, request), handler)
-
-    return await_wrapper
 
 
 def read_output(state: object) -> str:

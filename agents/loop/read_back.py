@@ -8,7 +8,6 @@ from functools import partial
 from typing import Final
 
 from langchain_core.tools import BaseTool, StructuredTool
-from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.prebuilt.tool_node import ToolCallRequest
 
 from agents.errors import ModelSetupError
@@ -74,31 +73,16 @@ def find_name_problem(acting: ActingTools, tools: Mapping[str, BaseTool], listed
     for name, treatment in acting.stated.items():
         if name not in tools:
             return f"acting_tools names {_quote(name)}; {listed}"
-        if (given := treatment.read_back) is not None:
-            problem = _find_reader_problem(acting, tools, given, tools[name])
-            if problem is not None:
-                read = getattr(given, "__name__", str(given))
-                return f"read_back of {_quote(name)} is {_quote(read)}{problem}; {listed}"
+        if isinstance(read := treatment.read_back, str) and not _is_reader(acting, tools, read):
+            return (
+                f"read_back of {_quote(name)} is {_quote(read)}; name a tool that only reads, or give a "
+                f"function; {listed}"
+            )
     return None
 
 
-def _find_reader_problem(
-    acting: ActingTools, tools: Mapping[str, BaseTool], given: str | Callable[..., object], called: BaseTool
-) -> str | None:
-    if not isinstance(given, str):
-        reader = _build_reader(given)
-    elif given in tools and describe_tool(acting, given).kind == "reading":
-        reader = tools[given]
-    else:
-        return "; name a tool that only reads, or give a function"
-    required = convert_to_openai_tool(reader)["function"]["parameters"].get("required", [])
-    missing = next((each for each in required if each not in called.args), None)
-    if missing is None:
-        return None
-    return (
-        f", which needs the argument {_quote(missing)}, and {called.name} has none of this name; give a "
-        "function of its arguments"
-    )
+def _is_reader(acting: ActingTools, tools: Mapping[str, BaseTool], name: str) -> bool:
+    return name in tools and describe_tool(acting, name).kind == "reading"
 
 
 def _find_reader(

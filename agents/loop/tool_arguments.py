@@ -17,8 +17,7 @@ from langchain_core.messages.tool import invalid_tool_call
 from langchain_core.tools import BaseTool, StructuredTool, tool
 from langchain_core.tracers.context import register_configure_hook
 from langgraph.prebuilt.tool_node import ToolCallRequest
-from pydantic import AliasChoices, AliasPath, BaseModel
-from pydantic.fields import FieldInfo
+from pydantic import BaseModel
 
 from agents.loop.effects import ReplyMark
 from agents.loop.langgraph_internals import EDITS_KEY
@@ -166,18 +165,11 @@ def _list_accepted(tool: BaseTool) -> frozenset[str] | None:
     if schema.model_config.get("extra") == "allow":
         return None
     own = _read_schema(tool.tool_call_schema).names
-    fields = {name: field for name, field in schema.model_fields.items() if name in own}
+    names = [schema.model_fields[name].validation_alias or name for name in own]
     by_name = schema.model_config.get("populate_by_name") or schema.model_config.get("validate_by_name")
-    aliases = {name: _list_aliases(field) for name, field in fields.items()}
-    plain = {name for name in fields if by_name or not aliases[name]}
-    return frozenset(plain.union(*aliases.values()))
-
-
-def _list_aliases(field: FieldInfo) -> frozenset[str]:
-    alias = field.validation_alias or field.alias
-    choices = alias.choices if isinstance(alias, AliasChoices) else [alias]
-    names = (each.path[0] if isinstance(each, AliasPath) else each for each in choices)
-    return frozenset(name for name in names if isinstance(name, str))
+    accepted = {each for each in names if isinstance(each, str)}
+    # A name with several spellings is left to the tool.
+    return None if len(accepted) < len(names) else frozenset(accepted | own if by_name else accepted)
 
 
 def _read_schema(schema: object) -> ToolArguments:

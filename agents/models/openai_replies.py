@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-from collections import ChainMap
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,7 +13,6 @@ from langchain_core.exceptions import ModelConnectionError
 from langchain_core.messages import AIMessage
 
 from agents.models.server_answers import NoReplyError, read_answers
-from agents.parsing.end_reasons import find_cut_off
 from agents.parsing.loose_json import BROKEN, find_broken, load_json
 
 if TYPE_CHECKING:
@@ -219,20 +217,13 @@ def _list_first(choices: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]
 
 
 def _complete_choice(choices: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Returns the first answer as one choice: some servers write its text and its calls as two.
-
-    Its message has a role, and its calls have arguments that are read in one way.
-    """
-    parts = _list_first(choices) or choices[:1]
-    # A part without words or calls says nothing about those of another one.
-    filled = [{name: value for name, value in each["message"].items() if value} for each in parts]
-    message = dict(ChainMap(*filled, {"role": "assistant"}, parts[0]["message"]))
+    """Returns the first answer, with a role, and calls whose arguments are read in one way."""
+    choice = next(iter(_list_first(choices)), choices[0])
+    message = {**choice["message"], "role": "assistant"}
     if calls := message.get("tool_calls"):
         made = [{**call, "function": _complete_function(call.get("function") or {})} for call in calls]
         message = {**message, "tool_calls": made}
-    reasons = [each.get("finish_reason") for each in parts]
-    reason = next((each for each in reasons if find_cut_off({"finish_reason": each})), reasons[-1])
-    return {**parts[0], "message": message, "finish_reason": reason}
+    return {**choice, "message": message}
 
 
 def _complete_function(function: Mapping[str, Any]) -> dict[str, Any]:

@@ -220,12 +220,6 @@ def read_retry_after(error: BaseException | None) -> float | None:
     return None
 
 
-def read_location(error: BaseException) -> str:
-    """Reads the address that a server redirects to, without its query; empty if it names none."""
-    locations = (headers.get("location") for headers in _iter_headers(error))
-    return str(next(filter(None, locations), "")).partition("?")[0]
-
-
 def _iter_headers(error: BaseException) -> Iterator[Mapping[str, str]]:
     for cause in _list_causes(error):
         yield getattr(getattr(cause, "response", None), "headers", None) or {}

@@ -25,13 +25,11 @@ from agents.models.server_answers import (
     is_client_error,
     iter_causes,
     read_fault,
-    read_location,
     read_retry_after,
 )
 
 _log: Final = logging.getLogger(__name__)
 _LONGEST: Final = 300
-_REDIRECTS: Final = range(300, 400)
 _SHOWN: Final = 20
 """Number of models that are listed."""
 ADVICE: Final = "shorten the task or its sources, or raise the context (n_ctx, num_ctx)"
@@ -147,9 +145,6 @@ def _describe(model: object, fault: ServerFault, calls: int) -> str:
     causes = [fault.error] if fault.is_answered else iter_causes(fault.error)
     said = "; ".join(dict.fromkeys(filter(None, map(read_error, causes))))
     words = said if fault.words in said else fault.words
-    is_redirect = fault.status in _REDIRECTS
-    if is_redirect:
-        words = f"a redirect to {read_location(fault.error) or 'no address'}"
     text = " ".join(mask_keys(words, read_secrets(model)).split())[:_LONGEST]
     if fault.is_overflow:
         return f"the prompt does not fit the model's context ({text}); {ADVICE}"
@@ -165,7 +160,7 @@ def _describe(model: object, fault: ServerFault, calls: int) -> str:
         others = _list_others(ollama)
         return f"the model's server{place} has no model {name!r}{others}; get it with `ollama pull {name}`"
     is_page = not (fault.is_refused or fault.is_transient) and isinstance(fault.body, str) and fault.body
-    if is_redirect or is_page or (is_missing and not names_model):
+    if is_page or (is_missing and not names_model):
         return (
             f"the server{place}, asked for {name!r}, sent no reply of a chat model, but: {text!r}; "
             "give the address of an OpenAI-compatible endpoint (with /v1) or of an Ollama server"

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import is_dataclass
 from typing import Any, Final, Protocol, TypeAlias, cast
 from uuid import uuid4
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langgraph.graph.state import CompiledStateGraph
-from pydantic import BaseModel
-from typing_extensions import is_typeddict
 
 from agents import ExecutionAgent, prompts
 from agents.base import overrides_invoke
@@ -295,29 +292,16 @@ class GraphExecutor:
 
 def _check_context(schema: type | None, context: object) -> None:
     """Checks that a graph can take a context, as LangGraph reads it. A graph may do without any."""
-    if schema is None or context is None or (problem := _find_context_problem(schema, context)) is None:
+    if schema is None or context is None:
         return
-    raise ConfigurationError(
-        f"executor_context does not fit {schema.__name__}, the context schema of the graph: {problem}; give "
-        "its fields as a dict"
-    )
-
-
-def _find_context_problem(schema: type, context: object) -> str | None:
-    is_dict = is_typeddict(schema)
-    if not isinstance(context, dict) or not (
-        is_dict or is_dataclass(schema) or issubclass(schema, BaseModel)
-    ):
-        is_instance = not is_dict and isinstance(context, schema)
-        return None if is_instance else f"it is a {type(context).__name__}"
-    if is_dict:
-        fields, required = schema.__annotations__.keys(), vars(schema)["__required_keys__"]
-        return None if required <= context.keys() <= fields else f"its fields are {', '.join(fields)}"
     try:
-        schema(**context)
+        if isinstance(context, dict):
+            schema(**context)
     except (TypeError, ValueError) as error:
-        return format_one_line(error)
-    return None
+        raise ConfigurationError(
+            f"executor_context does not fit {schema.__name__}, the context schema of the graph: "
+            f"{format_one_line(error)}; give its fields as a dict"
+        ) from None
 
 
 def read_executor(executor: Executor | AnyGraph, context: object) -> Executor:

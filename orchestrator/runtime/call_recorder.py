@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial, reduce
+from operator import itemgetter
 from typing import Final, TypeAlias, cast
 from uuid import UUID, uuid4
 
@@ -152,16 +153,13 @@ class UsageRecorder(BaseCallbackHandler):
 
     def list_tool_calls(self) -> list[ToolCallRecord]:
         """Lists the tool calls so far, in the order of their starts; after a crash, as the model called."""
+        place, placed = -1, list[tuple[int, ToolCallRecord]]()
         with self._lock:
-            records = [record for _, record in self._tools.values()]
-            if not self._places:
-                return records
-            places = [self._places.get(read_call_id(str(each.get("id"))), -1) for each in records]
-        listed = list[tuple[int, ToolCallRecord]]()
-        for place, record in zip(places, records, strict=True):
-            behind = (at for at, (other, _) in enumerate(listed) if 0 <= place < other)
-            listed.insert(next(behind, len(listed)), (place, record))
-        return [record for _, record in listed]
+            for _, record in self._tools.values():
+                # A call within a tool stands behind the call of that tool.
+                place = self._places.get(read_call_id(str(record.get("id"))), place)
+                placed.append((place, record))
+        return [record for _, record in sorted(placed, key=itemgetter(0))]
 
     def restore_calls(
         self, messages: Sequence[BaseMessage], effects: Mapping[str, Effect], execution: str

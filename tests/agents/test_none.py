@@ -1,17 +1,14 @@
 """None in place of a text is an empty text."""
 
-from agents import CompressContextTool, ExecutionAgent, MonitoringAgent, PlanningAgent
+from agents import CompressContextTool, ExecutionAgent, MonitoringAgent
 from agents.testing import ScriptedChatModel
 
 REPLY = '{"plan": ["x"], "success": true, "feedback": "good"}'
 CALLS = {
-    "the task of a plan": lambda model, none: PlanningAgent(model).generate_plan(none),
     "a context": lambda model, none: ExecutionAgent(model).execute_step("Do it", none),
-    "a step": lambda model, none: ExecutionAgent(model).execute_step(none),
-    "an output that is corrected": lambda model, none: ExecutionAgent(model).correct_step("x", none, none),
+    "an output that is corrected": lambda model, none: ExecutionAgent(model).correct_step("x", none, "why"),
     "a result": lambda model, none: MonitoringAgent(model).evaluate("Do it", none),
     "an objective": lambda model, none: MonitoringAgent(model).evaluate(none, "done"),
-    "results": lambda model, none: ExecutionAgent(model).synthesize("Do it", none),
     "a text to compress": lambda _, none: CompressContextTool().compress(none),
 }
 

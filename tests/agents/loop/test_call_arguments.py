@@ -10,7 +10,7 @@ import pytest
 from langchain.agents import create_agent
 from langchain_core.tools import BaseTool, StructuredTool
 from langchain_ollama import ChatOllama
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from agents import EffectsMiddleware, ExecutionAgent, ModelRefusedError
 from tests.fakes.protocol_server import (
@@ -221,10 +221,6 @@ class ByEither(Aliased):
     model_config = ConfigDict(populate_by_name=True)
 
 
-class Choices(BaseModel):
-    dry_run: bool = Field(False, validation_alias=AliasChoices("dryRun", "dry"))
-
-
 CLOSED = {"title": "t", "description": "d", "type": "object", "properties": {"dry_run": {"type": "boolean"}}}
 NAMES: Sequence[tuple[Any, str, bool]] = [
     (Plain, "dry_run", True),
@@ -237,8 +233,6 @@ NAMES: Sequence[tuple[Any, str, bool]] = [
     (ByEither, "dryRun", True),
     (ByEither, "dry_run", True),
     (ByEither, "dry", False),
-    (Choices, "dry", True),
-    (Choices, "dryrun", False),
     (CLOSED, "dryRun", True),
     ({**CLOSED, "additionalProperties": False}, "dryRun", False),
     ({**CLOSED, "additionalProperties": False}, "dry_run", True),

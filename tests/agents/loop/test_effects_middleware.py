@@ -238,14 +238,6 @@ def test_names_that_do_not_fit_the_tools_are_refused_before_the_model_is_called(
         ({"refnd": ActingTool(approve=True)}, f'acting_tools names "refnd"; {tools}'),
         (read_back("find_order"), f'read_back of "refund" is "find_order"; name a tool that .*; {tools}'),
         (read_back("refund"), f'read_back of "refund" is "refund"; name a tool that only reads, .*; {tools}'),
-        (
-            read_back("get_shop"),
-            f'read_back of "refund" is "get_shop", which needs the argument "city", .*{tools}',
-        ),
-        (
-            read_back(find_branch),
-            f'read_back of "refund" is "find_branch", which needs the argument "branch", .*{tools}',
-        ),
     ]:
         shop = Shop()
         agent, model = build_with(shop, acting)

@@ -249,24 +249,11 @@ def test_a_redirect_to_a_login_is_told():
         BaseAgent(server.model("openai"), transport_retry=AT_ONCE).invoke("x")
 
 
-def test_a_redirect_that_is_not_followed_is_told_without_its_query():
-    redirect = encode(b"", 302, {"Location": "https://sso.test/login?token=1"})
-    with serve_protocol(lambda _: redirect) as server:
-        agent = BaseAgent(server.model("openai", http_client=httpx2.Client()), transport_retry=AT_ONCE)
-        with pytest.raises(ModelUnavailableError, match=r"but: 'a redirect to https://sso\.test/login'"):
-            agent.invoke("x")
-
-
 async def test_an_answer_without_a_reply_is_told_with_its_first_words(subtests):
     greeting = "Welcome to CouchDB"
-    for protocol, body, words in [
-        ("openai", {"id": "gateway-7", "choices": []}, "gateway-7"),
-        ("openai", {"message": greeting}, greeting),
-        ("anthropic", {"message": greeting}, greeting),
-        ("anthropic", {"detail": greeting}, greeting),
-    ]:
-        with subtests.test(protocol, body=body), serve_in_turn(encode(body)) as server:
-            assert words in await fail(server.model(protocol), awaited=False)
+    for body, words in [({"id": "gateway-7", "choices": []}, "gateway-7"), ({"message": greeting}, greeting)]:
+        with subtests.test(body=body), serve_in_turn(encode(body)) as server:
+            assert words in await fail(server.model("openai"), awaited=False)
 
 
 async def test_why_a_server_cannot_be_reached_is_told():
