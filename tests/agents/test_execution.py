@@ -259,8 +259,6 @@ async def test_middleware_wraps_calls_in_either_entry_in_whichever_form_it_is_wr
             assert (status, told in text) == ("error" if "cannot" in told else "success", True)
 
 
-
-
 class Logged(ExecutionAgent):
     """An agent whose own way to the model only adds to the request."""
 

@@ -210,8 +210,6 @@ def test_another_answer_is_not_read(subtests):
             assert [part in text for part, text in zip(found, told, strict=True)] == [True] * len(found)
 
 
-
-
 @pytest.mark.parametrize("protocol", ["openai", "anthropic"])
 @pytest.mark.parametrize("write", [write_body, write_stream])
 def test_the_last_call_before_the_limit_of_tokens_is_not_made_though_a_server_completed_it(protocol, write):
