@@ -9,7 +9,6 @@ import asyncio
 import base64
 import hmac
 import ipaddress
-import os
 import re
 import socket
 import sys
@@ -29,7 +28,6 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agents.sync import DaemonExecutor
-from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import Store
 from orchestrator.runtime.budget import SettingsModel
 from orchestrator.service.executions import RunBuilder
@@ -285,29 +283,18 @@ def run_server(
         report: Gets a sentence with the address.
 
     Raises:
-        ConfigurationError: The port is in use.
+        OSError: The port is in use.
     """
     sys.setswitchinterval(SWITCH_S)
     app = build_app(store, builder, options)
-    with _bind(options.host, port) as listener:
+    family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
+    with socket.create_server((options.host, port), family=family) as listener:
         address = _format_address(options.host, listener.getsockname()[1])
         report(f"serving {store.where} on {address} until Ctrl-C")
         config = uvicorn.Config(
             app, log_level="warning", access_log=False, timeout_graceful_shutdown=_SHUTDOWN_S
         )
         PageServer(config, app.state.service).run(sockets=[listener])
-
-
-def _bind(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family)
-    except OSError as error:
-        # Not the text of the error, which has the address again; a name that is unknown has nothing else.
-        reason = error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0)
-        raise ConfigurationError(
-            f"port {port} of {host} cannot be used ({reason}); give another --port or --host"
-        ) from None
 
 
 def _format_address(host: str, port: int) -> str:
