@@ -63,8 +63,6 @@ def read_trials(
         ContractError: A file is no stored evaluation, or one that has not ended.
         OSError: A file cannot be read.
     """
-    if len({file.resolve() for file in files}) < len(files):
-        raise ConfigurationError(f"a file is given twice: {', '.join(map(str, files))}; give it once")
     if copies := [pair for pair in combinations(files, 2) if cmp(*pair, shallow=False)]:
         raise ConfigurationError(f"{copies[0][1]} has the runs of {copies[0][0]} again; give them once")
     recorded = [each for file in files for each in _read_file(file, truth)]

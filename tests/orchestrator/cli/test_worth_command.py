@@ -219,7 +219,7 @@ def test_what_cannot_be_used_is_told_in_one_sentence(cli, write_results, write_j
             "whose model did not answer; run it again",
         ),
         ([write_json({"odd": 1}, name="odd.jsonl")], "has 1 runs that cannot be read"),
-        ([good, good], "is given twice"),
+        ([good, good], "again; give them once"),
         ([good, str(shutil.copy(good, tmp_path / "copy.jsonl"))], "has the runs of"),
         ([str(tmp_path / "missing.jsonl")], "No such file"),
         ([], "give the files of recorded runs"),
