@@ -7,7 +7,7 @@ from itertools import cycle
 from langchain_core.messages import AIMessage
 
 from agents.testing import ScriptedChatModel
-from orchestrator import LangGraphOrchestrator
+from orchestrator import LangGraphOrchestrator, OrchestratorState
 
 PRICES = {"atlas": 12.5, "globe": 40.0}
 GUESSES = cycle(["It costs 12.5 euros.", "It costs 99 euros."])
@@ -18,13 +18,14 @@ def price_of(title: str) -> float:
     return PRICES[title]
 
 
-def clerk() -> LangGraphOrchestrator:
-    """Build a clerk that looks the price of the atlas up."""
+def clerk(task: str) -> OrchestratorState:
+    """Answer by an orchestrator that looks the price of the atlas up."""
     lookup = AIMessage("", tool_calls=[{"name": "price_of", "args": {"title": "atlas"}, "id": "1"}])
     model = ScriptedChatModel([lookup, "The atlas costs 12.5 euros."])
-    return LangGraphOrchestrator.from_model(
+    orchestrator = LangGraphOrchestrator.from_model(
         model, tools=[price_of], contract=None, judge=approve, planning="never"
     )
+    return orchestrator.run(task)
 
 
 def approve(_: object) -> dict[str, object]:
