@@ -5,8 +5,8 @@
 No model that fits the machine calls tools, so the model is drawn: at each attempt it looks up and acts as
 it should, or states another number, acts on another order, or says that it is done without a call. The
 tools fail, too: every third write has no effect although it answers "ok", and every fourth call raises. The
-contract states the content: a number, or a probe that reads the effect back. Right is what holds in the
-world at the end.
+contract states the content: a number, or the call that acts, whose effect is read back. Right is what holds
+in the world at the end.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Final
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
 
-from agents import ExecutionAgent
+from agents import ActingTool, ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
 from evaluation.statistics import proportion
@@ -123,18 +123,18 @@ def run_trial(world: World, model: ScriptedChatModel, *, is_write: bool, is_sing
     if is_single:
         output, is_claimed, basis = ExecutionAgent(model, tools).execute_step(task), True, None
     else:
-        probe = {
-            "check": "probe",
-            "tool": f"get_{noun}",
-            "args": {"key": 7},
-            "expect": {"status": world.verb},
+        act = f"{world.verb}_{noun}"
+        effect = {
+            "expected_trajectory": [{"name": act, "args": {"key": 7}}],
+            "trajectory": {"acting_tools": [act]},
         }
-        fields = {"checks": [probe]} if is_write else {"required_content": [{"number": world.number}]}
+        fields = effect if is_write else {"required_content": [{"number": world.number}]}
         orchestrator = LangGraphOrchestrator.from_model(
             model,
             tools=tools,
             planning="never",
             contract=EvaluationContract.model_validate(fields),
+            acting_tools={act: ActingTool(read_back=f"get_{noun}", succeeded={"/status": world.verb})},
             retry_policy=RetryPolicy(max_retries=2),
         )
         state = orchestrator.run(task)

@@ -345,7 +345,6 @@ def _build_run(state: ContractState) -> dict[str, object]:
     request, output, replies = _read_request(state), _read_output(state), _list_replies(state)
     reason = find_message_cut_off(replies[-1]) if replies else None
     end = {"role": "assistant", "content": output, **({"finish_reason": reason} if reason else {})}
-    probes = [effect["read_back"] for effect in state.get("effects", {}).values() if "read_back" in effect]
     usages: list[Mapping[str, Any]] = [each.usage_metadata for each in replies if each.usage_metadata]
     is_whole = _list_messages(state)[0] in state["messages"]
     is_counted = is_whole and len(usages) == len(replies)
@@ -357,7 +356,6 @@ def _build_run(state: ContractState) -> dict[str, object]:
         **convert_calls(_list_calls(state)),
         # The agent has made no other call, so that a claim without one is known to be false.
         "earlier_calls": [],
-        **({"probes": probes} if probes else {}),
         **({"model_calls": len(replies)} if is_whole else {}),
         **{name: sum(usage[name] for usage in usages) for name in names},
     }

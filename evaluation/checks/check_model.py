@@ -57,8 +57,6 @@ class CheckContext:
     """False if the run has no final output; nothing about its text is known then."""
     has_calls: bool = True
     """False if the run does not record its tool calls."""
-    probes: tuple[ToolUse, ...] = ()
-    """The answers of tools that were asked after the run."""
     given: tuple[str, ...] = ()
     """Further texts that the output may take facts from: of the user, and the context of a step."""
     messages: tuple[tuple[str, ...], ...] = ()

@@ -215,7 +215,6 @@ Check: TypeAlias = Annotated[
     | wording.Occurrences
     | tools.ToolCalls
     | tools.SourcedFacts
-    | tools.ProbeCheck
     | wording.Contains
     | wording.Excludes
     | wording.OneOf

@@ -113,8 +113,6 @@ class AgentRun(Measured):
     """Names or objects, in the order of the calls; if absent, the calls that ``messages`` hold."""
     messages: Annotated[list[dict[str, object]], BeforeValidator(dump_messages)] = Field(default_factory=list)
     """The conversation, in any format that ``run_from_messages`` reads."""
-    probes: list[ToolCall] = Field(default_factory=list)
-    """The answers of tools that were asked after the run, for checks of the kind ``probe``."""
     earlier_calls: list[ToolCall] = Field(default_factory=list)
     """Calls of earlier steps and attempts, which only the search for defects reads."""
     sources: list[str] = Field(default_factory=list)
@@ -171,7 +169,6 @@ class _Record(BaseModel):
     status: str = ""
     result: str = ""
     cut_off: str | None = None
-    probes: list[dict[str, object]] = Field(default_factory=list)
 
 
 class _State(BaseModel):
@@ -216,8 +213,6 @@ def run_from_state(state: Mapping[str, object]) -> JsonObject:
     records = sorted(run.results, key=lambda record: record.started_at) + run.synthesis
     accepted = [record for record in executed if record.status in _ACCEPTED_STATUSES]
     stated = {
-        # The answers of the tools that were asked after the last execution.
-        "probes": [probe for record in executed[-1:] for probe in record.probes],
         "sources": [record.result for record in accepted[:-1] if record.result],
         "messages": _tell_cut_off(run, accepted),
         "model": _name_model(records),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from agents.sync import Call, Conversation, run_sync
 from evaluation.checks.check_model import BaseCheck, CheckContext, CheckOutcome, ToolUse
@@ -204,7 +204,6 @@ def build_context(state: PreparedState) -> CheckContext:
         tool_calls=tuple(_read_call(each) for each in state["actual_trajectory"] if each["kind"] in _CALLS),
         has_output=output is not None,
         has_calls="tool_calls" in run,
-        probes=tuple(map(_read_probe, run.get("probes", ()))),
         given=(*run.get("sources", ()), *asked),
         messages=tuple(message.texts for message in messages if message.role == "assistant"),
     )
@@ -214,13 +213,6 @@ def _read_call(call: Action) -> ToolUse:
     return ToolUse(
         call["name"], call["args"], call["result"], call["error"], call["not_run"], call["outcome"]
     )
-
-
-def _read_probe(call: Mapping[str, Any]) -> ToolUse:
-    args, error = call.get("args"), call.get("error")
-    is_error = error is not None and error is not False
-    args = args if isinstance(args, dict) else None
-    return ToolUse(call["name"], args, call.get("result"), str(error) if is_error else None)
 
 
 def _score_text(output: str | None, contract: EvaluationContract, missing: Sequence[str]) -> dict[str, Score]:

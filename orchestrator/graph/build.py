@@ -225,13 +225,11 @@ def _build_step(
 
 
 def _build_evaluator(agents: Agents, settings: Settings) -> Evaluator:
-    tools = agents.tools
     judges = Judges(
         agent=agents.monitor if agents.plugins.judge is None else agents.plugins.judge,
         monitor=agent_methods.bind_method(agents.monitor, "evaluate"),
         judge=agents.plugins.judge,
         attempts=settings.options["retry_policy"].judge_attempts,
-        probed={name: tool for name, tool in tools.tools.items() if tools.describe(name).kind != "acting"},
     )
     return Evaluator(judges, agents.plugins, settings.options["grounding"])
 

@@ -187,13 +187,12 @@ def _find_failure(
 
 
 def _add_report(record: Attempt, judging: Judging) -> Attempt:
-    completed: Attempt = {
+    return {
         **record,
         "judge_usage": add_usage(record["judge_usage"] or NO_USAGE, judging.usage),
         "verdict": _build_verdict(judging),
         "report": judging.report,
     }
-    return {**completed, "probes": judging.probes} if judging.probes else completed
 
 
 def _add_feedback(record: Attempt, report: Report, hidden: Expectations) -> Attempt:

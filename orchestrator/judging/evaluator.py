@@ -18,7 +18,7 @@ from evaluation import (
     build_evaluation_graph,
 )
 from evaluation.checks.contract_checks import FunctionCheck, require_checks
-from evaluation.checks.kinds.tools import ProbeCheck, SourcedFacts
+from evaluation.checks.kinds.tools import SourcedFacts
 from evaluation.contract.requirements import Contract
 from evaluation.contract.run import convert_calls, convert_usage, run_from_state
 from evaluation.graph import EvaluationGraph
@@ -26,7 +26,7 @@ from evaluation.plugins import AnyJudge, JudgeFunction, Plugins, check_judge
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.contract_choice import Demand
 from orchestrator.judging.evidence import ACCEPTING
-from orchestrator.judging.judging_calls import Judges, Judging, list_read_backs
+from orchestrator.judging.judging_calls import Judges, Judging
 from orchestrator.runtime.bounded_call import RunContext
 from orchestrator.state.graph_state import (
     OrchestratorState,
@@ -174,7 +174,7 @@ class Evaluator:
         Raises:
             GraphInterrupt: The judge raised an interrupt that can be answered later.
         """
-        judging = Judging(self.judges, state, record, run, probes=list_read_backs(record))
+        judging = Judging(self.judges, state, record, run)
         for demand in demands:
             judging.verdict = None
             judging.report = await self._evaluate(state, record, demand, judging)
@@ -192,9 +192,6 @@ class Evaluator:
         is_compared = checked.rules.audit.defects != "off"
         if is_compared or any(isinstance(each, SourcedFacts) for each in stated):
             run |= list_evidence(state, record, is_run=demand.is_run)
-        judging.probes += [await judging.probe(each) for each in stated if isinstance(each, ProbeCheck)]
-        if judging.probes:
-            run |= {"probes": [*judging.probes]}
         final = await self._run(judging, {"contract": checked, "agent_run": run})
         if judging.interrupt is not None:
             raise judging.interrupt

@@ -27,7 +27,7 @@ from agents.loop.langgraph_internals import find_order_problem, list_graphs
 from agents.loop.read_back import find_name_problem
 from agents.loop.tool_arguments import ToolArguments, read_arguments
 from agents.reply_types import EffectOutcome
-from evaluation.checks.kinds.tools import ProbeCheck, ToolCalls
+from evaluation.checks.kinds.tools import ToolCalls
 from evaluation.contract.contract import AuditRule
 from evaluation.contract.requirements import Contract
 from evaluation.findings import join_names
@@ -47,8 +47,6 @@ def _list_named_tools(contract: Contract) -> Iterator[tuple[str, Sequence[str], 
     """Yields the fields of a contract that name tools, the names, and whether one has to be called."""
     for each in contract.requirements:
         match each.check:
-            case ProbeCheck(tool=tool):
-                yield f"{each.field}.tool", [tool], True
             case ToolCalls(tool=tool, exactly=exactly, min=least):
                 path = each.field if each.name == "must_call" else f"{each.field}.tool"
                 yield path, [tool], bool(exactly or least)
@@ -107,13 +105,8 @@ class ExecutorTools:
     def find_problem(self, contract: Contract) -> str | None:
         """Return why a contract cannot be met or is misspelt, beginning with its field; None if it is fine.
 
-        A name is a problem if a tool of that name has to be called, if it is another spelling of a tool, or
-        if a check would ask a tool that writes.
+        A name is a problem if a tool of that name has to be called, or if it is another spelling of a tool.
         """
-        for each in contract.requirements:
-            if isinstance(each.check, ProbeCheck) and each.check.tool in self.writing:
-                tool = quote_text(each.check.tool)
-                return f"{each.field}.tool names {tool}, which writes; name one that only reads"
         known = self.known
         for path, names, is_required in () if known is None else _list_named_tools(contract):
             others = [tool for tool in known or () if tool not in names]

@@ -1,4 +1,4 @@
-"""The calls behind one evaluation: of the judge, of the user's checks, and of tools that are asked."""
+"""The calls behind one evaluation: of the judge, and of the user's checks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from functools import partial
 from typing import Final, cast
 
 from langchain_core.runnables import RunnableConfig
-from langchain_core.tools import BaseTool, ToolException
 from langgraph.errors import GraphInterrupt
 
 from agents.loop.langgraph_internals import build_outer_config, read_config
@@ -16,21 +15,17 @@ from agents.parsing.verdicts import find_denial
 from agents.reply_types import UNREADABLE_PREFIX
 from evaluation import CheckContext, CheckOutcome, JudgeError, JudgeRequest
 from evaluation.checks.contract_checks import FunctionCheck
-from evaluation.checks.kinds.tools import ProbeCheck
 from evaluation.judges.judge_call import aask_judge
 from evaluation.judges.model_judge import describe_evidence
 from evaluation.plugins import AnyJudge
 from orchestrator.judging.evidence import is_plain
 from orchestrator.planning.plan import describe_task
 from orchestrator.runtime.bounded_call import AgentMethod, Raised, Returned, RunContext, call_agent
-from orchestrator.runtime.call_records import read_tool_output
 from orchestrator.state.graph_state import OrchestratorState, add_usage
 from orchestrator.state.plain_values import format_repr, read_text
 from orchestrator.state.records import (
     NO_USAGE,
     Attempt,
-    Json,
-    ProbeRecord,
     Report,
     Usage,
     VerdictRecord,
@@ -49,19 +44,17 @@ class Judges:
         monitor: Judges an output against an objective; also takes ``task``.
         judge: Judges in place of the monitor; None for the monitor.
         attempts: Most calls of the monitor while its answers cannot be read.
-        probed: The executor's tools that do not write, by name, which checks may ask.
     """
 
     agent: object
     monitor: AgentMethod[object]
     judge: AnyJudge | None
     attempts: int
-    probed: Mapping[str, BaseTool] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Judging:
-    """The judging of one execution: calls the judge, the user's checks and tools, and notes the results.
+    """The judging of one execution: calls the judge and the user's checks, and notes the results.
 
     Attributes:
         judges: Who decides.
@@ -76,7 +69,6 @@ class Judging:
         usage: Usage of the judge, and of models that checks call.
         asked: Whether a judge was called.
         transport_retries: Retries of the judge after transient errors.
-        probes: The answers of tools that were asked for checks.
         interrupt: The question of the judge that waits for a person.
     """
 
@@ -92,7 +84,6 @@ class Judging:
     usage: Usage = field(default_factory=NO_USAGE.copy)
     asked: bool = False
     transport_retries: int = 0
-    probes: list[ProbeRecord] = field(default_factory=list)
     interrupt: GraphInterrupt | None = None
 
     async def ajudge(self, request: JudgeRequest) -> object:
@@ -123,18 +114,6 @@ class Judging:
         self.error = called
         return check.fail_with_error(called.message)
 
-    async def probe(self, asked: ProbeCheck) -> ProbeRecord:
-        """Asks a tool of the executor, whose call is none of the executor's."""
-        tool, args = self.judges.probed.get(asked.tool), cast("dict[str, Json]", asked.args)
-        if tool is None:
-            return ProbeRecord(name=asked.tool, args=args, result=None, error="no such tool that only reads")
-        called = await self._call(partial(_ask_tool, tool, asked.args))
-        if isinstance(called, Returned):
-            return ProbeRecord(name=asked.tool, args=args, result=str(called.value), error=None)
-        if called.kind is not None:
-            self.error = called  # a limit of the run ends it
-        return ProbeRecord(name=asked.tool, args=args, result=None, error=called.message)
-
     async def _ask_judge(self, judge: AnyJudge, request: JudgeRequest) -> object:
         called = await self._call(lambda: aask_judge(judge, request))
         if isinstance(called, Returned):
@@ -148,7 +127,8 @@ class Judging:
         objective, answer, cut = objective_of(self.record["step"], request), None, ""
         reads = [
             f"Read back with {read['name']} {read['args']}: {read['result'] or read['error']}"
-            for read in list_read_backs(self.record)
+            for call in self.record["tool_calls"]
+            if (read := call.get("read_back")) is not None
         ]
         evidence = "\n".join(filter(None, [describe_evidence(request, MAX_EVIDENCE), *reads]))
         task = describe_task(self.state, self.record["step_index"], self.record["step"])
@@ -186,26 +166,6 @@ class Judging:
 
 
 _TOO_SHORT: Final = " cut off at the limit of tokens of the monitor's model, which is to be raised"
-
-
-def list_read_backs(record: Attempt) -> list[ProbeRecord]:
-    """Lists the answers of tools that were asked for the effects of an execution."""
-    return [call["read_back"] for call in record["tool_calls"] if "read_back" in call]
-
-
-async def _ask_tool(tool: BaseTool, args: Mapping[str, object]) -> str:
-    """Returns the answer of a tool as text.
-
-    Raises:
-        ToolException: The tool says that it failed. An error of the tool itself passes.
-    """
-    output: object = await tool.ainvoke(
-        {"name": tool.name, "args": dict(args), "id": "probe", "type": "tool_call"}
-    )
-    result, error = read_tool_output(output)
-    if error is not None:
-        raise ToolException(error)
-    return result or ""
 
 
 def read_verdict(answer: object) -> VerdictRecord | None:

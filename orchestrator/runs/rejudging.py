@@ -17,7 +17,7 @@ from orchestrator.state.records import Attempt
 _KINDS: Final[frozenset[FailureKind]] = frozenset(
     {"monitor_error", "supervisor_error", "contract_error", "evaluation_error", "needs_review", "timeout"}
 )
-_OF_VERDICT: Final = frozenset({"feedback", "basis_reason", "evidence", "problems", "decision", "probes"})
+_OF_VERDICT: Final = frozenset({"feedback", "basis_reason", "evidence", "problems", "decision"})
 """The optional fields of a record that its judging adds."""
 _WAY_ON: Final = "; `resume` judges it again and executes nothing"
 

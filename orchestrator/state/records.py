@@ -182,7 +182,7 @@ class DerivedContract(TypedDict):
     """The contract of an output that was derived from a text when the run was planned.
 
     ``contract`` has the fields of an EvaluationContract. ``unchecked`` quotes requirements of the text that
-    no check covers, or that contradict each other.
+    no check covers.
     """
 
     contract: dict[str, Json]
@@ -196,8 +196,8 @@ class CallOrigin(TypedDict):
     attempt: int
 
 
-class ProbeRecord(TypedDict):
-    """The answer of a tool that was asked after an execution, or its error."""
+class ReadBackRecord(TypedDict):
+    """The answer of a tool that was asked for the effect of a call, or its error."""
 
     name: str
     args: dict[str, Json]
@@ -227,7 +227,7 @@ class ToolCallRecord(TypedDict):
     answer: NotRequired[HumanAnswer]
     id: NotRequired[str]
     outcome: NotRequired[EffectOutcome]
-    read_back: NotRequired[ProbeRecord]
+    read_back: NotRequired[ReadBackRecord]
     received: NotRequired[Json]
     written: NotRequired[Json]
     writes: NotRequired[Literal[True]]
@@ -248,7 +248,7 @@ class EffectRecord(TypedDict):
     answer: str | None
     is_guessed: bool
     approval: NotRequired[HumanAnswer]
-    read_back: NotRequired[ProbeRecord]
+    read_back: NotRequired[ReadBackRecord]
 
 
 class VerdictRecord(TypedDict):
@@ -323,7 +323,6 @@ class Attempt(TypedDict):
     decision: NotRequired[DecisionRecord]
     sampling: NotRequired[SamplingRecord]
     cut_off: NotRequired[str]
-    probes: NotRequired[list[ProbeRecord]]
     report: Report | None
     warnings: list[str]
     supervision: SupervisionRecord | None

@@ -1,4 +1,4 @@
-"""Checks of tools: how often they were called, what they answer afterwards, and which facts they gave."""
+"""Checks of tools: how often they were called, and which facts they gave."""
 
 from __future__ import annotations
 
@@ -6,22 +6,18 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import asdict
 from itertools import product
-from typing import ClassVar, Final, Literal, Self
+from typing import ClassVar, Final, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from agents.parsing.outcomes import states_error
 from evaluation.checks.check_model import NOT_RUN_WORDS, BaseCheck, CheckContext, CheckOutcome, Text, ToolUse
 from evaluation.checks.kinds.wording import CountCheck, to_amount
-from evaluation.checks.segmentation import has_phrase
 from evaluation.defects.evidence import Evidence, build_call, build_evidence_of_answer
 from evaluation.defects.rules import CLAIM_RULES, FACT_RULES, find_defects
-from evaluation.findings import CheckKind, Covers
-from evaluation.patterns import AnySchema, find_schema_problem
+from evaluation.findings import CheckKind
 from evaluation.sensitive.scanner import quote_text, shorten
-from evaluation.texts.json_texts import parse_json
 from evaluation.texts.normal import is_same_tool
-from evaluation.values import as_list
 
 _MOST: Final = 3
 """Most findings that a sentence names."""
@@ -104,76 +100,6 @@ def describe_unknown(tool: str, answer: object) -> str:
     """Say in a clause that an answer leaves open whether a tool acted."""
     words = "gave no answer" if answer is None else f'answered "{shorten(str(answer), _LONGEST_ANSWER)}"'
     return f"{tool} {words}: whether it acted is not known; give succeeded= or read_back="
-
-
-class ProbeCheck(BaseCheck):
-    """Whether a tool that only reads answers as expected after the step.
-
-    ``expect`` is an object whose fields the answer has, a number, a list, or a text that the answer contains;
-    ``json_schema`` is a JSON Schema that the answer fulfils. The orchestrator asks the tool; a recorded run
-    has its answers in ``probes``. Without an answer, after an error, or if an answer that describes an error
-    fits, the check is undecided.
-    """
-
-    check: Literal["probe"] = "probe"
-    kind: ClassVar[CheckKind] = "tool"
-
-    tool: Text
-    args: dict[str, object] = Field(default_factory=dict)
-    expect: object = None
-    json_schema: AnySchema | None = None
-
-    @model_validator(mode="after")
-    def _require_expectation(self) -> Self:
-        if ("expect" in self.model_fields_set) == ("json_schema" in self.model_fields_set):
-            raise ValueError("give either 'expect', what the tool has to answer, or 'json_schema'")
-        if self.expect == {} or self.json_schema in ({}, True) or not str(self.expect).strip():
-            raise ValueError("every answer fits; give the words or fields that the tool has to answer")
-        return self
-
-    @property
-    def covers(self) -> Covers:
-        """The content: the effect that was asked for is read back."""
-        return "content"
-
-    def _observe(self, context: CheckContext) -> CheckOutcome:
-        asked = [each for each in context.probes if each.name == self.tool and (each.args or {}) == self.args]
-        if not asked:
-            return CheckOutcome(None, "the tool was not asked")
-        answer = asked[-1]
-        if answer.error is not None:
-            return CheckOutcome(None, f"the tool answered with an error: {shorten(answer.error)}")
-        fits = self._fits(answer)
-        # An error may have the words or fields of the effect that it denies.
-        is_doubtful = fits and states_error(answer.result) and not states_error(self.expect)
-        return CheckOutcome(None if is_doubtful else fits, f"it answered {shorten(str(answer.result))}")
-
-    def _describe(self) -> str:
-        wanted = "JSON of the schema" if self.json_schema is not None else shorten(str(self.expect))
-        return f"make the tool {quote_text(self.tool)} answer {wanted} to {shorten(str(self.args))}"
-
-    def _fits(self, answer: ToolUse) -> bool | None:
-        text = answer.result if isinstance(answer.result, str) else None
-        values = [answer.result] if text is None else parse_json(text)
-        if self.json_schema is not None:
-            schema = self.json_schema
-            return bool(values) and not any(find_schema_problem(schema, value) for value in values)
-        if text is not None and isinstance(self.expect, str):
-            return has_phrase(text, self.expect)
-        return bool(values) and all(_contains(value, self.expect) for value in values)
-
-
-def _contains(value: object, wanted: object) -> bool:
-    """Returns whether a value is the wanted one; of objects, at least the wanted fields."""
-    if isinstance(wanted, dict):
-        return isinstance(value, dict) and all(
-            key in value and _contains(value[key], wanted[key]) for key in wanted
-        )
-    if isinstance(wanted, list):
-        is_list = isinstance(value, list) and len(value) == len(wanted)
-        return is_list and all(_contains(*pair) for pair in zip(as_list(value), wanted, strict=True))
-    # Python takes True for 1.
-    return value == wanted and isinstance(value, bool) == isinstance(wanted, bool)
 
 
 class SourcedFacts(BaseCheck):

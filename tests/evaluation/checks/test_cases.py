@@ -10,7 +10,7 @@ def evaluate(data, output, task=""):
 
 
 def test_each_kind_has_cases_in_several_scripts(subtests):
-    for name in sorted(CHECKS.keys() - {"tool_calls", "sourced_facts", "probe"}):
+    for name in sorted(CHECKS.keys() - {"tool_calls", "sourced_facts"}):
         with subtests.test(name=name):
             texts = "".join(
                 text for data, right, wrong in CASES for text in right + wrong if data["check"] == name
