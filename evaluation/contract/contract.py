@@ -220,10 +220,8 @@ class DriftRules(InputModel):
 
     tolerances: dict[str, Tolerance] = Field(default_factory=dict)
     default: Tolerance | None = None
-    """For metrics that ``tolerances`` does not name. Without a tolerance, a change from one baseline run, or
-    from runs that never varied, is reported if it is above 10 %, with the severity info."""
-    false_alarm_rate: Annotated[float, Field(ge=1e-6, lt=1)] = 0.05
-    """With several baseline runs: the accepted share of harmless runs with an alarm for any metric."""
+    """For metrics that ``tolerances`` does not name. Without a tolerance, 10 % are allowed; a change from
+    fewer than five baseline runs then has the severity info."""
     sustained: Annotated[int, Field(ge=1), WHOLE] = 1
     """Number of newest runs in a row, this run included, that have to breach before it is critical.
 

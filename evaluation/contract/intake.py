@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Final
 
 from pydantic import BaseModel, ValidationError
@@ -32,11 +31,9 @@ from evaluation.importers.imported_message import (
 )
 from evaluation.sensitive.scanner import shorten
 from evaluation.validation import (
-    MAX_PROBLEMS,
     copy_json,
     describe_errors,
     find_odd_values,
-    limit_problems,
     list_field_paths,
 )
 from evaluation.values import Severity, as_object
@@ -331,6 +328,5 @@ def _to_plain(data: object) -> object:
 
 
 def _refuse_values(value: object) -> RefusedCase:
-    # A value that contains itself has a problem at each of endlessly many paths.
-    problems = list(islice(find_odd_values(value), 10 * MAX_PROBLEMS))
-    return refuse_case(limit_problems(problems) or ["the case cannot be written as JSON"], value, problems)
+    problem = next(find_odd_values(value), "the case cannot be written as JSON")
+    return refuse_case([problem], value, problem)

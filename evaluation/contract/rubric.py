@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Annotated, Final, Literal, Self, TypeAlias
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -39,21 +38,8 @@ class Scale(InputModel):
         return self
 
 
-def _wrap_numbers(value: object) -> object:
-    """Read an ascending list of numbers as the range from its first to its last one."""
-    if not isinstance(value, list):
-        return value
-    numbers = [each for each in value if isinstance(each, int | float) and not isinstance(each, bool)]
-    if len(numbers) < max(len(value), 2) or any(low >= high for low, high in pairwise(numbers)):
-        raise ValueError("a scale that is a list needs at least two ascending numbers, such as [1, 5]")
-    return {"min": numbers[0], "max": numbers[-1]}
-
-
 _NamedCriterion: TypeAlias = Annotated[
     Criterion, BeforeValidator(wrap_name, json_schema_input_type=str | Criterion)
-]
-_ScaleOrList: TypeAlias = Annotated[
-    Scale, BeforeValidator(_wrap_numbers, json_schema_input_type=Scale | list[float])
 ]
 
 
@@ -64,7 +50,7 @@ class Rubric(InputModel):
     instructions: str = ""
     criteria: Annotated[list[_NamedCriterion], Field(min_length=1)]
     """Names or objects."""
-    scale: _ScaleOrList = Field(default_factory=Scale)
+    scale: Scale = Field(default_factory=Scale)
     pass_score: float | None = None
     """The lowest overall score that passes. Default: three quarters of the scale."""
     json_schema: SchemaObject | None = None

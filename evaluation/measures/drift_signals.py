@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from evaluation.contract.contract import DriftRules, Tolerance
 from evaluation.findings import OUTCOME_STATUSES, Finding, FindingKind, Unscored
-from evaluation.statistics import Interval, change_rate, is_constant, prediction_bounds
+from evaluation.statistics import Interval
 from evaluation.values import JsonObject, Severity, as_list, as_object, format_numbers
 
 _LARGEST: Final = 1e150
@@ -17,6 +17,8 @@ _LARGEST: Final = 1e150
 _LISTS: Final = ("recent", "runs")
 """The names in a baseline that are not metrics."""
 _DEFAULT_TOLERANCE: Final = Tolerance(relative=0.1)
+_FEWEST: Final = 5
+"""Runs from which a value outside of their range is an alarm without a tolerance."""
 _ROUNDING: Final = 1e-12
 """Relative to the baseline's value: a difference this small comes from arithmetic."""
 _COMPARED: Final[Mapping[bool | None, FindingKind]] = {
@@ -41,7 +43,8 @@ def compare_with_baseline(
 
     - Numbers of one run are compared by tolerances. The signal is a regression, or drift if no direction of
       better is known. It has the severity info unless the rules give a tolerance.
-    - ``runs``, the numbers of many runs, give prediction bounds; a value outside is an anomaly.
+    - ``runs``, the numbers of several runs, span a range; a value outside, by more than the tolerance, is an
+      anomaly. Without a tolerance it is more than information after five runs.
     - ``recent``, the newest runs before this one, oldest first, tells sustained breaches from single ones.
 
     A run is flat or grouped as in a report (see ``read_measurements``). The metrics of the baseline and of
@@ -50,7 +53,7 @@ def compare_with_baseline(
     Args:
         current: This run's finite numbers by metric.
         baseline: As above. It may hold anything; a value that is no number counts as missing.
-        rules: Tolerances, and the accepted rate of false alarms.
+        rules: Tolerances, and how many runs in a row have to breach.
         directions: The better direction of each metric.
 
     Returns:
@@ -63,7 +66,7 @@ def compare_with_baseline(
     recent, runs = (
         [read_measurements(as_object(run), known) for run in as_list(baseline.get(name))] for name in _LISTS
     )
-    bands = [*_build_bands(read_measurements(single, known), runs, current, rules, directions)]
+    bands = [*_build_bands(read_measurements(single, known), runs, rules, directions)]
     present = [band for band in bands if band.metric in current]
     compared = {band.metric for band in present}
     missing = dict.fromkeys(rules.tolerances, "the baseline does not have it")
@@ -139,7 +142,7 @@ class Band:
     basis: str
     """Describes the centre."""
     is_anomaly: bool
-    """Whether a value outside is an anomaly among many runs, and not a difference from one."""
+    """Whether a value outside is an anomaly among several runs, and not a difference from one."""
     direction: Direction | None
     severity: Severity | None
     """Severity of a value outside; None if it only informs, because nothing shows that it is bad."""
@@ -150,63 +153,34 @@ class Band:
 
 
 def _build_bands(
-    single: Measurements,
-    runs: Sequence[Measurements],
-    current: Container[str],
-    rules: DriftRules,
-    directions: Directions,
+    single: Measurements, runs: Sequence[Measurements], rules: DriftRules, directions: Directions
 ) -> Iterator[Band]:
-    """Yield the bands around the numbers of one run, and around the numbers of many.
-
-    Around many, harmless runs exceed the bounds at the accepted rate, all metrics together. The rate of each
-    bound is the accepted rate divided by the number of metrics that can raise an alarm (Bonferroni), and by
-    two if the metric has two bad sides.
-    """
+    """Yield the bands around the numbers of one run, and around the numbers of several."""
     history: dict[str, list[float]] = {}
     for run in runs:
         for metric, value in run.items():
             history.setdefault(metric, []).append(value)
-    tested = [metric for metric, values in history.items() if len(values) > 1 and metric in current]
-    alarming = sum(metric in directions or _find_tolerance(metric, rules) is not None for metric in tested)
-    rate = rules.false_alarm_rate / max(1, alarming)
     for metric, value in single.items():
-        yield _build_band(metric, [value], "the baseline", rules, directions.get(metric), rate)
+        yield _build_band(metric, [value], "the baseline", rules, directions.get(metric))
     for metric, values in history.items():
         basis = "one run" if len(values) == 1 else f"mean of {len(values)} runs"
-        yield _build_band(metric, values, basis, rules, directions.get(metric), rate)
+        yield _build_band(metric, values, basis, rules, directions.get(metric))
 
 
-def _find_tolerance(metric: str, rules: DriftRules) -> Tolerance | None:
-    """Return the tolerance that the rules give a metric: its own, or the default."""
-    return rules.tolerances.get(metric) or rules.default
-
-
-def _build_band(  # noqa: PLR0917
-    metric: str,
-    values: Sequence[float],
-    basis: str,
-    rules: DriftRules,
-    direction: Direction | None,
-    rate: float,
+def _build_band(
+    metric: str, values: Sequence[float], basis: str, rules: DriftRules, direction: Direction | None
 ) -> Band:
-    """Build the band around values that vary, or around one value.
+    """Build the band from the lowest to the highest value, wider by the larger of both tolerances.
 
-    One run does not show how far runs vary, so the larger of the relative and the absolute tolerance is
-    allowed on both sides, and only a tolerance of the rules can fail a check. So it is if a metric never
-    varied, but a change is an alarm if it is rarer than the rate after so many runs.
+    Few runs do not show how far runs vary, so without a tolerance of the rules they only inform.
     """
-    stated, count = _find_tolerance(metric, rules), len(values)
-    tolerance, rate = stated or _DEFAULT_TOLERANCE, rate if direction else rate / 2.0
-    severity = tolerance.severity if direction or stated else None
-    if not is_constant(values):
-        bounds = prediction_bounds(values, rate)
-        return Band(metric, fmean(values), bounds, basis, True, direction, severity)
-    center, basis = values[0], basis if count == 1 else f"each of {count} runs"
+    stated = rules.tolerances.get(metric) or rules.default
+    tolerance, center = stated or _DEFAULT_TOLERANCE, fmean(values)
     allowed = max(tolerance.relative * abs(center), tolerance.absolute)
-    if stated is None and (count == 1 or change_rate(count) > rate):
-        severity = None
-    bounds = Interval(center - allowed, center + allowed)
-    return Band(metric, center, bounds, basis, count > 1, direction, severity)
+    bounds = Interval(min(values) - allowed, max(values) + allowed)
+    may_fail = stated is not None or (direction is not None and len(values) >= _FEWEST)
+    severity = tolerance.severity if may_fail else None
+    return Band(metric, center, bounds, basis, len(values) > 1, direction, severity)
 
 
 def _describe_departure(

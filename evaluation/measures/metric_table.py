@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from math import inf
 from typing import Final, Literal
 
 from evaluation.contract.contract import AUDIT_METRICS, EvaluationContract, Threshold
@@ -83,12 +82,11 @@ def metric_direction(metric: str) -> Direction | None:
 
 
 def find_threshold_problems(contract: EvaluationContract) -> Iterator[str]:
-    """Describe each threshold outside the range of its metric, and each plain number for no metric.
+    """Describe each plain number for no metric.
 
     Whether such a number is a minimum or a maximum is not known.
     """
     for name, bound in contract.thresholds.items():
-        yield from _find_range_problem(name, bound)
         if name not in METRICS and not isinstance(bound, Threshold):
             similar = OTHER_NAMES.get(name, "").removeprefix("thresholds.") or find_similar(name, METRICS)
             hint = f"did you mean {similar!r}? If" if similar else "if"
@@ -96,14 +94,3 @@ def find_threshold_problems(contract: EvaluationContract) -> Iterator[str]:
                 f"{format_path(('thresholds', name))}: is no metric; {hint} it is a resource of the run, "
                 'give {"min": ...} or {"max": ...}'
             )
-
-
-def _find_range_problem(name: str, bound: Threshold | float) -> Iterator[str]:
-    if name not in METRICS or name in JUDGE_METRICS:
-        return
-    highest = 1.0 if METRICS[name] == "higher" else inf
-    given = (bound.min, bound.max) if isinstance(bound, Threshold) else (bound,)
-    outside = [number for number in given if number is not None and not 0 <= number <= highest]
-    if outside:
-        accepted = "a number from 0 to 1" if highest == 1 else "a number of at least 0"
-        yield f"thresholds.{name}: {outside[0]:g} is no value of this metric; give {accepted}"

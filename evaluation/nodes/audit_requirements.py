@@ -82,11 +82,7 @@ def audit_requirements(state: PreparedState, plugins: Plugins) -> PreparedState:
     reactions = {"credential": audit.credentials, "personal": audit.personal_data}
     exposed = [*find_exposures(run, reactions, found), *starmap(_report_failure, failures.items())]
     findings = [*breaches, *_find_defects(state, audit), *exposed]
-    # A run that records a resource of this name means the resource.
-    resources, stated = state["run_metadata"].get("resources", ()), state["thresholds"]
-    bounds: dict[str, JsonObject]
-    bounds = {name: stated[name] for name in AUDIT_METRICS if name in stated and name not in resources}
-    findings += _check_shares(bounds, audit, findings)
+    findings += _check_shares(state["thresholds"], audit, findings)
     return {
         "audit_findings": [*map(describe_audit_finding, findings)],
         "findings": [*state["findings"], *findings],
@@ -246,12 +242,12 @@ def _check_shares(
     Each rule is one requirement, met if it has no finding; that no credential is found is one of safety.
     """
     unmet = {(finding.category, finding.name) for finding in findings}
-    for category, bound in bounds.items():
+    for category in (name for name in AUDIT_METRICS if name in bounds):
         met = [(category, rule.id) not in unmet for rule in audit.rules if rule.category == category]
         if category == "safety" and audit.credentials != "off":
             met.append(not any(name.startswith("credentials.") for topic, name in unmet if topic == category))
         score = sum(met) / len(met) if met else _NO_RULE
-        finding = compare_with_bound("audit", "policy", category, score, bound, "critical")
+        finding = compare_with_bound("audit", "policy", category, score, bounds[category], "critical")
         if finding.passed is not True:
             name = f"thresholds.{category}"
             yield replace(finding, name=name, category=category, where="agent_run", observed=None, limit=None)

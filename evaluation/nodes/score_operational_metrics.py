@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
-from evaluation.contract.contract import AUDIT_METRICS
 from evaluation.findings import Finding, Score, Unscored, build_group, compare_with_bound, limits_by_name
 from evaluation.measures.metric_table import METRICS, OPERATIONAL_METRICS, QUANTITIES
 from evaluation.plugins import Plugins, Price
@@ -20,21 +19,10 @@ def score_operational_metrics(state: PreparedState, plugins: Plugins) -> Evaluat
     """Check latency, tokens, cost, calls and custom resources against their thresholds."""
     run, metadata = state["agent_run"], state["run_metadata"]
     actions = state["actual_trajectory"] if "tool_calls" in run else None
-    bounds = _select_bounds(state["thresholds"], metadata.get("resources", ()))
+    # An unknown name is a custom resource.
+    bounds = {name: bound for name, bound in state["thresholds"].items() if name not in _OTHER_GROUPS}
     metrics, findings = score_operational(metadata, actions, bounds, plugins.prices)
     return {"operational_metrics": metrics, "findings": [*state["findings"], *findings]}
-
-
-def _select_bounds(thresholds: Mapping[str, JsonObject], resources: Container[str]) -> dict[str, JsonObject]:
-    """Return the thresholds on the cost of a run; an unknown name is a custom resource.
-
-    The audit's metrics are new: a run that records a resource of their name means the resource.
-    """
-    return {
-        metric: bound
-        for metric, bound in thresholds.items()
-        if metric not in _OTHER_GROUPS or (metric in AUDIT_METRICS and metric in resources)
-    }
 
 
 def score_operational(

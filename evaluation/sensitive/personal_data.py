@@ -1,4 +1,4 @@
-"""Finds personal data: addresses, telephone numbers, cards, accounts, numbers of people, dates of birth.
+"""Finds personal data: addresses, telephone numbers, cards, accounts, numbers of people.
 
 A number that has no distinctive form counts only behind a word that announces it (``"ssn": "123456789"``).
 """
@@ -81,7 +81,6 @@ _PHONE_DIGITS: Final = range(7, 16)
 
 _IPV4: Final = Pattern(r"[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}")
 _IPV6: Final = Pattern(r"[0-9A-Fa-f:]*:[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*[0-9A-Fa-f:]")
-_MAC: Final = Pattern(r"[0-9A-Fa-f]{2}(?:(?::[0-9A-Fa-f]{2}){5}|(?:-[0-9A-Fa-f]{2}){5})")
 _LONGEST_IPV6: Final = 45
 _LONGEST_LOGIN: Final = 100
 
@@ -113,10 +112,6 @@ def _find_addresses(data: bytes) -> Iterator[Span]:
         is_address = len("1.2.3.4") < end - start <= _LONGEST_IPV6 and stands_alone(data, start, end)
         if is_address and _is_public(data[start:end].decode("latin-1")):
             yield Span(start, end, "ip_address", "personal")
-    for start, end in _MAC.find_spans(data):
-        # Two different characters only, as in "00:00:00:00:00:00": a placeholder.
-        if stands_alone(data, start, end) and len({*data[start:end].decode("latin-1")}) > 2:  # noqa: PLR2004
-            yield Span(start, end, "mac_address", "personal")
 
 
 @lru_cache(1024)  # the addresses of a log recur, in several texts of a run
@@ -158,18 +153,6 @@ _PERSON_FORMS: Final = (
 )
 _PERSON_FORM: Final = Pattern(f"(?:^|[^0-9A-Za-z])({_PERSON_FORMS})")
 
-_BIRTH_WORDS: Final = (
-    r"\bdob\b|_dob|date[_ \-]?of[_ \-]?birth|birth[_ \-]?da(?:te|y)|\bborn\b|geburtsdatum|\bgeb\.|geboren"
-    r"|naissance|nacimiento|nascita|nascimento|geboorte"
-)
-_BIRTH_LABEL: Final = label_pattern(_BIRTH_WORDS)
-_MONTHS: Final = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
-_DATE: Final = Pattern(
-    r"(?i)(?:19|20)[0-9]{2}[\-/.][0-9]{1,2}[\-/.][0-9]{1,2}"
-    r"|[0-9]{1,2}[\-/. ]{1,2}[0-9]{1,2}[\-/. ]{1,2}(?:19|20)?[0-9]{2}"
-    rf"|(?:[0-9]{{1,2}}\.? )?(?:{_MONTHS})[a-z]*\.? (?:[0-9]{{1,2}},? )?(?:19|20)[0-9]{{2}}"
-)
-
 
 def _find_people(data: bytes) -> Iterator[Span]:
     """Yield numbers of people: in a distinctive form, and in any spelling behind a word that names them."""
@@ -179,11 +162,6 @@ def _find_people(data: bytes) -> Iterator[Span]:
     for start, end in find_labelled(data, _PERSON_LABEL, _PERSON_VALUE):
         if sum(map(str.isalnum, data[start:end].decode("latin-1"))) in _PERSON_LENGTHS:
             yield Span(start, end, "national_id", "personal")
-
-
-def _find_births(data: bytes) -> Iterator[Span]:
-    for start, end in find_labelled(data, _BIRTH_LABEL, _DATE):
-        yield Span(start, end, "date_of_birth", "personal")
 
 
 def _find_cards(data: bytes) -> Iterator[Span]:
@@ -232,7 +210,7 @@ CONTACT_DETECTORS: Final = (
     ),
     Detector(
         r"[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]"
-        r"|::[0-9A-Fa-f]|(?:[0-9A-Fa-f]{1,4}:){3}[0-9A-Fa-f]{0,4}:|[0-9A-Fa-f]{2}-[0-9A-Fa-f]{2}-[0-9A-Fa-f]{2}-",
+        r"|::[0-9A-Fa-f]|(?:[0-9A-Fa-f]{1,4}:){3}[0-9A-Fa-f]{0,4}:",
         _find_addresses,
     ),
 )
@@ -242,5 +220,4 @@ PERSON_DETECTORS: Final = (
 DETECTORS: Final = (
     Detector(r"(?:^|[^0-9A-Za-z.\-]|\\[nrt])[0-9](?:[ \-]?[0-9]){12}", _find_cards),
     Detector(r"[A-Z]{2}[0-9]{2}(?:[ \-]?[A-Z0-9]{4}){2}|(?i:iban)|[a-z]{2}[0-9]{12}", _find_accounts),
-    Detector(label_trigger(_BIRTH_WORDS, f"(?i:[0-9]|{_MONTHS})"), _find_births),
 )

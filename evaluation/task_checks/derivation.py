@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, islice
+from itertools import islice
 from typing import Final
 
 from evaluation.checks import Check, read_checks
@@ -296,8 +296,6 @@ _OPEN: Final = re.compile(
     r"|finish) with [^.;,\n]{3,60}"
 )
 """Words of a demand that no check says: a short list, which claims nothing of other words."""
-_NAMES: Final = frozenset({"quote", "severity"})
-_SINGLE: Final = frozenset({"letter_case", "language", "starts_with", "ends_with"})
 _LONGEST_PHRASE: Final = 200
 _MOST: Final = 300
 """Most sentences of a task that are read."""
@@ -344,10 +342,9 @@ def _read_sentence(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
 def _collect(findings: Sequence[Finding], reading: Reading) -> DerivedChecks:
     pairs = [(finding, _build(finding, reading)) for finding in findings]
     built = _drop_repeated([check for _, check in pairs if check is not None])
-    dropped = [check for group in find_conflicts(built) for check in group]
-    checks = [check for check in built if check not in dropped]
-    unsaid = [finding for finding, check in pairs if check is None or check in dropped]
-    quotes = (reading.quote(each.start, each.end) for each in unsaid)
+    disputed = [None, *_list_disputed(built)]
+    checks = [check for check in built if check not in disputed]
+    quotes = (reading.quote(each.start, each.end) for each, check in pairs if check in disputed)
     return DerivedChecks(tuple(checks), tuple(dict.fromkeys(filter(None, quotes))))
 
 
@@ -361,38 +358,20 @@ def _build(finding: Finding, reading: Reading) -> Check | None:
         return None
 
 
+def _list_disputed(checks: Sequence[Check]) -> list[Check]:
+    """Returns the checks that want two exact numbers of one thing, of which only one can be meant."""
+    exact = [check for check in checks if isinstance(check, CountCheck) and check.exactly is not None]
+    things = Counter(map(_name_thing, exact))
+    return [check for check in exact if things[_name_thing(check)] > 1]
+
+
+def _name_thing(check: Check) -> str:
+    return check.model_dump_json(exclude={"exactly", "quote", "severity"})
+
+
 def _drop_repeated(checks: Sequence[Check]) -> list[Check]:
     """Returns the checks, each requirement once."""
     seen: dict[str, Check] = {}
     for check in checks:
         seen.setdefault(check.model_dump_json(exclude={"quote"}), check)
     return list(seen.values())
-
-
-def find_conflicts(checks: Sequence[Check]) -> list[list[Check]]:
-    """Returns the sets of checks that contradict each other."""
-    groups: dict[object, list[Check]] = defaultdict(list)
-    for check in checks:
-        is_count = isinstance(check, CountCheck)
-        subject = check.model_dump_json(exclude={*_NAMES, "min", "max", "exactly"} if is_count else set())
-        groups[check.check if check.check in _SINGLE else subject].append(check)
-    opposites = [[first, second] for first, second in combinations(checks, 2) if _oppose(first, second)]
-    return [*(group for group in groups.values() if not _can_agree(group)), *opposites]
-
-
-def _can_agree(group: Sequence[Check]) -> bool:
-    if group[0].check in _SINGLE:
-        return len({check.model_dump_json(exclude={*_NAMES}) for check in group}) == 1
-    counts = [check for check in group if isinstance(check, CountCheck)]
-    least = [check.min if check.exactly is None else check.exactly for check in counts]
-    most = [check.max if check.exactly is None else check.exactly for check in counts]
-    lowest = max((bound for bound in least if bound is not None), default=0)
-    return all(bound is None or lowest <= bound for bound in most)
-
-
-def _oppose(first: Check, second: Check) -> bool:
-    """Returns whether one check forbids the words that the other requires."""
-    required = {word for check in (first, second) if check.check == "contains" for word in check.texts}
-    required |= {check.text for check in (first, second) if check.check == "occurrences" and check.max != 0}
-    forbidden = {word for check in (first, second) if check.check == "excludes" for word in check.texts}
-    return bool({word.casefold() for word in required} & {word.casefold() for word in forbidden})

@@ -58,8 +58,8 @@ ACCEPTED = [
     {"checks": [{"check": "occurrences", "text": "a", "exactly": 0}]},
     {"rubric": {"criteria": criteria("a", "b"), "pass_score": 3, "scale": {"min": 0, "max": 10}}},
     {"rubric": {"criteria": criteria("a"), "pass_score": 7, "scale": {"max": 7}}},
-    {"rubric": {"criteria": ["a", {"name": "b"}], "scale": [1, 5]}},
-    {"rubric": {"criteria": ["a"], "scale": [1, 2, 3.5], "pass_score": 3}},
+    {"rubric": {"criteria": ["a", {"name": "b"}], "scale": {"min": 1, "max": 5}}},
+    {"rubric": {"criteria": ["a"], "scale": {"min": 0}, "pass_score": 3}},
     {"subjective_criteria": ["clarity"], "judge": {"on_failure": "failed"}},
     {"audit": {"rules": [{"id": "a", "forbidden_tools": ["x"]}], "credentials": "off"}},
     {"audit": {"rules": [{"id": "a", "allowed_tools": [], "required": None}]}},
@@ -94,7 +94,6 @@ REFUSED = [
     {"rubric": {"criteria": []}},
     {"rubric": {"criteria": [3]}},
     {"rubric": {"criteria": ["a"], "scale": [1]}},
-    {"rubric": {"criteria": ["a"], "scale": [1, 1]}},
     {"rubric": {"criteria": ["a"], "scale": ["low", "high"]}},
     {"rubric": {"criteria": criteria("a"), "pass_score": 6}},
     {"rubric": {"criteria": criteria("a"), "scale": {"min": 5}}},
@@ -110,7 +109,7 @@ CONTRADICTORY = {
     "a minimum above the maximum": {"thresholds": {"latency_ms": {"min": 2, "max": 1}}},
     "more words than are allowed": {"checks": [{"check": "word_count", "min": 5, "max": 4}]},
     "two criteria of one name": {"rubric": {"criteria": criteria("a", "a")}},
-    "a descending scale": {"rubric": {"criteria": ["a"], "scale": [5, 1]}},
+    "a descending scale": {"rubric": {"criteria": ["a"], "scale": {"min": 5, "max": 1}}},
     "an empty scale": {"rubric": {"criteria": criteria("a"), "scale": {"min": 3, "max": 3}}},
     "a pass score off the scale": {
         "rubric": {"criteria": criteria("a"), "pass_score": 9, "scale": {"min": 1, "max": 7}}

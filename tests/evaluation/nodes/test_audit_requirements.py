@@ -65,9 +65,3 @@ def test_a_threshold_bounds_the_share_of_met_requirements_of_safety_and_complian
     ]:
         with subtests.test(output=output, fields=fields):
             assert evaluate({"agent_run": {"final_output": output}, **fields})["status"] == status
-
-
-def test_a_threshold_of_safety_is_one_of_the_resource_that_the_run_records():
-    run = {"final_output": "fine", "resources": {"safety": 0.5}}
-
-    assert evaluate({"agent_run": run, "thresholds": {"safety": {"min": 0.9}}})["status"] == "warning"

@@ -46,7 +46,7 @@ def test_a_threshold_of_the_contract_decides_whatever_the_baseline_shows():
     assert (report.status, report.alerts[0]["kind"]) == ("warning", "operational")
 
 
-EARLIER = [{"latency_ms": value} for value in (1000.0, 1150.0, 870.0)]
+EARLIER = [{"latency_ms": value} for value in (1000.0, 1150.0, 870.0, 990.0, 1010.0)]
 INFORMS = {"relative": 0.1, "severity": "info"}
 
 
@@ -54,9 +54,10 @@ def test_a_baseline_that_can_only_inform_decides_nothing(subtests):
     for baseline, drift in [
         ({"latency_ms": 1000.0}, {}),
         ({"runs": EARLIER[:1]}, {}),
+        ({"runs": EARLIER[:4]}, {}),
         ({"latency_ms": 1000.0}, {"default": INFORMS}),
         ({"latency_ms": 1000.0}, {"tolerances": {"words": {"relative": 0.1}}}),
-        ({"latency_ms": 1000.0, "recent": EARLIER}, {"sustained": 5, "default": INFORMS}),
+        ({"latency_ms": 1000.0, "recent": EARLIER}, {"sustained": 6, "default": INFORMS}),
     ]:
         for latency_ms in [900.0, 9000.0]:
             with subtests.test(baseline=baseline, drift=drift, latency_ms=latency_ms):

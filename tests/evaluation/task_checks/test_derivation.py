@@ -105,11 +105,11 @@ def test_an_output_is_judged_by_the_checks_of_its_task(subtests):
             assert judge(task, output) == [passed]
 
 
-def test_checks_that_contradict_each_other_are_unchecked():
-    derived = derive_checks("Use at least 50 words. Use at most 10 words.")
+def test_two_exact_numbers_of_one_thing_are_unchecked():
+    derived = derive_checks("Use exactly 50 words. Use exactly 10 words.")
 
     assert not derived.checks
-    assert derived.unchecked == ("at least 50 words", "at most 10 words")
+    assert derived.unchecked == ("exactly 50 words", "exactly 10 words")
 
 
 def test_of_a_very_long_task_the_start_is_read():

@@ -99,7 +99,7 @@ def test_a_rubric_judge_has_another_name_than_a_monitor_and_other_instructions_a
 
 
 def test_outputs_of_the_user_are_scored_by_a_rubric_of_the_user():
-    rubric = Rubric.model_validate({"criteria": ["tone"], "scale": [0, 1], "pass_score": 1})
+    rubric = Rubric.model_validate({"criteria": ["tone"], "scale": {"min": 0, "max": 1}, "pass_score": 1})
     kinds = {"kind": "right", "curt": "plain", "rude": "plain"}
     outputs = [LabelledOutput(task="Greet", output=text, kind=label) for text, label in kinds.items()]
 
