@@ -9,7 +9,6 @@ from typing import Final, TypeAlias
 
 from evaluation.checks.segmentation import LANGUAGES
 from evaluation.task_checks.task_reading import (
-    BRACKETED,
     NUMBERS,
     QUOTED,
     SEPARATOR,
@@ -295,13 +294,8 @@ _KEYS: Final = re.compile(
     r"(?:for|in|of|only|and nothing)\b|, (?:nothing|no|in|for)\b)(?P<alone> (?:only|and nothing else"
     r"|and no others?)\b)?"
 )
-_VALUE: Final = re.compile(
-    rf"{_KEY} (?:set to|equal to|with (?:the )?value|must be|should be) (?:{QUOTED}|[\w.-]+)"
-    rf"|{QUOTED} (?:is|as|=) (?:\d+|true|false|null)\b"
-)
 _CODES: Final = {name.lower(): code for code, name in LANGUAGES.items()}
 _LANGUAGE: Final = "|".join(_CODES)
-_DEEP: Final = re.compile(r"\b(?:each|every|objects|array|list)\b")
 
 
 def read_number(words: str) -> int:
@@ -313,7 +307,7 @@ def _read_json(match: re.Match[str], _: int, reading: Reading) -> Fields:
     """Returns the check of JSON, with the keys that stand anywhere in the task."""
     words, named = match.group(), _KEYS.search(reading.text)
     root = "array" if re.search(r"array|list", words) else "object" if words.endswith("object") else "any"
-    if named is None or _DEEP.search(reading.text):
+    if named is None:
         return {"check": "json", "root": root}
     first = named.start("keys")
     found = [key for key in re.finditer(_KEY, named["keys"]) if key.group() != "and"]
@@ -361,13 +355,6 @@ _IN_TABLE: Final = (
     rf"(?:markdown |simple |{NUMBER}[- ]columns? )*table\b(?! (?:of contents|for"
     rf"|tennis))(?: with {NUMBER} columns)?"
 )
-_UNCHECKED: Final = re.compile(
-    rf"\bpost-?script\b|\bplace-?holders?\b|\btitles?\b[^.;\n]{{0,60}}?(?:ang\w+ brackets|{BRACKETED})"
-    rf"|\b(?:highlight|italici[sz]e|bold)\b[^.;\n]{{0,30}}?\b(?:sections?|parts?|words?|phrases?)\b"
-    rf"|\b(?:separat\w*|divid\w*|split)\b[^.;\n]{{0,50}}?(?:{SEPARATOR}|\w+ asterisks?\b)"
-    rf"|\b(?:quotation marks|quotes)\b|{REPEATED}"
-)
-"""Forms that no check covers."""
 _NUMBER_ALONE: Final = r"\b(?:only|just) (?:with )?(?:a |the )?number\b|\bnumber (?:only|alone)\b"
 _FORMS: Final[tuple[tuple[re.Pattern[str], Rule], ...]] = tuple(
     (re.compile(pattern), rule)
@@ -387,7 +374,3 @@ def find_forms(text: str, start: int, reading: Reading) -> Iterator[Finding]:
     for pattern, build in _FORMS:
         for match in pattern.finditer(text):
             yield Finding(start + match.start(), start + match.end(), build(match, start, reading))
-    yield from (Finding(start + match.start(), start + match.end()) for match in _UNCHECKED.finditer(text))
-    if "json" in reading.text:
-        stated = [*_VALUE.finditer(text), *(_KEYS.finditer(text) if _DEEP.search(reading.text) else ())]
-        yield from (Finding(start + match.start(), start + match.end()) for match in stated)

@@ -57,7 +57,6 @@ UNCHECKED = [
     ("List the rivers, with at most 10 words per item.", "at most 10 words"),
     ("Write two paragraphs on A and two paragraphs on B.", "two paragraphs"),
     ("Use the word red or the word blue, with three metaphors.", "three metaphors"),
-    ("Return JSON with `result` set to 42.", "`result` set to 42"),
     ("Summarise this e-mail.\n\nDear team, use at most 20 words in your reports.", "at most 20 words"),
     ('The last sentence should mention the word "sea".', 'mention the word "sea"'),
     ("Write a script that prints names. At most 3 lines.", "At most 3 lines"),
