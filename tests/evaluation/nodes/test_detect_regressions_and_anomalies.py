@@ -57,7 +57,7 @@ def test_a_baseline_that_can_only_inform_decides_nothing(subtests):
         ({"runs": EARLIER[:4]}, {}),
         ({"latency_ms": 1000.0}, {"default": INFORMS}),
         ({"latency_ms": 1000.0}, {"tolerances": {"words": {"relative": 0.1}}}),
-        ({"latency_ms": 1000.0, "recent": EARLIER}, {"sustained": 6, "default": INFORMS}),
+        ({"latency_ms": 1000.0, "recent": EARLIER}, {"sustained": 7, "default": INFORMS}),
     ]:
         for latency_ms in [900.0, 9000.0]:
             with subtests.test(baseline=baseline, drift=drift, latency_ms=latency_ms):
