@@ -13,7 +13,6 @@ from .contract.run import run_from_state as run_from_state
 from .errors import ContractError as ContractError
 from .errors import EvaluationError as EvaluationError
 from .errors import JudgeError as JudgeError
-from .errors import MissingExtraError as MissingExtraError
 from .graph import build_evaluation_graph as build_evaluation_graph
 from .importers.conversation import run_from_messages as run_from_messages
 from .judges.figures import JudgeTrust as JudgeTrust

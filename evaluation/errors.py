@@ -2,8 +2,7 @@
 
 EvaluationError
 ├── ContractError     a contract or an option cannot be used (also a ValueError)
-├── JudgeError        a judge gave no usable answer
-└── MissingExtraError an optional package is not installed (also an ImportError)
+└── JudgeError        a judge gave no usable answer
 """
 
 from __future__ import annotations
@@ -54,7 +53,3 @@ class JudgeError(EvaluationError):
         self.kind = kind
         self.usage = usage or {}
         self.details = details or {}
-
-
-class MissingExtraError(EvaluationError, ImportError):
-    """A feature whose optional packages are not installed."""

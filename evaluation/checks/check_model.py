@@ -16,7 +16,7 @@ from agents.parsing.loose_json import replace_surrogates
 from evaluation.checks import segmentation
 from evaluation.findings import CheckKind, Covers
 from evaluation.sensitive.scanner import quote_text
-from evaluation.texts.normal import fold_case, remove_unseen, unify_line_ends
+from evaluation.texts.normal import remove_unseen, unify_line_ends
 from evaluation.validation import InputModel
 from evaluation.values import Severity
 
@@ -76,11 +76,6 @@ class CheckContext:
     def source(self) -> str:
         """The output as a program reads it: with invisible characters, without white space around it."""
         return self.raw.replace("\r\n", "\n").strip(" \t\r\n")
-
-    @cached_property
-    def folded(self) -> str:
-        """The text in normal form (NFKC), for comparisons that ignore the letter case."""
-        return fold_case(self.text)
 
     @cached_property
     def sentences(self) -> tuple[str, ...]:

@@ -270,7 +270,7 @@ class OneOf(BaseCheck):
         present = self._find_options(context)
         if not present:
             return CheckOutcome(False, "the text has none of them")
-        only = not self.alone or _strip(context.folded) == _strip(fold_case(present[0]))
+        only = not self.alone or _strip(fold_case(context.text)) == _strip(fold_case(present[0]))
         rest = "" if only else " and other text"
         return CheckOutcome(len(present) == 1 and only, f"the text has {join_quoted(present)}{rest}")
 
