@@ -54,10 +54,19 @@ def add_question(run: JsonObject, records: list[object]) -> list[object]:
 
 
 def replace_earlier(_run: JsonObject, records: list[object]) -> list[object]:
-    """Returns the last state of each record: Gemini CLI writes one again when its calls are answered."""
-    ids = [find(record, "id") for record in records]
-    named = [id_ if isinstance(id_, str) else place for place, id_ in enumerate(ids)]
-    return [*dict(zip(named, records, strict=True)).values()]
+    """Returns the last state of each record: Gemini CLI writes one again when its calls are answered.
+
+    Those from the one on to which the user went back are marked; from all of them, if it is not there.
+    """
+    last: dict[object, object] = {}
+    for place, record in enumerate(records):
+        id_, back = find(record, "id"), find(record, "$rewindTo")
+        names = [*last] if isinstance(back, str) else []
+        left = names[names.index(back) if back in names else 0 :]
+        last |= {name: {"left": last[name]} for name in left}
+        if not isinstance(back, str):
+            last[id_ if isinstance(id_, str) else place] = record
+    return [*last.values()]
 
 
 def mark_branches(_run: JsonObject, records: list[object]) -> list[object]:

@@ -1,7 +1,8 @@
 """Templates: values that are made of a record of a file, described as data.
 
 - A text is a path: ``message.role``. The first of ``a|b`` that has a value counts, ``0``, ``1``, ``-1`` are
-  elements of a list, and ``.`` is the record. ``path=default`` has a default, and ``=value`` is a constant.
+  elements of a list, ``*`` is the only field of an object, and ``.`` is the record. ``path=default`` has a
+  default, and ``=value`` is a constant.
 - A list is filled part by part, and the parts that are lists are joined.
 - An object is filled field by field. The field ``*`` adds the fields of another object, which those after it
   replace, and ``-`` takes fields out. With ``if``, there is no object unless that path has a value.
@@ -115,7 +116,7 @@ _ELEMENTS: Final = {"0": 0, "1": 1, "-1": -1}
 def _follow(value: object, names: Sequence[str]) -> object:
     for name in names:
         if isinstance(value, dict):
-            value = value.get(name)
+            value = next(iter(value.values())) if name == "*" and len(value) == 1 else value.get(name)
         elif isinstance(value, list) and name in _ELEMENTS:
             value = next(iter(value[_ELEMENTS[name] :]), None)
         else:

@@ -35,9 +35,9 @@ def _read_state(value: JsonObject) -> Iterator[RecordedRun]:
 
 
 _RECORDS: Final = tuple(map(RecordFormat.load, (
-    "inspect", "tau2", "toolbench", "claude_code", "codex", "codex_exec", "gemini_cli", "pi", "who_and_when",
-    "named_agents", "swe_agent", "mini_swe_agent", "openhands", "autogen", "agents_sdk", "pydantic_ai",
-    "adk_session", "adk_evalset", "adk_test", "atif",
+    "inspect", "tau2", "toolbench", "claude_code", "codex", "codex_items", "codex_exec", "gemini_cli", "pi",
+    "who_and_when", "named_agents", "swe_agent", "mini_swe_agent", "openhands", "autogen", "agents_sdk",
+    "pydantic_ai", "adk_session", "adk_evalset", "adk_test", "atif",
 )))  # fmt: skip
 """The formats whose files list records: the lines of a session are one value, too."""
 _FORMATS: Final[Sequence[RunFormat]] = (
@@ -186,7 +186,7 @@ def _read_value(value: object, where: str) -> Iterator[ReadRun]:
         keys = ", ".join(sorted(value)[:8]) if isinstance(value, dict) else ""
         looked = "; ".join(each.name for each in _FORMATS)
         what = f"no known format has these fields: {keys}" if keys else "it has no fields of a known format"
-        nested = conversations.find_nested(value)
+        nested = conversations.find_nested(value, _RECORDS)
         hint = f"the messages are under {nested[0]} ({len(nested)} such lists); " if nested else ""
         kind = UnreadableCase if nested else UnknownFormat
         yield kind(where, f"{what}; {hint}known are: {looked}")

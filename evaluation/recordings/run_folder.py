@@ -14,6 +14,7 @@ from evaluation.validation import parse_json
 from evaluation.values import JsonObject, as_object
 
 _SUFFIXES: Final = frozenset({".json", ".jsonl", ".ndjson", ".traj", ".eval"})
+_OF_TRIAL: Final = ("config.json", "result.json")
 
 
 def read_folder(folder: Path) -> Iterator[ReadRun]:
@@ -28,7 +29,8 @@ def read_folder(folder: Path) -> Iterator[ReadRun]:
     files = [
         file for file in sorted(folder.rglob("*")) if _is_wanted(file.relative_to(folder)) and file.is_file()
     ]
-    results = {file.parent: _read_result(file) for file in files if file.name == "result.json"}
+    # A trial that was killed has no result; its configuration, which comes first, names it, too.
+    results = {file.parent: _read_result(file) for file in files if file.name in _OF_TRIAL}
     trials = {place: result for place, result in results.items() if "trial_name" in result}
     for place in sorted({next((each for each in file.parents if each in trials), file) for file in files}):
         name = str(place.relative_to(folder))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -27,13 +27,18 @@ def are_messages(value: object) -> bool:
     )
 
 
-def find_nested(value: object) -> list[str]:
-    """Returns the paths of the lists of messages anywhere in a value, such as ``simulations[3].messages``."""
+def find_nested(value: object, formats: Sequence[RunFormat] = ()) -> list[str]:
+    """Returns the paths of the lists of messages anywhere in a value, such as ``simulations[3].messages``.
+
+    A list in one of the ``formats`` counts, too.
+    """
     found: list[str] = []
     waiting: list[tuple[str, object]] = [("", value)]
     while waiting:
         path, each = waiting.pop()
-        if are_messages(each) and all("role" in as_object(message) for message in as_list(each)):
+        is_listed = isinstance(each, list) and any(form.recognises(each) for form in formats)
+        is_read = are_messages(each) and all("role" in as_object(message) for message in as_list(each))
+        if is_listed or is_read:
             found.append(path or "the list itself")
         elif isinstance(each, list):
             waiting += [(f"{path}[{index}]", item) for index, item in reversed([*enumerate(each)])]

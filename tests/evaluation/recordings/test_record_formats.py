@@ -16,6 +16,7 @@ PEERS = Path(__file__).parents[2] / "data" / "peers"
 SESSIONS = (
     "claude-code/one-call.jsonl",
     "codex/one-call.jsonl",
+    "codex/items.jsonl",
     "gemini-cli/lines.jsonl",
     "pi/one-call.jsonl",
 )
@@ -242,6 +243,36 @@ def test_the_messages_of_an_unknown_format_are_found(tmp_path):
     [run] = read_runs(write(tmp_path, runs))
 
     assert "the messages are under batch.items[1].log (1 such lists)" in run.problem
+
+
+def test_the_place_of_the_messages_in_a_saved_state_is_told(tmp_path):
+    thread = [{"source": "user", "content": "Refund order 884.", "type": "TextMessage"}]
+    state = {"type": "TeamState", "agent_states": {"manager": {"agent_state": {"message_thread": thread}}}}
+
+    [run] = read_runs(write(tmp_path, state))
+
+    assert "the messages are under agent_states.manager.agent_state.message_thread" in run.problem
+
+
+def test_what_was_taken_back_is_no_part_of_a_run(subtests):
+    for name in ["gemini-cli/rewound.jsonl", "gemini-cli/rewound-unknown.jsonl"]:
+        with subtests.test(name=name):
+            [run] = read_runs(PEERS / name)
+
+            assert run.case["agent_run"]["input"] == "What does Moby Dick cost?"
+            assert "from which the user went back are no part of the run" in run.warnings[0]
+
+
+def test_the_tokens_of_a_sample_are_those_of_its_only_model(subtests, tmp_path):
+    usage = {"input_tokens": 90, "output_tokens": 30}
+    for used, total in [({"mockllm/model": usage}, 120), ({"mockllm/model": usage, "other": usage}, None)]:
+        with subtests.test(used=used):
+            log = load("inspect/one-call.json")
+            log["samples"][0]["model_usage"] = used
+
+            [run] = read_runs(write(tmp_path, log))
+
+            assert run.case["agent_run"].get("total_tokens") == total
 
 
 def test_a_zip_that_cannot_be_read_is_one_sentence(subtests, tmp_path):

@@ -66,6 +66,17 @@ def test_a_trial_without_a_trajectory_is_read_from_the_session_of_its_agent(tmp_
     assert run.case["agent_run"]["error"] == "AgentTimeoutError: after 900 seconds"
 
 
+def test_a_trial_that_was_killed_is_named_after_its_folder(tmp_path):
+    copy(SESSION, tmp_path / "prices__e" / "agent" / "session.jsonl")
+    (tmp_path / "prices__e" / "config.json").write_text(
+        '{"trial_name": "prices__e", "task": {"path": "prices"}}'
+    )
+
+    [run] = read_folder(tmp_path)
+
+    assert run.case["case_id"] == "prices__e"
+
+
 def test_a_trial_that_recorded_nothing_is_a_failed_run(subtests, tmp_path):
     for raised, error in [
         (None, "the trial has no trajectory"),
