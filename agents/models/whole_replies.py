@@ -17,6 +17,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import (
     AIMessage,
     AIMessageChunk,
+    BaseMessage,
     InvalidToolCall,
     ToolCall,
     ToolCallChunk,
@@ -48,6 +49,8 @@ _ENDING: Final = frozenset({"BaseChatOpenAI", "ChatAnthropic", "ChatOllama"})
 
 Ollama's client streams each reply, and reports no error for a connection that is closed in the middle.
 """
+LARGEST: Final = 20_000_000
+"""Greatest number of characters of a reply: more than any model writes."""
 
 M = TypeVar("M")
 
@@ -179,13 +182,19 @@ class _Stream:
         self._report: dict[str, object] = {}
         self._usage: UsageMetadata | None = None
         self._held: list[ChatGenerationChunk] = []
+        self._size = 0
 
     def read(self, chunk: ChatGenerationChunk) -> Sequence[ChatGenerationChunk]:
-        """Takes a piece; returns it unless it is held."""
+        """Takes a piece; returns it unless it is held.
+
+        Raises:
+            NoReplyError: There are more than ``LARGEST`` characters.
+        """
         if find_cut_off({name: self._report.get(name) for name in END_NAMES}) is not None:
             _drop_reasons(chunk)
         self._report = {**self._report, **_read_report(chunk)}
         message = chunk.message
+        self._size += _require_size(message, self._size)
         if isinstance(message, AIMessageChunk):
             usage = message.usage_metadata
             message.usage_metadata = _count_once(self._usage, usage)
@@ -254,6 +263,7 @@ def _check_result(result: ChatResult, *, must_end: bool) -> ChatResult:
         report = {**(result.llm_output or {}), **_read_report(generation)}
         reason = _require_end(report, must_end=must_end)
         reply = generation.message
+        _require_size(reply)
         if isinstance(reply, AIMessage) and reason is not None and is_blocked(reason):
             generation.message = _drop_calls(reply)
         elif isinstance(reply, AIMessage) and reply.tool_calls:
@@ -304,6 +314,15 @@ def _require_end(report: Mapping[str, object], *, must_end: bool) -> str | None:
     if cut_off is not None and is_failure(cut_off):
         raise ModelConnectionError(f"the server broke the reply off ({cut_off})")
     return cut_off
+
+
+def _require_size(message: BaseMessage, before: int = 0) -> int:
+    """Returns the number of characters of a message, of its calls and thoughts, too."""
+    calls = getattr(message, "tool_call_chunks", None) or getattr(message, "tool_calls", None) or ()
+    written = f"{message.content}{message.additional_kwargs}{[call['args'] for call in calls]}"
+    if before + len(written) > LARGEST:
+        raise NoReplyError(f"more than {LARGEST:,} characters without an end, such as {written[:1_000]!r}")
+    return len(written)
 
 
 def _read_report(generation: ChatGeneration) -> dict[str, object]:

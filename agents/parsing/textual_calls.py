@@ -31,6 +31,17 @@ _ARGUMENTS: Final = re.compile(
 )
 _NAME_KEY: Final = re.compile(r"tool|func|action|name|call|method|command", re.IGNORECASE)
 """A key of the name of a tool in an object that has the arguments beside it."""
+_LABEL: Final = (
+    r"^[^\w\n]*(?:action|tool|function|call)(?:[ _](?:name|\d+))?[^\w\n]*[:=]\W*{name}"
+    r"(?:[^\w\n]*\n\W*(?:{arguments})\w*\W*[:=]|\[(?!(?:{names})\])[^\]\n]*\])"
+)
+"""A word for calls before the name of a tool, with the arguments in the next line or in brackets."""
+_UNKNOWN: Final = re.compile(
+    r"""^[^\w\n]*action(?:[ _]\d+)?[^\w\n]*:[^\w\n]*(?P<action>[\w.-]+)
+      (?: \[[^\]\n]*\]\W*\Z | [^\w\n]*\n\W*action[ _]input[^\w\n]*: )
+    | ^(?:assistant\s+)?(?:to=)?functions\.(?P<function>[\w-]+)(?::\d+)?\s*(?:json\s*)?\{""",
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+)
 _KEYS: Final = re.compile(r"(?:name|action|tool|function) (?:arg(?:ument)?s|(?:action|tool)_(?:input|args))")
 """The two keys of an object that is a call whether its tool exists or not."""
 _SPELLED: Final = r"(?<![\w-])(?:print\()?(?:\w+\.)*+{name}(?::\d+)?(?![\w-])"
@@ -70,7 +81,7 @@ def find_textual_call(text: str, tools: Parameters, reported: Collection[str] = 
     """
     if not tools:
         return None
-    if found := _find_token(text, tools) or _find_unknown(text):
+    if found := _find_token(text, tools) or _find_label(text, tools) or _find_unknown(text):
         return found
     calls = _iter_written(text.strip(), tools)
     return next((name for name, is_alone in calls if is_alone or name not in reported), None)
@@ -86,13 +97,23 @@ def _find_token(text: str, tools: Parameters) -> str | None:
     return None
 
 
+def _find_label(text: str, tools: Parameters) -> str | None:
+    for name, parameters in tools.items():
+        names = _match_names(parameters)
+        given = {"name": re.escape(name), "names": names, "arguments": f"{_ARGUMENTS.pattern}|{names}"}
+        if re.search(_LABEL.format(**given), text, re.IGNORECASE | re.MULTILINE):
+            return name
+    return None
+
+
 def _find_unknown(text: str) -> str | None:
-    """Finds an object that is the call of a tool that may not exist, and nothing else."""
+    """Finds the call of a tool that may not exist: an object and nothing else, or a line as in ReAct."""
     value = load_json(unwrap_fence(text))
-    if not isinstance(value, dict) or not _KEYS.fullmatch(" ".join(value)):
-        return None
-    name, args = value.values()
-    return name if isinstance(name, str) and isinstance(args, Mapping) else None
+    if isinstance(value, dict) and _KEYS.fullmatch(" ".join(value)):
+        name, args = value.values()
+        return name if isinstance(name, str) and isinstance(args, Mapping) else None
+    call = _UNKNOWN.search(_hide_code(text))
+    return call[call.lastgroup or 0] if call and not _is_explained(text[: call.start()]) else None
 
 
 def _hide_code(text: str) -> str:

@@ -97,6 +97,27 @@ def test_a_broken_call_of_anthropic_keeps_its_name_beside_a_whole_one(subtests, 
             assert ("not valid JSON" in answers, "found hats" in answers) == (True, True)
 
 
+def write_huge(protocol: Protocol, field: str) -> bytes:
+    """Writes a reply of which one part has more characters than any model writes."""
+    huge, marker = "x" * 20_000_001, "HUGE"
+    replies = {
+        "text": ModelReply(marker),
+        "arguments": ModelReply(calls=[("look", {"query": marker})], reason="tool_calls"),
+        "thoughts": ModelReply("done", more={"reasoning_content": marker}),
+    }
+    parts = b"".join(write_stream(protocol, replies[field]))
+    return encode(parts.replace(marker.encode(), huge.encode()))
+
+
+def test_a_reply_without_an_end_is_an_error_whatever_it_has(subtests):
+    for protocol, field in [("openai", "text"), ("openai", "thoughts"), ("ollama", "arguments")]:
+        answer = write_huge(protocol, field)
+        with subtests.test(protocol=protocol, field=field), serve_protocol(lambda _, a=answer: a) as server:
+            model = server.model(protocol, **({} if protocol == "ollama" else {"streaming": True}))
+            with pytest.raises(ModelUnavailableError, match="more than 20,000,000 characters"):
+                ExecutionAgent(model, [look], transport_retry=AT_ONCE).execute_step("s")
+
+
 def test_a_turn_that_anthropic_paused_goes_on(subtests):
     for write in [write_body, write_stream]:
         paused, done = ModelReply("I look", reason="pause_turn"), ModelReply("done")
