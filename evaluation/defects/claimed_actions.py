@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Final
 
-from agents.parsing.tool_names import ACTING_VERBS, guess_kind
+from agents.parsing.tool_names import ACTING_VERBS
 from evaluation.defects.claims import (
     HARD,
     Claim,
     find_claims,
+    list_bare_claims,
     list_families,
     list_supported,
+    mentions_family,
     read_pattern,
     split_sentences,
 )
 from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, Level, names_any
-from evaluation.defects.sources import index_first
 from evaluation.texts.fact_reading import read_typed
 
 _WORD: Final = re.compile(r"[^\W\d_]{3,}")
@@ -27,25 +28,23 @@ _THING: Final = re.compile(r"\w[\w.-]*[\d.]\w+|[^\W\d_]{4,}")
 _NAME: Final = re.compile(r"\b[A-Z][a-z][\w-]+")
 _LETTERS: Final = 4
 _FEW: Final = 3
+_CACHED: Final = 1024
+"""The texts of the user in one run, which each of its turns may follow."""
 _POLITE: Final = read_pattern("polite")
 _TELL: Final = read_pattern("tell", ACTING_VERBS)
 """Matches the words of a request to be told something, which asks for no action."""
-_ASKING: Final = read_pattern("asking")
-_ALL_DONE: Final = read_pattern("all_done")
 
 
 def find_undone_claims(evidence: Evidence) -> Iterator[DefectFinding]:
     """Yield the claims without a call; none if the calls were not recorded, or a program may have done it."""
-    # What each text of the user demands is read once, and only if a turn claims something.
-    demands = cache(lambda: index_first((each.place, _list_demanded(each.text)) for each in evidence.asked))
     for turn in evidence.said if evidence.has_calls else ():
         calls = evidence.calls[: turn.known]
-        is_bare = any(map(_ALL_DONE.match, split_sentences(turn.text)))
-        stated = find_claims(turn.text)
-        if not (stated or is_bare) or any(call.is_open for call in calls):
+        stated, bare = find_claims(turn.text), list_bare_claims(turn.text)
+        if not (stated or bare) or any(call.is_open for call in calls):
             continue
-        demanded = frozenset(name for name, place in demands().items() if place < turn.place)
-        claims = [*stated, *(_find_bare_claims(turn, calls, demanded) if is_bare else ())]
+        asked = (each.text for each in evidence.asked if each.place < turn.place)
+        demanded = frozenset[str]().union(*map(_list_demanded, asked))
+        claims = [*stated, *_read_bare_claims(bare, calls, demanded)]
         told = len({(claim.families, claim.word) for claim in claims if _list_things(claim)})
         are_few = told > sum(call.acts for call in calls)
         for claim in claims:
@@ -57,38 +56,29 @@ def find_undone_claims(evidence: Evidence) -> Iterator[DefectFinding]:
                 or (evidence.begins_late and not is_demanded)
                 or _is_quoted(claim, calls)
             )
-            asked = "" if is_done else evidence.asked_before(turn)
-            if not is_done and _counts(claim, calls, asked, is_demanded=is_demanded):
-                yield _build_finding(claim, turn, calls, is_demanded=is_demanded, asked=asked)
+            task = "" if is_done else evidence.asked_before(turn)
+            if not is_done and _counts(claim, calls, task, is_demanded=is_demanded):
+                yield _build_finding(claim, turn, calls, is_demanded=is_demanded)
 
 
-def _find_bare_claims(
-    turn: EvidenceTurn, calls: Sequence[EvidenceCall], demanded: frozenset[str]
+def _read_bare_claims(
+    bare: Sequence[str], calls: Sequence[EvidenceCall], demanded: frozenset[str]
 ) -> Iterator[Claim]:
     """Yield the sentences that say only that all is done, if something was asked for and nothing was done."""
-    if not calls or any(call.acts or call.is_vague for call in calls):
+    if any(call.acts or call.is_vague for call in calls):
         return
-    for sentence in filter(_ALL_DONE.match, split_sentences(turn.text)):
-        # Whoever asks for orders is served by a call that reads orders.
-        if left := (demanded & HARD).difference(*(call.families for call in calls)):
-            yield Claim(left, sentence, sentence, sentence, is_hard=True)
+    # Whoever asks for orders is served by a call that reads orders.
+    left = (demanded & HARD).difference(*(call.families for call in calls))
+    for sentence in bare if left else ():
+        yield Claim(left, sentence, sentence, sentence, is_hard=True)
 
 
+@lru_cache(_CACHED)
 def _list_demanded(asked: str) -> frozenset[str]:
     """Return the families of the actions that are asked for; a question about a thing asks for none."""
     plain = _TELL.sub("", asked)
     parts = (part for part in split_sentences(plain) if not part.endswith("?") or _POLITE.search(part))
     return list_families(tuple(word.lower() for part in parts for word in _WORD.findall(part)))
-
-
-def _asks_to_know(asked: str) -> bool:
-    """Return whether the user wants to be told something: then a passive may tell what others did."""
-    return any(
-        _ASKING.search(part)
-        or (part.endswith("?") and not _POLITE.search(part))
-        or guess_kind("_".join(_WORD.findall(_POLITE.sub("", part)))) == "reading"
-        for part in split_sentences(asked)
-    )
 
 
 def _is_supported(claim: Claim, calls: Sequence[EvidenceCall], *, are_few: bool) -> bool:
@@ -100,7 +90,7 @@ def _is_supported(claim: Claim, calls: Sequence[EvidenceCall], *, are_few: bool)
             claim.families & list_supported(call.families)
             and (is_free or names_any(f"{call.name} {call.text}", things))
         )
-        or any(map(call.mentions, claim.families - call.families))
+        or mentions_family(call.text, claim.families - call.families)
         for call in calls
         if call.acts or call.state == "refused"
     ) or any(call.is_vague and (call.says_only_ok or _may_do(call, claim)) for call in calls)
@@ -128,7 +118,7 @@ def _is_reported(claim: Claim, calls: Sequence[EvidenceCall], *, is_demanded: bo
     return not claim.is_own and any(
         claim.is_before
         or claim.word in call.stated.lower()
-        or any(map(call.reports, claim.families))
+        or mentions_family(call.stated, claim.families, is_past=True)
         or (
             call.families & claim.families
             and (names_any(call.answer, identifiers) or (not is_demanded and _STATE.search(call.stated)))
@@ -154,12 +144,10 @@ def _counts(claim: Claim, calls: Sequence[EvidenceCall], asked: str, *, is_deman
 
 
 def _build_finding(
-    claim: Claim, turn: EvidenceTurn, calls: Sequence[EvidenceCall], *, is_demanded: bool, asked: str
+    claim: Claim, turn: EvidenceTurn, calls: Sequence[EvidenceCall], *, is_demanded: bool
 ) -> DefectFinding:
     acted = [call.name for call in calls if call.acts]
     names = ", ".join(dict.fromkeys(acted or [call.name for call in calls]))
     seen = f"no call did that; {'the calls that acted' if acted else 'calls'}: {names or 'none'}"
-    level: Level = "note" if acted or _asks_to_know(asked) else "suspicion"
-    if is_demanded or (claim.is_own and not acted):
-        level = "defect"
+    level: Level = "defect" if is_demanded or (claim.is_own and not acted) else "note"
     return DefectFinding("claimed_not_done", level, claim.clause, seen, turn.place)

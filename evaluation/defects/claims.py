@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -86,7 +86,8 @@ def list_supported(families: frozenset[str]) -> frozenset[str]:
     return frozenset(claim for name in families for claim in _FAMILIES[name]["supports"]) or FAMILIES
 
 
-def mentions_family(text: str, families: Collection[str], *, is_past: bool = False) -> bool:
+@lru_cache(4096)  # each turn reads the answers of all calls before it
+def mentions_family(text: str, families: frozenset[str], *, is_past: bool = False) -> bool:
     """Return whether a text has a word of any family, perhaps only in the past, or names their money."""
     money = _PAID_WORDS if is_past else _MONEY_WORDS
     is_money = not _MONEY.isdisjoint(families) and money.search(text) is not None
@@ -150,6 +151,14 @@ _LETTER: Final = read_pattern("letter")
 def split_sentences(text: str) -> list[str]:
     """Split a text at the ends of its sentences and lines."""
     return _SENTENCE.split(text)
+
+
+_ALL_DONE: Final = read_pattern("all_done")
+
+
+def list_bare_claims(text: str) -> list[str]:
+    """Return the sentences that say only that all is done."""
+    return [sentence for sentence in split_sentences(text) if _ALL_DONE.match(sentence)]
 
 
 @cache_by_text

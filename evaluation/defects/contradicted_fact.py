@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
-from functools import cache, cached_property, lru_cache
+from functools import lru_cache
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -15,8 +14,8 @@ from agents.parsing.tool_names import split_name
 from evaluation.defects.arithmetic import combine, follows, is_converted, is_equal, is_sum, read_numbers
 from evaluation.defects.claims import read_pattern
 from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, Level, list_paths
-from evaluation.defects.sources import Source, index_first, is_in_any, list_sources, list_texts
-from evaluation.texts.fact_reading import Fact, TypedValue, read_facts, read_typed, read_vital_numbers
+from evaluation.defects.sources import SourceIndex, list_short_ids, read_values
+from evaluation.texts.fact_reading import Fact, TypedValue, read_facts, read_vital_numbers
 from evaluation.texts.normal import split_stated
 from evaluation.texts.numbers import CURRENCIES, agree_units, is_money, read_field_unit, scale_unit
 from evaluation.values import as_list
@@ -38,7 +37,6 @@ _MANY_NAMES: Final = 2048
 """The names of fields, which the records of an answer repeat."""
 _SHORT: Final = 300
 """Most characters of a prose whose numbers are read with their units."""
-_LINK: Final = re.compile(r"\bhttps?:(//[\w.-]+)/[^\s<>()\[\]\"'`|]+")
 _DATE: Final = "date with a year"
 _SAYS: Final = re.compile(r"\b(?:says|shows|states|reads|according to)\b", re.IGNORECASE)
 """Matches in a sentence that names its source, and so computes no date."""
@@ -59,72 +57,21 @@ class _Field(NamedTuple):
     """The words of its name, and of the names of the objects that it is in."""
 
 
-@dataclass(frozen=True)
-class _Known:
-    """The calls with an answer, and the sources of all turns, of which each turn knows the first ones."""
-
-    calls: Sequence[EvidenceCall]
-    sources: Sequence[Source]
-    passed: Sequence[Source]
-    """The arguments of the calls that act."""
-
-    @cached_property
-    def fields(self) -> Sequence[_Field]:
-        """The numbers in the fields of the answers."""
-        return [field for call in self.calls for field in _list_fields(call)]
-
-    @cached_property
-    def _by_number(self) -> Mapping[Decimal, Sequence[int]]:
-        places = defaultdict[Decimal, list[int]](list)
-        for place, field in enumerate(self.fields):
-            places[field.number].append(place)
-        return places
-
-    def list_alike(self, fact: Fact, turn: EvidenceTurn) -> list[_Field]:
-        """Return the fields that a turn knows with the number of a fact, or its opposite."""
-        values = {signed for value in fact.value.numbers for signed in (value, -value)}
-        places = sorted(place for value in values for place in self._by_number.get(value, ()))
-        return [field for place in places if (field := self.fields[place]).call.place < turn.known]
-
-    @cached_property
-    def list_numbers(self) -> Callable[[int], frozenset[Decimal]]:
-        """Returns the numbers in the texts that a turn knows; of many, as few as tell that they are many."""
-        return cache(self._list_first_numbers)
-
-    def _list_first_numbers(self, at: int) -> frozenset[Decimal]:
-        numbers = set[Decimal]()
-        for text in (each.text for each in (*self.sources, *self.passed) if each.since <= at):
-            numbers |= read_numbers(text)
-            if len(numbers) > _MANY:
-                break
-        return frozenset(numbers)
-
-    @cached_property
-    def _names(self) -> Mapping[TypedValue, int]:
-        return index_first((each.since, _list_names(each.text)) for each in self.sources)
-
-    def list_others(self, value: TypedValue, at: int) -> list[str]:
-        """Return the values of the family of one that a turn knows; none if it knows this one."""
-        names = self._names
-        if names.get(value, at + 1) <= at:
-            return []
-        return sorted(each.value for each in names if each.family == value.family and names[each] <= at)
-
-
 def find_contradicted_facts(evidence: Evidence) -> Iterator[DefectFinding]:
     """Yield the facts of turns that a result gives otherwise."""
-    calls = [call for call in evidence.calls if call.result is not None and call.state != "missed"]
-    acted = [call for call in calls if call.acts]
-    passed = list_texts(evidence, acted, [call.args_text for call in acted])
-    known = _Known(calls, list_sources(evidence), passed)
-    for at, turn in enumerate(evidence.said):
-        if not calls or calls[0].place >= turn.known:
+    index = SourceIndex(evidence)
+    answers = [call for call in evidence.calls if call.answer and call.state != "missed"]
+    fields = defaultdict[Decimal, list[_Field]](list)
+    for field in chain.from_iterable(map(_list_fields, answers)):
+        fields[abs(field.number)].append(field)
+    for turn in evidence.said:
+        if not answers or answers[0].place >= turn.known:
             continue
         for stated in split_stated(turn.text):
             sentence = _NATION.sub("", _MARKER.sub("", stated))
             for fact in read_vital_numbers(sentence):
-                yield from _compare_fact(turn, at, sentence, fact, known)
-            yield from _find_other_names(turn, at, sentence, known)
+                yield from _compare_fact(turn, sentence, fact, index, fields)
+            yield from _find_other_names(turn, sentence, index)
 
 
 def _list_fields(call: EvidenceCall) -> list[_Field]:
@@ -142,15 +89,9 @@ def _list_numbers(call: EvidenceCall) -> Iterator[_Field]:
     currency = stated.pop() if len(stated) == 1 else None
     for path, leaf in leaves:
         if (number := _read_number(leaf)) is not None:
-            words, around = _read_path(path)
+            words, around = split_name(path[-1]), frozenset(chain.from_iterable(map(split_name, path)))
             shown = str(leaf) if path == (call.name,) else f"{path[-1]}: {leaf}"
             yield _Field(words, number, _read_unit(words, currency), shown, call, around)
-
-
-@lru_cache(_MANY_NAMES)
-def _read_path(path: tuple[str, ...]) -> tuple[tuple[str, ...], frozenset[str]]:
-    """Return the words of the last name, and those of all names."""
-    return tuple(split_name(path[-1])), frozenset(word for name in path for word in split_name(name))
 
 
 @lru_cache(_MANY_NAMES)
@@ -179,10 +120,16 @@ _NUMERIC: Final = re.compile(r"[-+]?[\d._]+(?:[eE][-+]?[\d_]+)?")
 
 
 def _compare_fact(
-    turn: EvidenceTurn, at: int, sentence: str, fact: Fact, known: _Known
+    turn: EvidenceTurn,
+    sentence: str,
+    fact: Fact,
+    index: SourceIndex,
+    by_size: Mapping[Decimal, Sequence[_Field]],
 ) -> Iterator[DefectFinding]:
-    alike, numbers = known.list_alike(fact, turn), known.list_numbers(at)
-    texts = (each.text for each in (*known.sources, *known.passed) if each.since <= at)
+    numbers = _list_numbers_before(turn, index)
+    sizes = {*map(abs, fact.value.numbers)}
+    alike = [field for size in sizes for field in by_size.get(size, ()) if field.call.place < turn.known]
+    texts = (each.text for each in index.texts if each.since <= turn.moment)
     other_unit = _find_other_unit(fact, alike, sentence, texts)
     if field := other_unit or _find_other_sign(fact, alike, sentence):
         seen = f"{field.call.name} gave {field.shown}"
@@ -192,10 +139,23 @@ def _compare_fact(
         yield DefectFinding(_RULE, "defect", sentence, seen, turn.place)
     # A number of a source follows from it.
     elif len(numbers) <= _FEW and numbers.isdisjoint(fact.value.numbers):
-        fields = [field for field in known.fields if field.call.place < turn.known]
+        every = chain.from_iterable(by_size.values())
+        fields = sorted(
+            (each for each in every if each.call.place < turn.known), key=lambda each: each.call.place
+        )
         if field := _find_other_field(fact, fields, numbers, turn, sentence):
             seen = f"{field.call.name} gave {field.shown}, from which {fact.shown} does not follow"
             yield DefectFinding(_RULE, "defect", sentence, seen, turn.place, field.call.place)
+
+
+def _list_numbers_before(turn: EvidenceTurn, index: SourceIndex) -> frozenset[Decimal]:
+    """Return the numbers that a turn knows; of many, as few as tell that they are many."""
+    numbers = set[Decimal]()
+    for text in (each.text for each in index.texts if each.since <= turn.moment):
+        numbers |= read_numbers(text)
+        if len(numbers) > _MANY:
+            break
+    return frozenset(numbers)
 
 
 def _find_other_unit(
@@ -241,7 +201,8 @@ def _find_other_sign(fact: Fact, alike: Sequence[_Field], sentence: str) -> _Fie
 def _find_near_miss(fact: Fact, known: frozenset[Decimal], beside: frozenset[Decimal]) -> Decimal | None:
     """Find the number of a source that a long number is, but for one digit or for two that are swapped."""
     values = fact.value.numbers
-    value, is_year = abs(values[0]), fact.value.unit is None and _is_year(values[0])
+    value = abs(values[0])
+    is_year = fact.value.unit is None and _FIRST_YEAR <= value < _END_YEAR and value == int(value)
     if is_year or len({*map(abs, values)}) > 1 or len(known) > _MANY or not known.isdisjoint(values):
         return None
     shown, places = _show(value), int(value.normalize().as_tuple().exponent)
@@ -250,10 +211,6 @@ def _find_near_miss(fact: Fact, known: frozenset[Decimal], beside: frozenset[Dec
         return None
     computed = chain(combine({*known, *beside} - {value}, known), (sum(known, Decimal()),))
     return None if any(is_equal(value, each) for each in computed) else near
-
-
-def _is_year(number: Decimal) -> bool:
-    return _FIRST_YEAR <= number < _END_YEAR and number == int(number)
 
 
 @lru_cache(_MANY_NAMES)
@@ -271,25 +228,21 @@ def _is_near_miss(shown: str, other: str) -> bool:
     return len(changed) == 1 or changed[:1] == [pair[::-1] for pair in changed[1:]]
 
 
-def _list_names(text: str) -> Iterator[TypedValue]:
-    """Yield the typed values of a text and its links, whose family is their host."""
-    links = _LINK.finditer(text) if "://" in text else ()
-    yield from (TypedValue(match[1], match[0].rstrip(".,;:!?*")) for match in links)
-    yield from read_typed(text)
-
-
-def _find_other_names(turn: EvidenceTurn, at: int, sentence: str, known: _Known) -> Iterator[DefectFinding]:
+def _find_other_names(turn: EvidenceTurn, sentence: str, index: SourceIndex) -> Iterator[DefectFinding]:
     """Yield the addresses, identifiers and links without a source, if sources have others of their family."""
     kinds = ("address", "identifier", "//", *([_DATE] if _SAYS.search(sentence) else []))
-    named = [each for each in _list_names(sentence) if each.family.startswith(kinds)]
+    values = [each for each in read_values(sentence) if isinstance(each, TypedValue)]
+    short = {*list_short_ids(sentence)}
+    named = [each for each in values if each.family.startswith(kinds) and each not in short]
     if not named or _EXAMPLE.search(sentence):
         return
     for value in named:
         # A link may be made of parts that are known.
         parts = filter(None, _PART.split(value.value.lower()))
-        if all(is_in_any(part, known.sources, at) for part in parts):
+        if all(index.has_text(part, turn.moment) for part in parts):
             continue
-        if others := known.list_others(value, at):
+        others = index.list_family(value.family, turn.moment)
+        if others and value.value not in others:
             is_date, is_link = value.family == _DATE, value.family.startswith("//")
             near = [each for each in others if is_date or (not is_link and _is_near_miss(value.value, each))]
             seen = f"the sources have {(near or others)[0]}, and no {value.value}"

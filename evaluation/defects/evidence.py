@@ -5,21 +5,22 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
-from types import NoneType
+from functools import cached_property
 from typing import Any, Final, Literal, cast, get_args
 
 from agents.parsing.outcomes import read_outcome, states_error
 from agents.parsing.tool_names import ToolKind, guess_kind, split_name
-from evaluation.defects.claims import list_families, mentions_family, read_pattern, read_words
+from evaluation.defects.claims import list_families, read_pattern, read_words
 from evaluation.importers.conversation import Conversation, read_conversation
 from evaluation.sensitive.scanner import quote_text
 from evaluation.texts.json_texts import parse_json
 from evaluation.texts.normal import read_source, read_visible
 
 Level = Literal["defect", "suspicion", "note"]
+Moment = tuple[float, float]
+"""How many calls were made before, and the position of a message between them."""
 _LONGEST: Final = 160
 
 
@@ -83,10 +84,13 @@ class EvidenceCall:
     state: CallState
     is_open: bool = False
     """Whether it runs a program or hands over a task, and its arguments do not tell that it only reads."""
-    was_stopped: bool = False
-    """Whether a person or a rule kept it from running, which is no failure of the tool."""
     is_vague: bool = False
     """Whether its name tells neither that it acts nor that it reads."""
+
+    @property
+    def after(self) -> Moment:
+        """The moment after it, from which on its answer is known."""
+        return self.place + 1, -1
 
     @cached_property
     def words(self) -> tuple[str, ...]:
@@ -128,16 +132,6 @@ class EvidenceCall:
         if not isinstance(self.value, Mapping | list):
             return self.answer
         return " ".join(f"{name} {leaf}" for name, leaf in self.answered if leaf)
-
-    @cached_property
-    def mentions(self) -> Callable[[str], bool]:
-        """Tells whether its arguments or its answer have a word of a family."""
-        return cache(lambda name: mentions_family(self.text, (name,)))
-
-    @cached_property
-    def reports(self) -> Callable[[str], bool]:
-        """Tells whether what it states has a word of a family in the past."""
-        return cache(lambda name: mentions_family(self.stated, (name,), is_past=True))
 
     @cached_property
     def leaves(self) -> Sequence[tuple[str, object]]:
@@ -183,9 +177,7 @@ class EvidenceCall:
     @property
     def exits(self) -> list[object]:
         """The exit codes that its answer has."""
-        # Few answers have one, and the first test is far cheaper than the second.
-        has_any = any(map(self.answer.__contains__, _EXITS))
-        return [leaf for name, leaf in self.answered if name in _EXITS] if has_any else []
+        return [leaf for name, leaf in self.answered if name in _EXITS]
 
     @property
     def is_program(self) -> bool:
@@ -208,6 +200,11 @@ class EvidenceTurn:
     raw: str
     """The text with thoughts, marks and hidden elements, which ``text`` lacks."""
 
+    @property
+    def moment(self) -> Moment:
+        """When it was said."""
+        return self.known, self.place
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
@@ -217,7 +214,7 @@ class Evidence:
     """The turns of the user."""
     said: Sequence[EvidenceTurn]
     """The turns of the assistant of which a reader sees something."""
-    answer: EvidenceTurn | None
+    answer: EvidenceTurn
     """The turn that is the answer of the run, also if a reader sees nothing of it."""
     calls: Sequence[EvidenceCall]
     given: Sequence[str] = ()
@@ -254,7 +251,7 @@ def build_call(
     if outcome or kind == "acting":
         known = cast("CallState | None", _SAME_AS.get(str(outcome), outcome))
         state = known or read_outcome(name, result, is_error=bool(error))
-        return EvidenceCall(place, name, plain, result, state, was_stopped=bool(recorded.get("not_run")))
+        return EvidenceCall(place, name, plain, result, state)
     words = split_name(name)
     is_vague = kind == "open" and _HARMLESS.isdisjoint(words)
     is_open = is_vague and not _PROGRAMS.isdisjoint((*words, *plain))
@@ -300,7 +297,8 @@ def build_evidence(
         said = [*said, EvidenceTurn(read_visible(output), len(calls), place, output)]
     shown = [turn for turn in said if turn.text]
     begins_late = any("stands_for_earlier" in each.plain for each in conversation.messages)
-    return Evidence(asked, shown, said[-1] if said else None, calls, given, has_calls, begins_late)
+    answer = said[-1] if said else EvidenceTurn("", len(calls), 0, "")
+    return Evidence(asked, shown, answer, calls, given, has_calls, begins_late)
 
 
 def build_evidence_of_answer(
@@ -355,10 +353,6 @@ def list_leaves(value: object) -> Iterator[tuple[str, object]]:
     yield from ((path[-1] if path else "", leaf) for path, leaf in list_paths(value))
 
 
-_PLAIN: Final = (str, int, float, NoneType)
-"""The most frequent types, whose test is far cheaper than the one of a mapping."""
-
-
 def list_paths(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
     """Yield the plain values of a JSON value, each with the names of the fields that lead to it."""
     waiting = [(path, value)]
@@ -366,7 +360,7 @@ def list_paths(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tupl
         path, value = waiting.pop()
         if isinstance(value, list):
             waiting += [(path, inner) for inner in reversed(value)]
-        elif isinstance(value, _PLAIN) or not isinstance(value, Mapping) or len(path) >= _DEPTH:
+        elif not isinstance(value, Mapping) or len(path) >= _DEPTH:
             yield path, value
         else:
             waiting += [((*path, str(key)), inner) for key, inner in [*value.items()][::-1]]

@@ -6,7 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from evaluation.defects.claims import Claim, find_claims, list_supported, read_pattern, split_sentences
+from evaluation.defects.claims import (
+    Claim,
+    find_claims,
+    list_bare_claims,
+    list_supported,
+    read_pattern,
+    split_sentences,
+)
 from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, names_value
 from evaluation.patterns import matches_pattern
 from evaluation.sensitive.scanner import quote_text
@@ -14,7 +21,6 @@ from evaluation.texts.normal import cache_by_text
 
 _ADMISSION: Final = f"(?i){read_pattern('admission').pattern}"
 _NO_ERROR: Final = read_pattern("no_error")
-_LEFT_OPEN: Final = read_pattern("left_open")
 _ASIDE: Final = re.compile(r"\b(?:hesitate|if you|let me know)\b", re.IGNORECASE)
 """Matches in a sentence that says nothing about what was done."""
 _PASSED: Final = read_pattern("passed")
@@ -36,21 +42,17 @@ def find_failures_told_as_done(evidence: Evidence) -> Iterator[DefectFinding]:
 def find_untold_failures(evidence: Evidence) -> Iterator[DefectFinding]:
     """Yield the calls that failed and that no other one repaired, if no later turn says so."""
     answer = evidence.answer
-    calls = evidence.calls[: answer.known] if answer else ()
-    if answer is None or any(call.is_open for call in calls):
+    calls = evidence.calls[: answer.known]
+    if any(call.is_open for call in calls):
         return
-    failed = (call for call in calls if call.may_have_failed)
-    left = {
-        call.name: call for call in failed if not any(_replaces(other, call, answer.text) for other in calls)
-    }
-    for call in left.values():
+    for call in calls:
+        if not call.may_have_failed or any(_repairs(other, call, answer.text) for other in calls):
+            continue
         later = [turn.text for turn in evidence.said if turn.known > call.place]
-        is_told = call.says_only_ok or call.was_stopped
-        is_told |= any(admits_failure(text) or _LEFT_OPEN.search(text) for text in later)
-        if not (is_told or any(_repeats_error(text, call) for text in later)):
+        if not any(admits_failure(text) or _repeats_error(text, call) for text in later):
             answered = quote_text(call.answer, _LONGEST)
             seen = f"{call.name} answered {answered}, and the answer does not say that this is open"
-            yield DefectFinding("failure_untold", "suspicion", answer.text, seen, answer.place, call.place)
+            yield DefectFinding("failure_untold", "note", answer.text, seen, answer.place, call.place)
 
 
 @cache_by_text
@@ -64,18 +66,18 @@ def admits_failure(text: str) -> bool:
 
 
 def _find_failed_actions(turn: EvidenceTurn, calls: Sequence[EvidenceCall]) -> Iterator[DefectFinding]:
-    claims = find_claims(turn.text)
-    # No other call repairs anything, and few of a long run are left to compare with each failed one.
-    repairing = [call for call in calls if call.acts or call.is_open] if claims else []
-    for call in calls if claims else ():
+    claims, bare = find_claims(turn.text), list_bare_claims(turn.text)
+    # No other call repairs anything, and one of the last does so most often.
+    repairing = [call for call in reversed(calls) if call.acts or call.is_open]
+    for call in calls if claims or bare else ():
         has_failed = call.state == "missed" or (call.is_open and call.is_program and call.has_failed)
         if call.state != "refused" and not (call.is_vague and has_failed):
             continue
-        about = (claim for claim in claims if _is_about(claim, call))
-        left = [claim for claim in about if not any(_repairs(other, call, claim) for other in repairing)]
+        stated = [*(claim.sentence for claim in claims if _is_about(claim, call)), *bare]
+        left = [each for each in stated if not any(_repairs(other, call, each) for other in repairing)]
         if left and not _repeats_error(turn.text, call):
             seen = f"{call.name} answered {quote_text(call.answer, _LONGEST)}, and no later call repaired it"
-            yield DefectFinding("failed_told_done", "defect", left[0].sentence, seen, turn.place, call.place)
+            yield DefectFinding("failed_told_done", "defect", left[0], seen, turn.place, call.place)
 
 
 def _is_about(claim: Claim, call: EvidenceCall) -> bool:
@@ -86,27 +88,17 @@ def _is_about(claim: Claim, call: EvidenceCall) -> bool:
     return is_near and bool(claim.families & list_supported(call.families))
 
 
-def _repairs(other: EvidenceCall, call: EvidenceCall, claim: Claim) -> bool:
+def _repairs(other: EvidenceCall, call: EvidenceCall, text: str) -> bool:
     if other.place <= call.place:
         if other.name != call.name or not other.acts:
             return False
         return other.args == call.args or (
-            _is_other_target(call, other, claim.sentence)
-            and not _is_other_target(other, call, claim.sentence)
+            _is_other_target(call, other, text) and not _is_other_target(other, call, text)
         )
     if other.is_open:
         return not other.has_failed and other.state != "missed"
     is_alike = other.name == call.name or bool(other.families & call.families)
-    return is_alike and other.acts and not _is_other_target(other, call, claim.sentence)
-
-
-def _replaces(other: EvidenceCall, call: EvidenceCall, text: str) -> bool:
-    """Return whether a call acted after a failed one, or before and on no other thing than a text names."""
-    is_later = other.place > call.place
-    if is_later and other.acts and other.families & call.families:
-        return True
-    is_alike = other.name == call.name and other.has_acted
-    return is_alike and (is_later or not _is_other_target(other, call, text))
+    return is_alike and other.acts and not _is_other_target(other, call, text)
 
 
 def _repeats_error(text: str, call: EvidenceCall) -> bool:

@@ -23,7 +23,7 @@ _NAMES: Final = ACTING_VERBS | read_words("reading")
 def find_missing_effects(evidence: Evidence) -> Iterator[DefectFinding]:
     """Yield the reads after the last acting call that contradict it, and answers that leave the act open."""
     answer = evidence.answer
-    if answer is None or admits_failure(answer.text):
+    if admits_failure(answer.text):
         return
     has_claims = any(find_claims(answer.text))
     calls = evidence.calls[: answer.known]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby, product
+from itertools import product
 from typing import Final
 
 from evaluation.defects.claimed_actions import find_undone_claims
@@ -22,16 +21,9 @@ from evaluation.texts.numbers import count_function_words
 _WHO: Final = rf"(?i)\b(?:{'|'.join(read_words('who'))})\b"
 _ADDRESSED: Final = read_pattern("addressed", read_words("who"))
 _CONCLUSION: Final = read_pattern("conclusion")
-_NO_ANSWER: Final = "no_answer"
 _CUT_ENDS: Final = frozenset({"the", "a", "an", "and", "or", "my", "your", "its", "their", "because"})
 """The last words of texts that stop within a sentence."""
-_REPEATED: Final = re.compile(r"(\b\S(?:.{2,198}\S)?\s+)\1{7,}", re.DOTALL)
-_TIMES: Final = 7
-"""How often ``_REPEATED`` has a word at the same place of its part, besides the first part."""
-_LONGEST_PART: Final = 100
-"""Most words of a part that ``_REPEATED`` matches."""
 _MOST_EQUAL: Final = 5
-_SEARCHED: Final = 4_000
 _LEAST_LETTERS: Final = 40
 _COMMON: Final = read_words("determiners") | read_words("modal") | read_words("blocks") | {"is", "of", "at"}
 _CONTROL: Final = read_pattern("control")
@@ -68,41 +60,27 @@ def _find_address(text: str) -> str | None:
 def find_no_answer(evidence: Evidence) -> Iterator[DefectFinding]:
     """Yield the answers that a reader cannot use."""
     answer = evidence.answer
-    if answer is not None and (seen := _find_fault(answer)):
-        yield DefectFinding(_NO_ANSWER, "suspicion", answer.text or answer.raw, seen, answer.place)
+    if seen := _find_fault(answer):
+        yield DefectFinding("no_answer", "note", answer.text or answer.raw, seen, answer.place)
     named = Counter(call.name for call in evidence.calls)
     often = [call for call in evidence.calls if named[call.name] >= _MOST_EQUAL]
     for call, times in Counter((call.name, call.args_text, call.answer) for call in often).items():
         if times >= _MOST_EQUAL:
             seen = f"{call[0]} was called {times} times with the same arguments, and answered the same"
-            yield DefectFinding("loop", "note", answer.text if answer else "", seen)
+            yield DefectFinding("loop", "note", answer.text, seen)
     for turn, (rule, (pattern, what)) in product(evidence.said, _LEAKS.items()):
         if leaked := pattern.search(turn.raw):
             yield DefectFinding(rule, "note", turn.raw, f"{leaked[0]} is {what}", turn.place)
 
 
 def _find_fault(answer: EvidenceTurn) -> str | None:
-    if answer.raw.strip() and not answer.text:
+    if not answer.text:
         return "a reader sees nothing of it"
     if error := _PROVIDER_ERROR.search(answer.text):
         return f"{error[0].strip()} is the error of a provider"
-    end = answer.text[-_SEARCHED:]
-    words = end.split()
-    if len(words) > 1 and words[-1].lower() in _CUT_ENDS:
-        return f"it ends with {words[-1]!r}"
-    if _may_repeat(words) and (repeated := _REPEATED.search(f"{end} ")):
-        return f"it repeats {repeated[1].strip()!r}"
-    return None
-
-
-def _may_repeat(words: Sequence[str]) -> bool:
-    """Return whether words recur at equal distances as often as ``_REPEATED`` needs, which is far slower."""
-    if len(words) - len({*words}) < _TIMES - 1 or max(Counter(words).values()) < _TIMES:
-        return False
-    most = min(len(words) // _TIMES, _LONGEST_PART)
-    return any(
-        len([*equal]) >= _TIMES for distance in range(1, most + 1) for _, equal in groupby(words[::distance])
-    )
+    words = answer.text.split()
+    is_cut = len(words) > 1 and words[-1].lower() in _CUT_ENDS
+    return f"it ends with {words[-1]!r}" if is_cut else None
 
 
 def list_abstentions(evidence: Evidence) -> Iterator[tuple[str, str]]:
@@ -111,7 +89,7 @@ def list_abstentions(evidence: Evidence) -> Iterator[tuple[str, str]]:
         yield "no_calls", "The run does not record its calls, so no claim was compared with them"
     elif evidence.calls and not any(call.answer for call in evidence.calls):
         yield "no_results", "No call has a recorded answer, so no fact was compared with one"
-    text = evidence.answer.text if evidence.answer else ""
+    text = evidence.answer.text
     is_known = any(count_function_words(text)) or not _COMMON.isdisjoint(text.lower().split())
     if sum(map(str.isalpha, text)) >= _LEAST_LETTERS and not (is_known or find_claims(text)):
         yield "no_language", "The answer has no common word of English or German, so no claim was found in it"

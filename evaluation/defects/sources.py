@@ -1,25 +1,43 @@
-"""The texts that the turns of a run may take facts from, in the order in which the turns get to know them."""
+"""The texts that turns and calls may take values from, and the values in them by their origin."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from operator import attrgetter, itemgetter
-from typing import TypeVar
+from typing import Final, Literal, TypeVar
 
-from evaluation.defects.evidence import Evidence, EvidenceCall
+from evaluation.defects.arithmetic import read_numbers
+from evaluation.defects.evidence import Evidence, EvidenceCall, Moment
 from evaluation.importers.conversation import ends_run
+from evaluation.texts.fact_reading import Clock, TypedValue, find_times, read_typed
 
 _Value = TypeVar("_Value")
+Origin = Literal["given", "asked", "query", "act", "effect", "read"]
+"""``query``: the arguments of a call that does not act; ``act`` and ``effect``: those of one that acts, and
+its answer; ``read``: the answer of any other call."""
+SOURCES: Final[Sequence[Origin]] = ("given", "asked", "query", "effect", "read")
+"""The origins of facts; what an agent passes to a call that acts may be its own invention."""
+DONE: Final[Sequence[Origin]] = ("act", "effect")
+_START: Final[Moment] = (0, -1)
+_NEVER: Final = float("inf")
+_LINK: Final = re.compile(r"\bhttps?:(//[\w.-]+)/[^\s<>()\[\]\"'`|]+")
+_NAME: Final = re.compile(r"\A[A-Z][a-z]+(?: [A-Z][a-z]+)*\Z")
+_NEW: Final = re.compile(r"\b(?:to|as|into) ([A-Z][a-z]+(?: [A-Z][a-z]+)*)\b")
+_TAG: Final = re.compile(r"(?<![\w&/#@])([#@])[A-Za-z][\w-]+")
+_SHORT_ID: Final = re.compile(r"(?<![\w&/#@.-])([A-Z]{2,}-|[A-Za-z]+_)\d{1,2}(?![\w-])")
 
 
 @dataclass(frozen=True)
 class Source:
-    """A text; ``since`` is the number of the first turn or call that may take facts from it."""
+    """A text, and the first moment at which a turn or a call may take values from it."""
 
-    since: int
+    since: Moment
+    origin: Origin
     text: str
 
     @cached_property
@@ -28,34 +46,94 @@ class Source:
         return self.text.lower()
 
 
-def list_sources(evidence: Evidence) -> list[Source]:
-    """Return the texts that the turns of the assistant may take facts from, by the number of the turn."""
-    places = [turn.place for turn in evidence.said]
-    said = [Source(bisect_right(places, each.place), each.text) for each in evidence.asked]
-    asked = [call for call in evidence.calls if call.args and not (call.acts or ends_run(call.name))]
-    answered = [call for call in evidence.calls if call.answer]
-    answers = list_texts(evidence, answered, [call.answer for call in answered])
-    args = list_texts(evidence, asked, [call.args_text for call in asked])
-    given = [Source(0, text) for text in evidence.given]
-    return sorted([*given, *said, *args, *answers], key=attrgetter("since"))
+@dataclass(frozen=True)
+class SourceIndex:
+    """The sources of a run in their order, and the first moment of each value by its origin."""
+
+    evidence: Evidence
+
+    @cached_property
+    def texts(self) -> Sequence[Source]:
+        """All texts, also those that the agent passes to the calls that act."""
+        given = (Source(_START, "given", text) for text in self.evidence.given)
+        asked = (Source(turn.moment, "asked", turn.text) for turn in self.evidence.asked)
+        called = (source for call in self.evidence.calls for source in _list_call_texts(call))
+        return sorted([*given, *asked, *called], key=attrgetter("since"))
+
+    @cached_property
+    def sources(self) -> Sequence[Source]:
+        """The texts that facts may be taken from."""
+        return [each for each in self.texts if each.origin != "act"]
+
+    @cached_property
+    def _first(self) -> Mapping[Origin, Mapping[TypedValue | Decimal, Moment]]:
+        origins = {source.origin for source in self.texts}
+        return {
+            origin: _index_first(
+                (each.since, read_values(each.text)) for each in self.texts if each.origin == origin
+            )
+            for origin in origins
+        }
+
+    def is_known(self, value: TypedValue | Decimal, moment: Moment, origins: Sequence[Origin]) -> bool:
+        """Return whether a text of one of the origins has a value up to a moment."""
+        return any(self._first.get(origin, {}).get(value, (_NEVER, 0)) <= moment for origin in origins)
+
+    def list_family(self, family: str, moment: Moment) -> list[str]:
+        """Return the values of a family that the sources have up to a moment."""
+        return sorted(
+            {
+                value.value
+                for origin in SOURCES
+                for value, since in self._first.get(origin, {}).items()
+                if isinstance(value, TypedValue) and value.family == family and since <= moment
+            }
+        )
+
+    def has_text(self, part: str, moment: Moment) -> bool:
+        """Return whether a text in lower case is in a source up to a moment; most are in one of the last."""
+        known = bisect_right(self.sources, moment, key=attrgetter("since"))
+        return any(part in self.sources[at].lower for at in range(known - 1, -1, -1))
 
 
-def list_texts(evidence: Evidence, calls: Sequence[EvidenceCall], texts: Sequence[str]) -> list[Source]:
-    """Return texts of calls, by the number of the first turn of the assistant that knows the call."""
-    known = [turn.known for turn in evidence.said]
-    return [Source(bisect_right(known, call.place), text) for call, text in zip(calls, texts, strict=True)]
+def _list_call_texts(call: EvidenceCall) -> Iterator[Source]:
+    if call.acts:
+        # Parts are read one by one: the end of one text and the beginning of the next are no value.
+        yield from (Source(call.after, "act", str(leaf)) for _, leaf in call.leaves)
+    elif not ends_run(call.name):
+        yield Source(call.after, "query", call.args_text)
+    yield Source(call.after, "effect" if call.acts else "read", call.answer)
 
 
-def index_first(read: Iterable[tuple[int, Iterable[_Value]]]) -> dict[_Value, int]:
-    """Return the first number of each value, in the order of the numbers."""
-    first: dict[_Value, int] = {}
-    for number, values in sorted(read, key=itemgetter(0)):
+def _index_first(read: Iterable[tuple[Moment, Iterable[_Value]]]) -> dict[_Value, Moment]:
+    """Return the first moment of each value, in the order of the moments."""
+    first: dict[_Value, Moment] = {}
+    for moment, values in sorted(read, key=itemgetter(0)):
         for value in values:
-            first.setdefault(value, number)
+            first.setdefault(value, moment)
     return first
 
 
-def is_in_any(part: str, sources: Sequence[Source], number: int) -> bool:
-    """Return whether a text in lower case is in a source up to a number; most are in one of the last."""
-    known = bisect_right(sources, number, key=attrgetter("since"))
-    return any(part in sources[at].lower for at in range(known - 1, -1, -1))
+def read_values(text: str) -> frozenset[TypedValue | Decimal]:
+    """Return the numbers and the typed values of a text, its times, links, and names such as #general."""
+    clocks = (clock for _, readings in find_times(text) for clock in readings if isinstance(clock, Clock))
+    links = _LINK.finditer(text) if "://" in text else ()
+    typed = (
+        *(TypedValue("time", f"{clock.hour:02}:{clock.minute:02}") for clock in clocks),
+        *(TypedValue(f"tag {match[1]}", match[0].lower()) for match in _TAG.finditer(text)),
+        # The family of a link is its host.
+        *(TypedValue(match[1], match[0].rstrip(".,;:!?*")) for match in links),
+        *list_short_ids(text),
+        *(TypedValue("name", name) for name in _NAME.findall(text)),
+    )
+    return frozenset((*typed, *read_typed(text), *read_numbers(text)))
+
+
+def list_new_names(text: str) -> frozenset[TypedValue]:
+    """Return the names that something is changed to."""
+    return frozenset(TypedValue("name", name) for name in _NEW.findall(text))
+
+
+def list_short_ids(text: str) -> Iterator[TypedValue]:
+    """Yield the identifiers of one or two digits, such as rec_2 and AB-7."""
+    yield from (TypedValue(f"identifier {match[1]}", match[0]) for match in _SHORT_ID.finditer(text))

@@ -175,7 +175,7 @@ class Problem(NamedTuple):
 
 
 def rank_problems(results: Sequence[CaseResult], most: int = _MOST) -> list[Problem]:
-    """Rank the kinds of problems by their level, then by the number of runs that have them."""
+    """Rank the kinds of problems and notes by their level, then by the number of runs that have them."""
     examples: defaultdict[tuple[str, str], dict[tuple[str, str, int], str]] = defaultdict(dict)
     for result in results:
         for alert in map(as_object, as_list(result.report.get("alerts"))):
@@ -183,10 +183,15 @@ def rank_problems(results: Sequence[CaseResult], most: int = _MOST) -> list[Prob
             if level:
                 kind = str(alert["limit"] if alert["metric"] == "audit" else alert["metric"])
                 examples[level, kind.removeprefix("defects.")].setdefault(result.key, str(alert["reason"]))
+        for note in map(as_object, as_list(result.report.get("audit_findings"))):
+            if note["category"] == "defects" and note["severity"] == "info":
+                kind = str(note["id"]).removeprefix("defects.")
+                examples["note", kind].setdefault(result.key, str(note["reason"]))
         if result.reasons and not result.report:
             level = "suspicion" if result.accepted else "defect"
             examples[level, _NO_KIND][result.key] = result.reasons[0]
-    ranked = sorted(examples.items(), key=lambda item: (item[0][0] != "defect", -len(item[1]), item[0][1]))
+    order = ("defect", "suspicion", "note")
+    ranked = sorted(examples.items(), key=lambda item: (order.index(item[0][0]), -len(item[1]), item[0][1]))
     return [
         Problem(kind, level, len(runs), next(iter(runs.values()))) for (level, kind), runs in ranked[:most]
     ]
