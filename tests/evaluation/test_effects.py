@@ -115,12 +115,13 @@ def test_a_call_of_a_state_that_had_not_ended_may_have_acted():
     assert evaluate({"agent_run": run, **EXPECTED}).status == "needs_review"
 
 
-def test_a_recorded_run_that_claims_what_no_answer_shows_does_not_pass(subtests):
+def test_a_recorded_run_that_claims_what_an_answer_denies_does_not_pass(subtests):
     for answer, output, status in [
         ("Publishing failed", "I published the page.", {"failed"}),
         ('{"status": "error"}', "I published the page.", {"failed"}),
-        ("<error>locked</error>", "The page is online.", {"needs_review"}),
-        ("maybe", "I published the page.", {"needs_review"}),
+        ("<error>locked</error>", "The page is online.", {"failed"}),
+        # What no answer tells is a note.
+        ("maybe", "I published the page.", {"passed"}),
         ("Publishing failed", "Unfortunately the page is locked.", {"passed"}),
         ("published", "I published the page.", {"passed"}),
     ]:
