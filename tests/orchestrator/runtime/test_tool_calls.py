@@ -235,3 +235,16 @@ def test_an_outage_is_told_as_that_of_the_tool_or_of_the_server_of_the_model(sub
             options = {"plan": ["act"], "acting_tools": ["pay"], "checkpointer": InMemorySaver()}
             state = build(graph, FakeMonitor(accept()), **options).run("x", "thread")
             assert (state["status"], state["failure"]["message"]) == ("executing", told)
+
+
+class Loud(ExecutionAgent):
+    async def ainvoke(self, user_input):
+        return (await super().ainvoke(user_input)).upper()
+
+
+def test_an_override_that_calls_the_agent_has_its_tools_in_a_run():
+    executor = Loud(ScriptedChatModel([ask(("pay", "Ada")), "paid"]), Office().tools())
+    options = {"acting_tools": ["pay"], "checkpointer": InMemorySaver(), "synthesis": False}
+    state = build(executor, plan=["one"], **options).run("x", "thread")
+
+    assert (state["output"], [each["outcome"] for each in state["effects"]]) == ("PAID", ["acted"])
