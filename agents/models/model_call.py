@@ -223,10 +223,21 @@ def bind_schema(model: Model, schema: JsonSchema | None) -> Model | None:
     if schema is None or not isinstance(model, BaseChatModel):
         return None
     try:
-        named = {"title": "reply", **schema}
+        named = _name_root(schema)
         return model.with_structured_output(named, method="json_schema", include_raw=True).pick("raw")
     except (NotImplementedError, KeyError, TypeError, ValueError):  # KeyError: LangChain's, for a list
         return None
+
+
+def _name_root(schema: JsonSchema) -> JsonSchema:
+    """Returns the schema with an object and a title at its root: that of a recursive type is a reference."""
+    definitions, reference = schema.get("$defs"), str(schema.get("$ref"))
+    root = definitions.get(reference.rpartition("/")[2]) if isinstance(definitions, dict) else None
+    return {
+        "title": "reply",
+        **(root or {}),
+        **{key: schema[key] for key in schema if key != "$ref" or not root},
+    }
 
 
 def reply_text(message: BaseMessage) -> str:
