@@ -12,6 +12,7 @@ from evaluation.defects.claims import (
     HARD,
     Claim,
     find_claims,
+    is_plain,
     list_bare_claims,
     list_families,
     list_supported,
@@ -20,12 +21,17 @@ from evaluation.defects.claims import (
     split_sentences,
 )
 from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, Level, names_any
+from evaluation.defects.failed_calls import PROGRAMS_PASS
 from evaluation.texts.fact_reading import read_typed
+from evaluation.texts.normal import split_stated
 
 _WORD: Final = re.compile(r"[^\W\d_]{3,}")
 _THING: Final = re.compile(r"\w[\w.-]*[\d.]\w+|[^\W\d_]{4,}")
 """Matches what may name a thing: a word, a number, the name of a file."""
 _NAME: Final = re.compile(r"\b[A-Z][a-z][\w-]+")
+_RAN: Final = read_pattern("ran")
+_ASKS_RUN: Final = read_pattern("asks_run")
+_RUN_REPORT: Final = read_pattern("run_report")
 _LETTERS: Final = 4
 _FEW: Final = 3
 _CACHED: Final = 1024
@@ -59,6 +65,28 @@ def find_undone_claims(evidence: Evidence) -> Iterator[DefectFinding]:
             task = "" if is_done else evidence.asked_before(turn)
             if not is_done and _counts(claim, calls, task, is_demanded=is_demanded):
                 yield _build_finding(claim, turn, calls, is_demanded=is_demanded)
+
+
+def find_unrun_programs(evidence: Evidence) -> Iterator[DefectFinding]:
+    """Yield the sentences that say that a program was run or how it ended, if no call ran any."""
+    for turn in evidence.said if evidence.has_calls and not evidence.begins_late else ():
+        said = [part for part in split_stated(turn.text) if _states_run(part)]
+        calls = evidence.calls[: turn.known] if said else ()
+        if not said or any(call.is_open or call.is_program or call.programs for call in calls):
+            continue
+        task, read = evidence.asked_before(turn), (call.answer for call in calls if call.state == "read")
+        # What was told or read may say how a program ended.
+        if any(map(_RUN_REPORT.search, (task, *evidence.given, *read))):
+            continue
+        names = ", ".join(dict.fromkeys(call.name for call in calls))
+        level: Level = "defect" if _RAN.search(said[0]) or _ASKS_RUN.search(task) else "note"
+        seen = f"no call ran a program; calls: {names or 'none'}"
+        yield DefectFinding("claimed_not_done", level, said[0], seen, turn.place)
+
+
+def _states_run(sentence: str) -> bool:
+    found = [match for pattern in (_RAN, *PROGRAMS_PASS.values()) if (match := pattern.search(sentence))]
+    return any(is_plain(sentence[: match.end()]) for match in found)
 
 
 def _read_bare_claims(

@@ -244,6 +244,11 @@ def _is_blocked(words: Sequence[str], at: int) -> bool:
     return bool(is_negated or is_others or _MODAL.intersection(near))
 
 
+def is_plain(text: str) -> bool:
+    """Return whether a text has no word of a negation, a plan or a condition."""
+    return (_BLOCKS | _CONDITIONS | _MODAL).isdisjoint(_TOKEN.findall(text.lower()))
+
+
 def _find_form(words: Sequence[str], at: int, before: Sequence[str], is_open: bool) -> str | None:
     """Return how a word states that something was done: "own", "passive", "initial", "state"; or None."""
     lead = [word for word in words[:at] if word not in _ADVERBS | _FINISHED]

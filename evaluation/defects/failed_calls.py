@@ -24,7 +24,7 @@ _NO_ERROR: Final = read_pattern("no_error")
 _ASIDE: Final = re.compile(r"\b(?:hesitate|if you|let me know)\b", re.IGNORECASE)
 """Matches in a sentence that says nothing about what was done."""
 _PASSED: Final = read_pattern("passed")
-_PROGRAMS_PASS: Final = {kind: read_pattern(f"{kind}_pass") for kind in ("tests", "linter", "build")}
+PROGRAMS_PASS: Final = {kind: read_pattern(f"{kind}_pass") for kind in ("tests", "linter", "build")}
 _PARTS: Final = re.compile(r"[:;(\n]|\. ")
 _LONGEST: Final = 100
 _SHORTEST: Final = 3
@@ -119,7 +119,7 @@ def _is_other_target(other: EvidenceCall, call: EvidenceCall, sentence: str) -> 
 
 def _find_failed_programs(turn: EvidenceTurn, calls: Sequence[EvidenceCall]) -> Iterator[DefectFinding]:
     is_passed = _PASSED.search(turn.text) and any(call.has_failed for call in calls)
-    for kind, pattern in _PROGRAMS_PASS.items() if is_passed else ():
+    for kind, pattern in PROGRAMS_PASS.items() if is_passed else ():
         last = next((call for call in reversed(calls) if kind in call.programs), None)
         said = pattern.search(turn.text) if last and last.has_failed else None
         if last and said:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import Final
 
-from evaluation.defects.claimed_actions import find_undone_claims
+from evaluation.defects.claimed_actions import find_undone_claims, find_unrun_programs
 from evaluation.defects.claims import find_claims, read_pattern, read_words
 from evaluation.defects.contradicted_fact import find_contradicted_facts
 from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceTurn
@@ -98,6 +98,7 @@ def list_abstentions(evidence: Evidence) -> Iterator[tuple[str, str]]:
 Rule = Callable[[Evidence], Iterator[DefectFinding]]
 RULES: Final[Sequence[Rule]] = (
     find_undone_claims,
+    find_unrun_programs,
     find_failures_told_as_done,
     find_untold_failures,
     find_other_values,
