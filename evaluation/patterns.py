@@ -74,17 +74,14 @@ def _compile_pattern(pattern: str) -> Any:  # noqa: ANN401 - RE2 has no types
 
 
 _KEYWORDS: Final = frozenset({
-    "$anchor", "$comment", "$defs", "$dynamicAnchor", "$dynamicRef", "$id", "$recursiveAnchor",
-    "$recursiveRef", "$ref", "$schema", "$vocabulary", "additionalItems", "additionalProperties", "allOf",
-    "anyOf", "const", "contains", "contentEncoding", "contentMediaType", "contentSchema", "default",
-    "definitions", "dependencies", "dependentRequired", "dependentSchemas", "deprecated", "description",
-    "else", "enum", "example", "examples", "exclusiveMaximum", "exclusiveMinimum", "format", "id", "if",
-    "items", "maxContains", "maxItems", "maxLength", "maxProperties", "maximum", "minContains", "minItems",
-    "minLength", "minProperties", "minimum", "multipleOf", "not", "oneOf", "pattern", "patternProperties",
-    "prefixItems", "properties", "propertyNames", "readOnly", "required", "then", "title", "type",
-    "unevaluatedItems", "unevaluatedProperties", "uniqueItems", "writeOnly",
+    "$dynamicRef", "$recursiveRef", "$ref", "additionalItems", "additionalProperties", "allOf", "anyOf",
+    "const", "contains", "dependencies", "dependentRequired", "dependentSchemas", "enum", "exclusiveMaximum",
+    "exclusiveMinimum", "format", "if", "items", "maxItems", "maxLength", "maxProperties", "maximum",
+    "minItems", "minLength", "minProperties", "minimum", "multipleOf", "not", "oneOf", "pattern",
+    "patternProperties", "prefixItems", "properties", "propertyNames", "required", "type",
+    "unevaluatedItems", "unevaluatedProperties", "uniqueItems",
 })  # fmt: skip
-"""The keywords of the drafts 4 to 2020-12, and ``example`` of OpenAPI."""
+"""The keywords of the drafts 4 to 2020-12 that can refuse a value."""
 _MAX_PATTERN_BYTES: Final = 2**18
 """Size of a compiled pattern; it holds some thousand instructions."""
 _LONGEST_PROBLEM: Final = 160
@@ -162,7 +159,7 @@ def _compile_text(text: str) -> jsonschema_rs.Validator:
     schema = json.loads(text)
     # An empty one accepts all on purpose.
     if isinstance(schema, dict) and schema and _KEYWORDS.isdisjoint(schema):
-        raise ContractError("the JSON Schema has no keyword of JSON Schema, so it checks nothing; add type")
+        raise ContractError("the JSON Schema has no keyword of JSON Schema that refuses; add type")
     try:
         validator = jsonschema_rs.validator_for(
             schema,

@@ -24,14 +24,7 @@ WHOLE: Final = BeforeValidator(_read_whole)
 Count = Annotated[int, Field(ge=0, lt=2**63), WHOLE]
 
 
-def _refuse_truth(value: object) -> object:
-    """Refuse True, which Python takes for 1."""
-    if isinstance(value, bool):
-        raise ValueError(f"give 1, not {value}")  # noqa: TRY004 - pydantic reports only this one
-    return value
-
-
-VersionOne = Annotated[Literal[1], BeforeValidator(_refuse_truth)]
+VersionOne = Literal[1]
 """The version of a format that has only one so far."""
 
 _FEWEST_DIGITS: Final = 4
