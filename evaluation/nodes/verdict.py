@@ -23,8 +23,8 @@ from evaluation.values import JsonObject
 
 NOTHING_ASKED: Final = "the contract contains no check"
 NOTHING_DECIDES: Final = (
-    "no check of the contract has an answer, or each only informs, as severity info and a single earlier run "
-    "do; give a check the severity warning or critical, or give a tolerance in 'drift'"
+    "no check of the contract has an answer, or each only informs, as severity info and fewer than five "
+    "earlier runs do; give a check the severity warning or critical, or give a tolerance in 'drift'"
 )
 
 

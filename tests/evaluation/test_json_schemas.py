@@ -21,7 +21,7 @@ def test_a_schema_that_cannot_be_used_is_refused_with_the_reason(subtests):
         ({"$ref": "http://example.com/schema.json"}, "points outside of the schema"),
         ({"$ref": "file:///etc/hostname"}, "cannot be used"),
         ({"$ref": "other.json"}, "cannot be used"),
-        ({"$schema": "http://example.com/draft"}, "cannot be used"),
+        ({"$schema": "http://example.com/draft", "type": "string"}, "cannot be used"),
         ({"minimum": float("inf")}, "cannot be written as JSON"),
         ({"$ref": "#/$defs/missing"}, "cannot be used"),
         ({"name": "string"}, "no keyword of JSON Schema"),
