@@ -7,9 +7,10 @@ does not support. A ``$ref`` has to be a path into the schema itself: nothing is
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Annotated, Any, Final, NoReturn, TypeAlias, TypeVar
+from urllib.parse import unquote
 
 import jsonschema_rs
 import re2
@@ -82,6 +83,9 @@ _KEYWORDS: Final = frozenset({
     "unevaluatedItems", "unevaluatedProperties", "uniqueItems",
 })  # fmt: skip
 """The keywords of the drafts 4 to 2020-12 that can refuse a value."""
+_REFERENCES: Final = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
+_DEFINITIONS: Final = frozenset({"$defs", "definitions"})
+_MAX_PARTS: Final = 100_000
 _MAX_PATTERN_BYTES: Final = 2**18
 """Size of a compiled pattern; it holds some thousand instructions."""
 _LONGEST_PROBLEM: Final = 160
@@ -175,7 +179,44 @@ def _compile_text(text: str) -> jsonschema_rs.Validator:
         raise ContractError(f"the JSON Schema cannot be used, at {place}: {problem}{hint}") from None
     except (ValueError, RecursionError, jsonschema_rs.ReferencingError) as error:
         raise ContractError(f"the JSON Schema cannot be used: {_shorten_problem(str(error))}") from None
+    if not _has_few_parts(schema):
+        raise ContractError(
+            f"the JSON Schema refers to its definitions so often that a value may be compared with more than "
+            f"{_MAX_PARTS:,} parts; use fewer references within alternatives"
+        )
     return validator
+
+
+def _has_few_parts(schema: object) -> bool:
+    try:
+        return _count_parts(schema, dict(_list_places(schema, "#")), {}) <= _MAX_PARTS
+    except RecursionError:
+        return False
+
+
+def _list_places(part: object, place: str) -> Iterator[tuple[str, object]]:
+    """Yield each part of a schema with the path by which a ``$ref`` names it."""
+    yield place, part
+    if isinstance(part, dict | list):
+        for name, inner in part.items() if isinstance(part, dict) else enumerate(part):
+            token = str(name).replace("~", "~0").replace("/", "~1")
+            yield from _list_places(inner, f"{place}/{token}")
+
+
+def _count_parts(part: object, places: Mapping[str, object], known: dict[str, int]) -> int:
+    """Count the parts of a schema, each reference with the parts of its target, and once within itself.
+
+    Definitions that refer to the next one twice double with each, and the validator follows all of them.
+    """
+    if not isinstance(part, dict):
+        return sum(_count_parts(each, places, known) for each in part) if isinstance(part, list) else 0
+    inner = [_count_parts(each, places, known) for name, each in part.items() if name not in _DEFINITIONS]
+    references = [unquote(str(part[name])) for name in _REFERENCES & part.keys()]
+    for reference in references:
+        if reference not in known:
+            known[reference] = 1
+            known[reference] = _count_parts(places.get(reference), places, known)
+    return 1 + sum(inner) + sum(known[reference] for reference in references)
 
 
 def _refuse_reference(uri: str) -> NoReturn:

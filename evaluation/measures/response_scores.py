@@ -25,6 +25,8 @@ _MARKS: Final = re.compile(
     r"""^["'«»(\[{*_`¿¡]+|(?:[.,;:!?…。，、！？；：»)\]}*_`]|(?<!\d)["'])+$|^-$"""  # 5' is no quotation
 )
 """The marks of a sentence, which stand around words; the signs of a number (-5, 3.14, 5 %) are none."""
+MAX_EDIT_COST: Final = 12_000_000
+"""Limit of ``matching_cost`` up to which an edit distance is computed: about 0.1 s."""
 
 
 def normalized_exact_match(output: str, reference: str) -> bool:
@@ -42,12 +44,20 @@ def _strip_marks(words: Iterable[str]) -> list[str]:
     return [bare for word in words if (bare := word if word.isalnum() else _MARKS.sub("", word))]
 
 
-def levenshtein_similarity(output: str, reference: str) -> float:
+def levenshtein_similarity(output: str, reference: str) -> float | None:
     """1 - d / max(|output|, |reference|); d is the least number of insertions, deletions, substitutions.
 
-    Levenshtein 1966, over the characters as they are; two empty texts have similarity 1.
+    Levenshtein 1966, over the characters as they are; two empty texts have similarity 1. Returns None if
+    different texts are too long (``MAX_EDIT_COST``; two texts of 25,000 characters are not).
     """
+    if output != reference and matching_cost(len(output), len(reference)) > MAX_EDIT_COST:
+        return None
     return Levenshtein.normalized_similarity(output, reference)
+
+
+def matching_cost(first: int, second: int) -> int:
+    """Return the machine words that bit-parallel matching visits: 64 of the shorter at once, per item."""
+    return -(-min(first, second) // 64) * max(first, second)
 
 
 def find_missing_keywords(output: str, keywords: Sequence[str]) -> list[str]:
@@ -55,6 +65,7 @@ def find_missing_keywords(output: str, keywords: Sequence[str]) -> list[str]:
     return [each for each in keywords if not has_phrase(output, each)]
 
 
+_TOO_LONG: Final = Unscored(status="error", reason="the texts are too long for it")
 _NO_WORDS: Final = Unscored(status="not_applicable", reason="the reference has no words")
 
 
@@ -64,13 +75,13 @@ def score_against_reference(output: str, reference: str, words: Sequence[str]) -
     The keywords are the distinct words of the reference. Metrics of words are not applicable if the
     reference has no words.
     """
-    reference_words = split_words(reference)
+    distance, reference_words = levenshtein_similarity(output, reference), split_words(reference)
     # In ASCII, texts with other words differ in more than case, white space and marks.
     may_match = words == reference_words or not (output.isascii() and reference.isascii())
     return {
         "exact_match": output == reference,
         "normalized_exact_match": may_match and normalized_exact_match(output, reference),
-        "levenshtein_similarity": levenshtein_similarity(output, reference),
+        "levenshtein_similarity": _TOO_LONG if distance is None else distance,
         **_word_scores(words, reference_words),
     }
 

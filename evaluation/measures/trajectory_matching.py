@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, starmap
+from itertools import islice, product, starmap
 from types import MappingProxyType
 from typing import Final, NamedTuple, Self
 
@@ -26,6 +26,8 @@ from evaluation.sensitive.scanner import shorten
 DEFAULT_RULES: Final = TrajectoryRules()
 _ORDERED_MODES: Final = frozenset({"exact", "in_order"})
 MODES_WITHOUT_EXTRAS: Final = frozenset({"exact", "subset", "precision_recall"})
+_MOST_READ: Final = 4
+"""Most unknown effects that are read in every combination."""
 _MAX_COMPARISONS: Final = 1_000_000
 """Most pairs of a step and an action that are compared: some seconds."""
 _MAX_MISMATCHES: Final = 100
@@ -135,19 +137,25 @@ def match_trajectory(
         in mode ``single_tool``, a call of which it is not known whether it acted), or would agree although
         the rules compare nothing or have a misspelt name, ``agrees`` is None and ``error`` says why.
     """
-    unknown = [each for each in actual if each["outcome"] == "unknown"]
-    readings = ([_assume(each, acted=acted) for each in actual] for acted in (True, False))
-    matches = [_match(reading, expected, mode, rules) for reading in (readings if unknown else (actual,))]
+    unknown = [index for index, each in enumerate(actual) if each["outcome"] == "unknown"]
+    readings = _list_readings(actual, unknown) if len(unknown) <= _MOST_READ else ()
+    matches = [_match(reading, expected, mode, rules) for reading in readings]
     if len({each.passed for each in matches}) == 1:
         return matches[0]
-    last = unknown[-1]
+    last = actual[unknown[-1]]
     return TrajectoryMatch(mode, error=describe_unknown(last["name"], last["result"]))
 
 
+def _list_readings(actual: Sequence[Action], unknown: Sequence[int]) -> Iterator[Sequence[Action]]:
+    """Yield the actions as they are if each unknown effect happened or not."""
+    for choice in product((True, False), repeat=len(unknown)):
+        acted = dict(zip(unknown, choice, strict=True))
+        yield [
+            _assume(each, acted=acted[index]) if index in acted else each for index, each in enumerate(actual)
+        ]
+
+
 def _assume(action: Action, *, acted: bool) -> Action:
-    """Return an action as it is if each unknown effect happened, or none did."""
-    if action["outcome"] != "unknown":
-        return action
     if acted:
         return {**action, "outcome": "acted", "error": None}
     return {**action, "outcome": "refused", "error": action["error"] or "error"}

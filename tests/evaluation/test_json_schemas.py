@@ -42,6 +42,17 @@ def test_a_schema_nested_deeper_than_the_validator_goes_is_refused():
         check_schema(schema)
 
 
+def test_definitions_that_double_with_each_other_are_refused_at_once():
+    twice = {f"a{place}": {"allOf": [{"$ref": f"#/$defs/a{place + 1}"}] * 2} for place in range(40)}
+    schema = {"$defs": {**twice, "a40": {"type": "string"}}, "$ref": "#/$defs/a0"}
+    begin = time.perf_counter()
+
+    with pytest.raises(ContractError, match="refers to its definitions so often"):
+        check_schema(schema)
+
+    assert time.perf_counter() - begin < 1
+
+
 def test_references_inside_a_schema_are_followed():
     schema = {
         "$id": "https://example.com/whole",

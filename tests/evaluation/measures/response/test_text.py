@@ -1,7 +1,10 @@
 """How near two texts are, in any language."""
 
 from evaluation.measures.response_scores import (
+    MAX_EDIT_COST,
     find_missing_keywords,
+    levenshtein_similarity,
+    matching_cost,
     normalized_exact_match,
     split_words,
 )
@@ -93,3 +96,11 @@ def test_a_keyword_is_covered_as_a_whole_word_with_its_symbols(subtests):
     ]:
         with subtests.test(keyword=keyword, output=output):
             assert (find_missing_keywords(output, [keyword]) == []) is covered
+
+
+def test_only_equal_long_texts_have_an_edit_distance():
+    length = 30_000
+
+    assert matching_cost(length, length) > MAX_EDIT_COST
+    assert levenshtein_similarity("a" * length, "b" * length) is None
+    assert levenshtein_similarity("a" * 10_000_000, "a" * 10_000_000) == 1.0
