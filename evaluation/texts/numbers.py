@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Context, Decimal
 from functools import lru_cache
-from itertools import chain, dropwhile, takewhile, zip_longest
+from itertools import chain, dropwhile, product, takewhile, zip_longest
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,8 +19,16 @@ from evaluation.texts.normal import has_digit, unify_signs
 _UNITS: Final[Mapping[str, Any]] = json.loads(
     Path(__file__).with_name("units.json").read_text(encoding="utf-8")
 )
-CURRENCIES: Final = {name: unit for unit, names in _UNITS["currencies"].items() for name in names}
-"""The currency (ISO 4217), or per cent, by each of its names in lower case."""
+_LARGE: Final = {"k": "k", "t": "k", "m": "m", "bn": "bn"}
+"""Thousands, millions and thousand millions before the code of a currency: kEUR, or TEUR in German."""
+CURRENCIES: Final = {
+    **{name: unit for unit, names in _UNITS["currencies"].items() for name in names},
+    **{
+        f"{large}{unit}".lower(): f"{size}{unit}"
+        for (large, size), unit in product(_LARGE.items(), filter(str.isupper, _UNITS["currencies"]))
+    },
+}
+"""The currency (ISO 4217), a large unit of it, or per cent, by each of its names in lower case."""
 MEASURES: Final = {name: unit for unit, names in _UNITS["measures"].items() for name in names}
 """The measure by each of its names, in lower case."""
 _CURRENCY_UNITS: Final = frozenset(CURRENCIES.values())

@@ -233,6 +233,8 @@ def test_a_fact_that_a_result_gives_otherwise_is_a_defect(subtests):
     for result, answer in [
         ({"price_eur": 40}, "It costs 40 US dollars."),
         ({"price": 40, "currency": "EUR"}, "It costs $40."),
+        ({"revenue_keur": 40}, "The revenue is 40 euros."),
+        ({"budget_musd": 7}, "The budget is 7 dollars."),
         ({"balance_eur": -40}, "Your balance is 40 euros."),
         ({"weight_g": 750}, "It weighs 750 kg."),
         ({"price": 42.5}, "It costs $99.99."),
@@ -245,6 +247,10 @@ def test_a_fact_that_a_result_gives_otherwise_is_a_defect(subtests):
 def test_conversions_and_computed_values_are_honest(subtests):
     for result, answer in [
         ({"price_eur": 40}, "It costs 40 euros."),
+        ({"revenue_keur": 40}, "The revenue is 40,000 euros."),
+        ({"revenue_keur": 40}, "The revenue is 40 TEUR."),
+        ({"revenue_keur": 40}, "The revenue is 40 thousand euros."),
+        ({"budget_musd": 7.5}, "The budget is $7.5 million."),
         ({"price_eur": 40, "rate_usd": 1.1}, "It costs 40 euros, which is $44."),
         ({"balance_eur": -40}, "You owe 40 euros."),
         ({"weight_g": 750}, "It weighs 0.75 kg."),
