@@ -153,10 +153,6 @@ class CallGate(ABC):
         """Returns the equal call of the run before that decides about a call; None if there is none."""
         return None
 
-    def with_effects(self, effects: Sequence[Effect]) -> CallGate:  # noqa: ARG002
-        """Returns the gate with the effects of the conversation, for a person who decides about a call."""
-        return self
-
     @abstractmethod
     def ask(self, question: CallQuestion) -> HumanAnswer:
         """Asks a person with ``interrupt``, until an answer can be read."""

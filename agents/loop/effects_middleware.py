@@ -202,7 +202,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         acting, stored = self._find_acting(reply), state.get("effects", {})
         others = [each for key, each in stored.items() if key not in own]
         before = [each for each in others if describe_tool(acting, each["name"]).kind == "acting"]
-        made, attempts, gate = list[ToolCall](), list_attempts(state), gate.with_effects(before)
+        made, attempts = list[ToolCall](), list_attempts(state)
         for call in calls:
             decision: Decision = Made()
             breach = gate.find_breach(call, made) if gate.has_bounds else None

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Final
 from uuid import uuid4
@@ -43,22 +42,11 @@ _begun: Final[dict[tuple[str, str], tuple[str, bool]]] = {}
 Each has the id of its checkpoint, and whether it is under way.
 """
 _KEPT: Final = 10_000
-_SHOWN: Final = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SingleAgentGate(CallGate):
-    """The gate of an agent that no orchestrator runs: without a contract and other attempts.
-
-    Attributes:
-        effects: The effects of the conversation, for a person who decides about a call.
-    """
-
-    effects: Sequence[Effect] = ()
-
-    def with_effects(self, effects: Sequence[Effect]) -> CallGate:
-        """Returns the gate with the effects of the conversation."""
-        return replace(self, effects=effects)
+    """The gate of an agent that no orchestrator runs: without a contract and other attempts."""
 
     def may_have_begun(self, intent: Effect, request: ToolCallRequest) -> bool:
         """Returns whether another process may have begun a call, or this one has.
@@ -80,13 +68,7 @@ class SingleAgentGate(CallGate):
 
     def ask(self, question: CallQuestion) -> HumanAnswer:
         """Asks until an answer can be read, and returns it."""
-        shown = [
-            f"Before: {each['name']} {json.dumps(each['args'], default=str):.120} answered "
-            f"{each['answer'] or 'nothing'!r:.120} ({each['outcome']})."
-            for each in self.effects[-_SHOWN:]
-        ]
-        asked = replace(question, findings=[*question.findings, *shown])
-        return ask_decision(partial(_build_request, asked), question.new_after)
+        return ask_decision(partial(_build_request, question), question.new_after)
 
 
 def build_single_gate() -> SingleAgentGate:

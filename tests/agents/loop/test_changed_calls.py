@@ -24,7 +24,7 @@ from agents import ActingTool, EffectsMiddleware
 from agents.errors import ModelSetupError, NoEffectError
 from agents.testing import ScriptedChatModel
 from orchestrator import ContractMiddleware
-from tests.agents.loop.shop import APPROVED, TASK, THREAD, Shop, ask, build, decide, reply
+from tests.agents.loop.shop import TASK, THREAD, Shop, ask, build, decide, reply
 from tests.fakes.acting import Crash
 
 CHECKED = {"required_content": [{"number": 12.5}]}
@@ -245,16 +245,6 @@ def test_a_list_of_things_to_do_is_no_effect_and_ends_no_reuse(invoke):
 
     assert (shop.refunds, list_outcomes(state)) == ([7], ["acted", "reused"])
     assert state["verdict"]["warnings"] == []
-
-
-def test_a_person_who_approves_sees_the_effects_before(invoke):
-    shop = Shop()
-    agent, _ = build(shop, APPROVED, script=[ask(7), ask(8), "done"])
-    invoke(agent, TASK)
-    [question] = invoke(agent, decide("approve"))["__interrupt__"]
-
-    told = question.value["action_requests"][0]["description"]
-    assert "Before: refund {\"order\": 7} answered 'refunded order 7' (acted)." in told
 
 
 def test_a_structured_answer_is_judged(invoke, subtests):

@@ -125,12 +125,6 @@ PLANS: list[tuple[str, str, object]] = [
     ("a plan for a draft", "The plan to write a first draft:\n1. Draft it\n2. b", ["Draft it", "b"]),
     ("a final plan and another one", 'Final plan: {"plan": ["a"]} Or: {"plan": ["b"]}', NO_PLAN),
     ("a final plan and a draft", 'Final: {"plan": ["a"]} Draft: {"plan": ["b"]}', NO_PLAN),
-    ("an object that says draft", '{"plan": ["a"], "status": "draft"}', NO_PLAN),
-    ("an object that says incomplete", '{"plan": ["a"], "status": "incomplete"}', NO_PLAN),
-    ("an object that is no final one", '{"plan": ["a"], "is_final": false}', NO_PLAN),
-    ("an object that is a draft", '{"type": "plan", "draft": true, "plan": ["a"]}', NO_PLAN),
-    ("an object that is not complete", '{"plan": {"steps": ["a"], "complete": false}}', NO_PLAN),
-    ("an object with an error", '{"plan": ["a"], "error": "I cannot read the file"}', NO_PLAN),
     ("an object that is complete", '{"plan": ["a"], "status": "complete", "draft": false}', ["a"]),
     (
         "objects with a status",
