@@ -130,6 +130,10 @@ def find_argument_problem(call: ToolCall, tool: BaseTool | None) -> str | None:
 
     LangChain leaves out an argument that a tool does not have, so that a default takes its place.
     """
+    try:
+        json.dumps(call["args"], allow_nan=False)
+    except ValueError:  # NaN or infinity, which the JSON decoder of Python accepts
+        return "The arguments are not valid JSON: a number is NaN or infinite. Write the call again."
     names = None if tool is None else _list_accepted(tool)
     unknown = [] if names is None else [name for name in call["args"] if name not in names]
     if not unknown:
