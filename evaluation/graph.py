@@ -140,7 +140,7 @@ def _choose_plugins(default: Plugins) -> Plugins:
 
 
 def _restore(state: PreparedState) -> PreparedState:
-    """Return the state with what a graph keeps as plain JSON, and what a store does not keep."""
+    """Return the state with the values that a graph keeps as plain JSON, and those values that no store keeps."""
     stored = cast("list[dict[str, Any]]", state["findings"])
     state = {**state, "findings": [Finding(**each) for each in stored]}
     if "demands" in state:
@@ -151,7 +151,7 @@ def _restore(state: PreparedState) -> PreparedState:
 
 
 def _store(update: EvaluationState) -> EvaluationState:
-    """Return the update of a node with what a graph keeps as plain JSON."""
+    """Return the update of a node with the values that a graph keeps as plain JSON."""
     contract = cast("PreparedState", update).get("demands")
     update = update if contract is None else {**update, **describe_contract(contract)}
     if "findings" not in update:

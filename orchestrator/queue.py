@@ -142,7 +142,7 @@ class RunQueue:
         return "queued before" if queued else None
 
     async def work(self, report: Callable[[str], None], concurrency: int = 10, grace_s: float = 20.0) -> None:
-        """Executes the jobs of the queue until this call is cancelled, also those of dead workers.
+        """Executes the jobs of the queue, also the jobs of dead workers, until this call is cancelled.
 
         Args:
             report: Called with one line about each job.

@@ -191,7 +191,7 @@ def read_fault(error: BaseException) -> ServerFault:
 def is_client_error(error: BaseException, *names: str) -> bool:
     """Checks whether an error has one of these classes of httpx or httpx2.
 
-    Each client library uses one of the two, and the classes of one are not those of the other.
+    Each client library uses one of the two, whose classes differ.
     """
     kinds = ((each.__module__.partition(".")[0], each.__name__) for each in type(error).__mro__)
     return any(package in ("httpx", "httpx2") and name in names for package, name in kinds)

@@ -122,7 +122,7 @@ def read_outcome(tool: str, answer: object, *, is_error: bool = False) -> Outcom
 def states_error(answer: object, depth: int = _DEPTH) -> bool:
     """Checks whether the answer of any tool, also of one that reads, says that the call failed.
 
-    It is narrower than ``read_outcome``: what is read may have been refused, and free prose says nothing.
+    It is narrower than ``read_outcome``: a thing that is read may have been refused, and free prose says nothing.
 
     Args:
         answer: A text, which may be JSON or JSON in a fence, an object, or a list of parts.
@@ -334,7 +334,7 @@ def _read_code(name: str, code: int, *, is_status: bool) -> Outcome:
 
 
 def _read_field(tool: str, name: str, value: object, *, is_status: bool) -> Outcome:
-    """Reads what a field says of an act: "acted" if it says nothing against it."""
+    """Reads the word of a field on an act: "acted" if it says nothing against it."""
     if name == "detail" and isinstance(value, list):
         return "refused"
     if value is False or _fold_word(value) in {"false", "no", "nein"}:

@@ -318,7 +318,7 @@ def build_evidence_of_answer(
 def _read_turns(
     conversation: Conversation, calls: Sequence[EvidenceCall], earlier: int
 ) -> tuple[list[EvidenceTurn], list[EvidenceTurn]]:
-    """Return the turns of the user, and those of the assistant."""
+    """Return the turns of the user, and the turns of the assistant."""
     places = sorted(each.message for each in conversation.calls)
     if len(places) != len(calls) - earlier:
         # The messages do not tell when the calls were made: each turn may know all of them.
@@ -341,7 +341,7 @@ def _read_sql(args: Mapping[str, object]) -> str:
 
 
 def _read_kind(args: Mapping[str, object]) -> ToolKind:
-    """Read from the arguments of a program what the name of its tool does not tell."""
+    """Read from the arguments of a program whether it acts, if the name of its tool does not tell."""
     command, sql, method = _read_command(args), _SQL.match(_read_sql(args)), str(args.get("method")).lower()
     if _READING_COMMAND.match(command) or method == "get" or (sql and sql["reads"]):
         return "reading"

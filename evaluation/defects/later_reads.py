@@ -102,7 +102,7 @@ _UNCHANGED: Final = {"resolve": read_words("not_resolved"), "cancel": read_words
 
 
 def _differs(value: object, shown: object) -> bool:
-    """Return whether a value that was set is not in what is shown; another notation may be the same."""
+    """Return whether a value that was set is not in the value that is shown, in any notation."""
     if isinstance(value, Mapping) and isinstance(shown, Mapping):
         return any(name not in shown or _differs(inner, shown[name]) for name, inner in value.items())
     if type(value) is not type(shown) or not isinstance(value, str | int | float):

@@ -84,7 +84,7 @@ def _find_fault(answer: EvidenceTurn) -> str | None:
 
 
 def list_abstentions(evidence: Evidence) -> Iterator[tuple[str, str]]:
-    """Yield what the rules lack to compare, each with a name and a sentence."""
+    """Yield the evidence that the rules lack, each with a name and a sentence."""
     if not evidence.has_calls:
         yield "no_calls", "The run does not record its calls, so no claim was compared with them"
     elif evidence.calls and not any(call.answer for call in evidence.calls):

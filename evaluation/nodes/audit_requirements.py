@@ -140,7 +140,7 @@ def _report_failure(name: str, cause: str) -> Finding:
 
 
 def search_run(run: Mapping[str, Any], search: Search = find_sensitive) -> list[tuple[str, SensitiveValue]]:
-    """Find the sensitive data in every text of a run, each with its place; what the agent got has none."""
+    """Find the sensitive data in every text of a run, each with its place; the agent's input has none."""
     return [*find_at_places(chain(_places(run), _list_given(run)), search)]
 
 
@@ -190,7 +190,7 @@ def _places(run: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
 
 
 def _list_given(run: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
-    """Yield what the agent was given, without a path."""
+    """Yield the input and the evidence of the agent, without a path."""
     messages = (each for each in run.get("messages", ()) if each.get("role") in _INPUT_ROLES)
     yield from (("", message) for message in messages)
     yield from (("", {name: run[name]}) for name in _GIVEN if name in run)

@@ -81,7 +81,7 @@ def check_reference(
 
     Without a threshold, only an output that differs in case, white space and punctuation at most is the
     reference. Everything else is inconclusive: a wrong answer may share most words with the reference, and a
-    right one few. A fact that differs keeps a run from passing, whatever a threshold or a judge says.
+    right one few. A fact that differs keeps a run from passing against every threshold and judge.
     """
     if not any(is_demanding(thresholds.get(name)) for name in QUALITY_METRICS):
         yield _check_similarity(scores[DEFAULT_METRIC], same=scores["normalized_exact_match"] is True)

@@ -87,7 +87,7 @@ def _list_way(parents: Mapping[str, str], last: str) -> set[str]:
 
 
 def mark_session(_run: JsonObject, records: list[object]) -> list[object]:
-    """Marks what follows from a prompt that the user of Claude Code took back, and a summary at the start.
+    """Marks the records behind a prompt that the user of Claude Code took back, and a summary at the start.
 
     Only a prompt begins a branch: of parallel calls, the last entry follows from one result alone.
     """

@@ -161,7 +161,7 @@ def _read_document(data: bytes, name: str) -> Iterator[ReadRun]:
 
 
 def _read_values(values: Iterable[tuple[str, object]], name: str) -> Iterator[ReadRun]:
-    """Yields the runs of the values of a file; those of a format that joins values come last."""
+    """Yields the runs of the values of a file; runs of a format that joins values come last."""
     joined: dict[str, list[object]] = {}
     for where, value in values:
         found = _find_format(value)

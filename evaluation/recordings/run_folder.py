@@ -18,7 +18,7 @@ _OF_TRIAL: Final = ("config.json", "result.json")
 
 
 def read_folder(folder: Path) -> Iterator[ReadRun]:
-    """Yields the runs of the files below a folder whose names end as those of runs do, by their paths.
+    """Yields the runs of the files below a folder whose names end as a run's, by their paths.
 
     The runs of a trial of Harbor are its trajectory, and have the name of the task and the exception of the
     trial. A file in no known format is an ``UnknownFormat``.

@@ -182,7 +182,7 @@ _LIST_MARK: Final = regex.compile(r"^[ \t]{0,3}(\d{1,3})[.)](?=[ \t]+\S)", regex
 
 
 def read_stated(text: str, wanted: str = "") -> str:
-    """Return a text without what a reader does not see; it stays in code, or if it is ``wanted``."""
+    """Return a text without the parts that no reader sees; they stay in code, or if they are ``wanted``."""
     # Most texts have none of these signs, and this test is far cheaper than the search.
     if not any(map(text.__contains__, _UNSTATED_SIGNS)):
         return text

@@ -193,7 +193,7 @@ def complete_state(snapshot: StateSnapshot, state: OrchestratorState) -> Orchest
 
 
 def find_execution(snapshot: StateSnapshot) -> Mapping[str, Any] | None:
-    """Finds what is stored of the execution under way in a run; None if there is none.
+    """Finds the stored values of the execution under way in a run; None if there is none.
 
     It has the values of the graph of the executor, its effects, and the calls of an executor without one.
     """

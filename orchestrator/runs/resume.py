@@ -307,7 +307,7 @@ def _digest(text: str) -> str:
 
 
 def _list_held(value: object) -> Iterator[str]:
-    """Yields what a function does and holds; an object that it holds is told by its text."""
+    """Yields the code and the values of a function; an object that it holds is told by its text."""
     if isinstance(value, partial):
         yield from (*_list_held(value.func), repr(value.args), repr(value.keywords))
     elif isinstance(value, FunctionType | MethodType):

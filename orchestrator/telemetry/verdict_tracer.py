@@ -33,7 +33,7 @@ def add_results(span: trace.Span, verdict: JsonObject, report: JsonObject, respo
     """Adds an event ``gen_ai.evaluation.result`` for a verdict, for each check and for the judge's score.
 
     Args:
-        span: The span of what was judged.
+        span: The span of the run or attempt that was judged.
         verdict: The ``name`` and the ``label`` of the verdict, ``passed``, its ``basis`` and ``explanation``.
         report: The fields of its EvaluationReport, or some of them.
         response: The id of the reply that was judged; empty if it is not known.

@@ -92,7 +92,7 @@ class ToolCalls(CountCheck):
 
 
 def _is_doubtful(call: ToolUse) -> bool:
-    """Check whether an answer describes an error, which may be what the tool was called for."""
+    """Check whether an answer describes an error, which the tool may have been called to describe."""
     return call.outcome is None and states_error(call.result)
 
 

@@ -71,7 +71,7 @@ def _follow(record: object, path: str) -> object:
 
 @dataclass(frozen=True, slots=True)
 class _Dialect:
-    """The paths of what a span has.
+    """The paths of the values of a span.
 
     Attributes:
         ends: Fields that are null until the span ends, besides ``end``.
