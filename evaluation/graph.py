@@ -140,7 +140,7 @@ def _choose_plugins(default: Plugins) -> Plugins:
 
 
 def _restore(state: PreparedState) -> PreparedState:
-    """Return the state with the values that a graph keeps as plain JSON, and those values that no store keeps."""
+    """Return the state with the values that a graph keeps as plain JSON, and those that no store keeps."""
     stored = cast("list[dict[str, Any]]", state["findings"])
     state = {**state, "findings": [Finding(**each) for each in stored]}
     if "demands" in state:

@@ -122,7 +122,7 @@ def read_outcome(tool: str, answer: object, *, is_error: bool = False) -> Outcom
 def states_error(answer: object, depth: int = _DEPTH) -> bool:
     """Checks whether the answer of any tool, also of one that reads, says that the call failed.
 
-    It is narrower than ``read_outcome``: a thing that is read may have been refused, and free prose says nothing.
+    It is narrower than ``read_outcome``: a thing that is read may have been refused, and prose says nothing.
 
     Args:
         answer: A text, which may be JSON or JSON in a fence, an object, or a list of parts.

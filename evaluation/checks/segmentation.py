@@ -349,7 +349,7 @@ def _find_phrase(
 
 
 def _list_readings(text: str, wanted: str = "", *, is_required: bool = True) -> list[str]:
-    """List the texts to search: the text that a reader sees; for forbidden content, each reading of a disguise."""
+    """List the texts to search: the visible one; for forbidden content, each reading of a disguise."""
     if is_required:
         return [read_stated(text, wanted)]
     shown = (text, read_rendered(text))
