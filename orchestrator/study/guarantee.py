@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
-from operator import itemgetter
-from typing import Final, TypeAlias
+from itertools import takewhile
+from typing import TypeAlias
 
 from evaluation.statistics import proportion
 from orchestrator.study.trial_outcomes import Trial
@@ -47,18 +46,13 @@ class Guarantee:
             is_few = self.answered < self.needed
             reason = f"it takes {self.needed} faultless ones" if is_few else f"{self.bound:.0%} may be"
             return f"{first}; nothing can be accepted: {counted}, and {reason}"
-        named = [
-            f"{verdict or 'accepted'} at attempt {', '.join(str(number) for _, number in group)}"
-            for verdict, group in groupby(self.cells, key=itemgetter(0))
-        ]
+        named = [f"{verdict or 'accepted'} at attempt {number}" for verdict, number in self.cells]
         return (
             f"{first}; accept {' and '.join(named)}: {counted}, at most {self.bound:.1%} at 95 % confidence; "
             f"{self.unanswered:.0%} of the tasks are left unanswered"
         )
 
 
-_VERDICTS: Final = ("approved", "checked", "judged", "unverified")
-"""From the strongest to the weakest: sets of them are tested in this order, whatever the labels are."""
 _Answer: TypeAlias = tuple[tuple[str, int], bool | None]
 """The verdict and the number of an accepted attempt, and whether it is right."""
 
@@ -69,11 +63,6 @@ def _list_answers(trials: Sequence[Trial], *, in_sequence: bool) -> list[_Answer
     return [((trial.answer.verdict, k), trial.answer.right) for k, trial in runs if trial.answer]
 
 
-def _rank_cell(cell: tuple[str, int]) -> tuple[int, str, int]:
-    verdict, attempt = cell
-    return _VERDICTS.index(verdict) if verdict in _VERDICTS else len(_VERDICTS), verdict, attempt
-
-
 def find_guarantee(tasks: Sequence[Sequence[Trial]], at_most: float, *, in_sequence: bool) -> Guarantee:
     """Tests growing sets of verdicts and attempts in a fixed order, and stops at the first that fails.
 
@@ -82,15 +71,12 @@ def find_guarantee(tasks: Sequence[Sequence[Trial]], at_most: float, *, in_seque
     tests in a fixed sequence, which need no correction.
     """
     answers = [_list_answers(trials, in_sequence=in_sequence) for trials in tasks]
-    cells = sorted({cell for each in answers for cell, _ in each}, key=_rank_cell)
-    tests = [_test_cells(answers, cells[:size], at_most) for size in range(1, len(cells) + 1)]
-    shown, last = None, _test_cells(answers, cells, at_most)
-    for test in (each for each in tests if each.answered >= each.needed):
-        if test.bound > at_most:
-            last = test
-            break
-        shown = test
-    return shown or replace(last, cells=(), unanswered=1.0)
+    # In the order of the alphabet, whatever the labels are: approved, checked, judged, unverified.
+    cells = sorted({cell for each in answers for cell, _ in each})
+    tests = [_test_cells(answers, cells[:size], at_most) for size in range(len(cells) + 1)]
+    large = [test for test in tests if test.answered >= test.needed]
+    shown = [*takewhile(lambda test: test.bound <= at_most, large)]
+    return shown[-1] if shown else replace((large or tests[-1:])[0], cells=(), unanswered=1.0)
 
 
 def _test_cells(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from filecmp import cmp
 from itertools import combinations
+from operator import attrgetter
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -34,17 +34,7 @@ from orchestrator.study.worth import estimate_worth
 
 _SQLITE: Final = b"SQLite format 3\0"
 _ACCEPTED: Final = "validated"
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedTrial:
-    """A trial with what has to be equal for all trials of its task."""
-
-    trial: Trial
-    contract: object
-    arm: str = ""
-    number: int | None = None
-    judges: Sequence[str | None] = ()
+T = TypeVar("T")
 
 
 def read_trials(
@@ -65,33 +55,35 @@ def read_trials(
     """
     if copies := [pair for pair in combinations(files, 2) if cmp(*pair, shallow=False)]:
         raise ConfigurationError(f"{copies[0][1]} has the runs of {copies[0][0]} again; give them once")
-    recorded = [each for file in files for each in _read_file(file, truth)]
+    trials = [each for file in files for each in _read_file(file, truth)]
     if judge is not None:
-        _check_judge(recorded, judge)
-    groups: defaultdict[tuple[str, str], list[RecordedTrial]] = defaultdict(list)
-    for each in recorded:
-        groups[each.arm, each.trial.task].append(each)
-    arms: defaultdict[str, list[Trial]] = defaultdict(list)
-    for (arm, task), group in groups.items():
-        _check_task(task, group)
-        arms[arm] += [each.trial for each in group]
-    return dict(arms)
+        _check_judge(trials, judge)
+    for group in _group(trials, attrgetter("arm", "task")).values():
+        _check_task(group)
+    return _group(trials, attrgetter("arm"))
+
+
+def _group(values: Iterable[T], read_key: Callable[[T], Hashable]) -> dict[Any, list[T]]:
+    groups: defaultdict[Hashable, list[T]] = defaultdict(list)
+    for each in values:
+        groups[read_key(each)].append(each)
+    return groups
 
 
 def _refuse(name: object, problem: str) -> ConfigurationError:
     return ConfigurationError(f"{format_repr(str(name), 80)} {problem}")
 
 
-def _check_task(task: str, recorded: Sequence[RecordedTrial]) -> None:
-    if any(each.contract != recorded[0].contract for each in recorded):
-        raise _refuse(task, "has trials under different contracts; give those of one")
-    numbers = [each.number for each in recorded if each.number is not None]
+def _check_task(trials: Sequence[Trial]) -> None:
+    if any(each.contract != trials[0].contract for each in trials):
+        raise _refuse(trials[0].task, "has trials under different contracts; give those of one")
+    numbers = [each.number for each in trials if each.number is not None]
     if numbers and max(numbers) - min(numbers) >= len(numbers):
-        raise _refuse(task, "lacks a trial between others; give all trials, or number them anew")
+        raise _refuse(trials[0].task, "lacks a trial between others; give all trials, or number them anew")
 
 
-def _check_judge(recorded: Iterable[RecordedTrial], judge: JudgeTrust) -> None:
-    asked = [name for each in recorded for name in each.judges]
+def _check_judge(trials: Iterable[Trial], judge: JudgeTrust) -> None:
+    asked = [each.judge for trial in trials for each in trial.attempts if each.judge is not None]
     if not asked:
         raise ConfigurationError("no judge was asked about these runs; leave out the figures of a judge")
     others = [name for name in asked if name and not name.startswith(tuple(judge.name.split()))]
@@ -102,7 +94,7 @@ def _check_judge(recorded: Iterable[RecordedTrial], judge: JudgeTrust) -> None:
         )
 
 
-def _read_file(file: Path, truth: str | None) -> Iterator[RecordedTrial]:
+def _read_file(file: Path, truth: str | None) -> Iterator[Trial]:
     with file.open("rb") as opened:
         is_store = opened.read(len(_SQLITE)) == _SQLITE
     if is_store:
@@ -111,7 +103,7 @@ def _read_file(file: Path, truth: str | None) -> Iterator[RecordedTrial]:
                 yield read_state(store.history.show(run.thread_id).state, truth=truth)
     elif is_stored_evaluation(file):
         _refuse_unread(file, read_end(file).unread)
-        yield from (_read_result(each, {}, truth) for each in read_results(file))
+        yield from (_read_result(each, None, truth) for each in read_results(file))
     else:
         runs = [*read_runs(file)]
         _refuse_unread(file, [each.problem for each in runs if isinstance(each, UnreadableCase)])
@@ -123,7 +115,7 @@ def _refuse_unread(file: Path, problems: Sequence[str]) -> None:
         raise _refuse(file.name, f"has {len(problems)} runs that cannot be read, such as: {problems[0]}")
 
 
-def _read_runs(runs: Sequence[RecordedRun], truth: str | None) -> Iterator[RecordedTrial]:
+def _read_runs(runs: Sequence[RecordedRun], truth: str | None) -> Iterator[Trial]:
     evaluation = RecordedEvaluation(None, keeps_runs=True)
     others = [run for run in runs if not _find_state(run.source)]
     for run, result in zip(others, evaluation.evaluate(others), strict=True):
@@ -155,11 +147,11 @@ def _find_problem(result: CaseResult) -> str | None:
     return "has a run whose model did not answer; run it again, or leave it out" if is_unanswered else None
 
 
-def _read_result(result: CaseResult, source: JsonObject, truth: str | None) -> RecordedTrial:
-    run, asked = result.agent_run, as_object(result.report.get("judge"))
+def _read_result(result: CaseResult, source: JsonObject | None = None, truth: str | None = None) -> Trial:
+    run = result.agent_run
     if (problem := _find_problem(result)) is not None:
         raise _refuse(result.name, problem)
-    places = (source, run, as_object(run.get("metadata")), result.model_dump(include={"correct"}))
+    places = (source or {}, run, as_object(run.get("metadata")), result.model_dump(include={"correct"}))
     latency = read_measure(run, "latency_ms")
     attempt = TriedAttempt(
         accepted=result.accepted,
@@ -168,20 +160,16 @@ def _read_result(result: CaseResult, source: JsonObject, truth: str | None) -> R
         tokens=read_measure(run, "total_tokens"),
         seconds=None if latency is None else latency / 1000,
         cost_usd=read_measure(run, "cost_usd"),
+        judge=_find_judge(result.report),
     )
-    judges = [_find_model(asked)] if asked.get("called") else []
-    trial = Trial(result.name, [attempt])
-    return RecordedTrial(trial, result.expected, result.arm, result.trial, judges)
+    return Trial(result.name, [attempt], arm=result.arm, number=result.trial, contract=result.expected)
 
 
 def describe_results(results: Sequence[CaseResult]) -> list[dict[str, object]]:
     """Describes the worth of attempts of each arm whose cases were repeated, and have known right answers."""
-    arms: defaultdict[str, list[CaseResult]] = defaultdict(list)
-    for result in results:
-        arms[result.arm].append(result)
     return [
-        estimate_worth(_read_result(each, {}, None).trial for each in group).describe(arm)
-        for arm, group in arms.items()
+        estimate_worth(map(_read_result, group)).describe(arm)
+        for arm, group in _group(results, attrgetter("arm")).items()
         if len({each.name for each in group}) < len(group)
         and all(each.correct is not None and _find_problem(each) is None for each in group)
     ]
@@ -194,7 +182,7 @@ _VERDICTS: Final = {
 """Kinds of failures that a verdict leads to; any other one says nothing of the attempts."""
 
 
-def read_state(value: object, source: JsonObject | None = None, truth: str | None = None) -> RecordedTrial:
+def read_state(value: object, source: JsonObject | None = None, truth: str | None = None) -> Trial:
     """Reads a run of the orchestrator: the attempts at each of its steps.
 
     Args:
@@ -222,10 +210,8 @@ def read_state(value: object, source: JsonObject | None = None, truth: str | Non
     labels = [_find_label(each, each is records[-1], source or {}, truth) for each in records]
     befores = [before for step in steps for before in [None, *step[:-1]]]
     attempts = [*map(_read_attempt, records, befores, labels)]
-    asked = [as_object((each["report"] or {}).get("judge")) for each in records]
-    judges = [_find_model(each) for each in asked if each.get("called")]
-    trial = Trial(state["task"], attempts, not is_accepted and len(steps[-1]) <= state["max_retries"])
-    return RecordedTrial(trial, state["declared"].get("derived"), judges=judges)
+    stopped = not is_accepted and len(steps[-1]) <= state["max_retries"]
+    return Trial(state["task"], attempts, stopped, contract=state["declared"].get("derived"))
 
 
 def _find_label(record: Attempt, is_last: bool, source: JsonObject, truth: str | None) -> bool | None:
@@ -236,7 +222,9 @@ def _find_label(record: Attempt, is_last: bool, source: JsonObject, truth: str |
 def _read_attempt(record: Attempt, before: Attempt | None, right: bool | None) -> TriedAttempt:
     usage = add_usage(record["usage"], record["judge_usage"] or NO_USAGE)
     decision = None if before is None else before.get("decision")
-    place = None if decision is None else decision["rule"]
+    rule = None
+    if decision is not None and decision["rule"] is not None:
+        rule = decision["rule"], {**decision["options"], "use": decision["use"]}
     return TriedAttempt(
         accepted=record["status"] == _ACCEPTED,
         right=right,
@@ -247,15 +235,15 @@ def _read_attempt(record: Attempt, before: Attempt | None, right: bool | None) -
         step=record["step_index"],
         use="first" if before is None else "unknown" if decision is None else decision["use"],
         kinds=tuple(dict.fromkeys(each["kind"] for each in record.get("problems", ()))),
-        rule=None
-        if decision is None or place is None
-        else (place, {**decision["options"], "use": decision["use"]}),
+        rule=rule,
+        judge=_find_judge(record["report"] or {}),
     )
 
 
-def _find_model(judge: JsonObject) -> str | None:
-    model = as_object(judge.get("usage")).get("model")
-    return model if isinstance(model, str) else None
+def _find_judge(report: JsonObject) -> str | None:
+    """Returns the model that was asked for a verdict, empty if it is unknown; None if none was asked."""
+    judge = as_object(report.get("judge"))
+    return str(as_object(judge.get("usage")).get("model") or "") if judge.get("called") else None
 
 
 def read_judge_figures(file: Path) -> JudgeTrust:

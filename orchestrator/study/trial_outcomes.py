@@ -5,18 +5,22 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby, product
 from operator import attrgetter
 from statistics import fmean
-from typing import Final, NamedTuple, TypeAlias
+from typing import Annotated, Final, NamedTuple, TypeAlias
 
-from orchestrator.errors import ConfigurationError
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
+
+from orchestrator.runtime.budget import Flag, SettingsModel
 
 COSTS: Final = ("tokens", "seconds", "cost_usd")
+_Amount: TypeAlias = Annotated[float, Field(ge=0, le=1e15, description="a number from 0 to 1e+15")]
+_STRICT: Final = ConfigDict(strict=True)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=_STRICT)
 class TriedAttempt:
     """One recorded attempt at a step.
 
@@ -31,33 +35,23 @@ class TriedAttempt:
         use: How it was made: "first", or a strategy of the retry policy such as "feedback".
         kinds: The kinds of failures for which it was refused.
         rule: The place and the fields of the rule of the retry policy that led to it; None if no rule did.
+        judge: The model that was asked for a verdict, "" if it is unknown; None if none was asked.
     """
 
     accepted: bool
     right: bool | None = None
     verdict: str = ""
-    tokens: float | None = None
-    seconds: float | None = None
-    cost_usd: float | None = None
+    tokens: _Amount | None = None
+    seconds: _Amount | None = None
+    cost_usd: _Amount | None = None
     step: int = 0
     use: str = "first"
     kinds: tuple[str, ...] = ()
     rule: tuple[int, Mapping[str, object]] | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("accepted", "right"):
-            if not isinstance(given := getattr(self, name), bool) and (
-                given is not None or name == "accepted"
-            ):
-                raise ConfigurationError(f"{name} of an attempt is {given!r}; give True or False")
-        for name in COSTS:
-            if not ((given := getattr(self, name)) is None or _is_amount(given)):
-                raise ConfigurationError(
-                    f"{name} of an attempt is {given!r}; give a number from 0 to {_MOST_AMOUNT:g}, or None"
-                )
+    judge: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=_STRICT)
 class Trial:
     """One recorded run of a task. A run with several steps is accepted if each of them is.
 
@@ -65,11 +59,17 @@ class Trial:
         task: Names the task: trials of one task are not independent of each other.
         attempts: Its attempts in their order, step by step.
         stopped: Whether the run, refused as it is, would end here with any number of attempts.
+        arm: The model or the policy that made it.
+        number: Its number among the trials of the task; None if they have none.
+        contract: What it was judged by, which is equal in all trials of a task.
     """
 
     task: str
-    attempts: Sequence[TriedAttempt]
+    attempts: Annotated[Sequence[TriedAttempt], Field(min_length=1)]
     stopped: bool = False
+    arm: str = ""
+    number: int | None = None
+    contract: object = None
 
     @property
     def steps(self) -> list[list[TriedAttempt]]:
@@ -87,16 +87,7 @@ def _end_step(step: list[TriedAttempt]) -> list[TriedAttempt]:
     return step[: next((at for at, each in enumerate(step, 1) if each.accepted), len(step))]
 
 
-_MOST_AMOUNT: Final = 1e15
-"""Sums of any number of these are finite."""
-
-
-def _is_amount(value: object) -> bool:
-    return isinstance(value, int | float) and value is not True and 0.0 <= value <= _MOST_AMOUNT
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(SettingsModel):
     """What an answer is worth, in any unit; that of costs is the same.
 
     Attributes:
@@ -109,15 +100,10 @@ class Terms:
         ConfigurationError: A number is negative or not finite.
     """
 
-    value: float = 1.0
-    loss: float = 3.0
-    cost_per_attempt: float = 0.02
-    in_usd: bool = False
-
-    def __post_init__(self) -> None:
-        for name in ("value", "loss", "cost_per_attempt"):
-            if not _is_amount(given := getattr(self, name)):
-                raise ConfigurationError(f"{name} is {given!r}; give a number from 0 to {_MOST_AMOUNT:g}")
+    value: _Amount = 1.0
+    loss: _Amount = 3.0
+    cost_per_attempt: _Amount = 0.02
+    in_usd: Flag = False
 
 
 class Outcome(NamedTuple):
@@ -137,8 +123,11 @@ class Outcome(NamedTuple):
 
     def price(self, terms: Terms) -> float:
         """Returns value x right - loss x wrong - cost."""
-        cost = self.cost_usd if terms.in_usd else terms.cost_per_attempt * self.attempts
-        return terms.value * self.right - terms.loss * self.wrong - cost
+        return terms.value * self.right - terms.loss * self.wrong - self.find_cost(terms)
+
+    def find_cost(self, terms: Terms) -> float:
+        """Returns the cost, in the unit of the terms."""
+        return self.cost_usd if terms.in_usd else terms.cost_per_attempt * self.attempts
 
     def correct(self, rates: Rates | None) -> Outcome:
         """Returns the shares that the known rates of errors of a judge leave, without a label.

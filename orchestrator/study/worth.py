@@ -6,7 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import combinations, groupby, pairwise, product
+from itertools import combinations, groupby, product
 from operator import attrgetter, itemgetter
 from statistics import fmean
 from typing import Any, Final
@@ -15,7 +15,6 @@ from evaluation.judges.figures import JudgeTrust
 from evaluation.statistics import pass_at_k, pass_hat_k
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.policy import ResampleRule, RetryPolicy
-from orchestrator.state.plain_values import format_repr
 from orchestrator.study.guarantee import Guarantee, find_guarantee
 from orchestrator.study.trial_outcomes import COSTS, Rates, Terms, Trial
 from orchestrator.study.worth_curves import SHARE, Changes, Estimate, FollowUp, Study
@@ -107,19 +106,19 @@ class Worth:
         terms, guarantee = self.terms, self.guarantee
         kind = "runs with retries" if self.in_sequence else "independent trials"
         cost = "the cost in USD" if terms.in_usd else f"{terms.cost_per_attempt:g} x attempts"
-        pairs = pairwise(self.points)
         return [
             f"tasks: {self.tasks}, {kind}: {self.trials}; right and wrong rest on {self.basis}",
             f"value: {terms.value:g} x right - {terms.loss:g} x wrong - {cost}",
             *([] if guarantee is None else [guarantee.sentence]),
-            *(_describe_gain(point, is_made=point.attempts > before.attempts) for before, point in pairs),
+            *map(_describe_gain, self.points[1:]),
             *(each.sentence for each in self.follow_ups),
             *_compare_uses(self.follow_ups),
         ]
 
     def describe(self, arm: str = "") -> dict[str, object]:
         """Returns the figures and the sentences as plain data, with the name of the model or the policy."""
-        return {"arm": arm, **asdict(self), "sentences": self.sentences}
+        figures = {**asdict(self), "terms": self.terms.model_dump()}
+        return {"arm": arm, **figures, "sentences": self.sentences}
 
     def build_policy(self) -> RetryPolicy | None:
         """Builds the recommended retry policy: the recorded rules with the number of attempts that pays.
@@ -210,8 +209,6 @@ _NOTHING: Final = "nothing"
 
 def _find_basis(trials: Sequence[Trial], judge: JudgeTrust | None) -> str:
     """Returns what right and wrong rest on."""
-    if empty := [trial.task for trial in trials if not trial.attempts]:
-        raise ConfigurationError(f"{format_repr(empty[0], 80)} has a trial without an attempt; leave it out")
     labels = [trial.answer.right for trial in trials if trial.answer]
     known = len(labels) - labels.count(None)
     if 0 < known < len(labels) or (judge and known):
@@ -304,14 +301,11 @@ def _format_gain(gain: Estimate) -> str:
 _ORDINALS: Final = {2: "a second attempt", 3: "a third", 4: "a fourth", 5: "a fifth"}
 
 
-def _describe_gain(point: WorthPoint, *, is_made: bool) -> str:
+def _describe_gain(point: WorthPoint) -> str:
     """Says what an attempt corrects and spoils, and whether it pays."""
-    name, changes, gain = _ORDINALS.get(point.k, f"attempt {point.k}"), point.changes, point.gain
-    if not is_made:
-        return f"{name} is never made"
-    rates = {} if changes is None else changes.rates
-    parts = [f"{verb} {100 * rate:.0f} of 100 {answers}" for (verb, answers), rate in rates.items()]
-    told = f"{' and '.join(parts)} that were refused; it " if parts else ""
+    name, gain = _ORDINALS.get(point.k, f"attempt {point.k}"), point.gain
+    changes = point.changes.sentence if point.changes else ""
+    told = f"{changes} that were refused; it " if changes else ""
     if gain is None:
         return f"{name} {told}is of unknown worth"
     pays = "pays" if gain.value > 0.0 else "is a loss"

@@ -57,11 +57,15 @@ class Changes:
     spoiled: float
 
     @property
-    def rates(self) -> dict[tuple[str, str], float]:
-        """The shares in words; without those of answers that were never repeated."""
+    def sentence(self) -> str:
+        """The shares in words, without those of answers that were never repeated; empty if there are none."""
         wrong, right = ("corrects", "wrong answers"), ("spoils", "right ones")
         rows = ((wrong, self.corrected, self.wrong), (right, self.spoiled, self.right))
-        return {words: part / whole for words, part, whole in rows if whole}
+        return " and ".join(
+            f"{verb} {100 * part / whole:.0f} of 100 {answers}"
+            for (verb, answers), part, whole in rows
+            if whole
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +165,7 @@ class Study:
     def estimate_value(self, k: int, fewer: int = 0) -> Estimate | None:
         """Returns the value of k attempts, minus that of fewer ones on the same tasks if they are given."""
         terms = self.terms
-        free = Terms(0.0, 0.0, terms.cost_per_attempt, terms.in_usd)
-        cost = max(-outcome.price(free) for curve in self.readings[0] for outcome in curve)
+        cost = max(outcome.find_cost(terms) for curve in self.readings[0] for outcome in curve)
         most = terms.value + bool(fewer) * (terms.loss + cost)
         least = -terms.loss - cost - bool(fewer) * terms.value
 
@@ -181,8 +184,8 @@ class Study:
         if self.rates != [None] or not gain.value:
             return math.inf  # tasks do not narrow the figures of a judge
         ratio = _POWER * (gain.high - gain.low) / (2 * 1.96 * gain.value)
-        more = max(1, math.ceil(len(self.select(k)) * (min(ratio**2, _MOST_TASKS) - 1.0)))
-        return more if more <= _MOST_TASKS else math.inf
+        more = len(self.select(k)) * (ratio**2 - 1.0)
+        return max(1, math.ceil(more)) if more <= _MOST_TASKS else math.inf
 
     def list_labels(self) -> dict[str, list[bool]]:
         """Returns whether each trial is right, by task; empty if that is not known of all."""

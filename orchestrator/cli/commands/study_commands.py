@@ -231,7 +231,7 @@ def _draw_worth(file: Path, result: TuneResult) -> str:
     """Writes the page of what each attempt of the recommended policy gave, and says where it is."""
     trial = next(each for each in result.trials if each.name == result.name)
     try:
-        worth = estimate_worth(read_state(state).trial for state in trial.states.values())
+        worth = estimate_worth(map(read_state, trial.states.values()))
     except ConfigurationError as error:
         return f"no picture of the attempts: {error}"
     write_html(file, [], "Worth of retries", [worth.describe(trial.name)])

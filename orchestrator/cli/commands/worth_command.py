@@ -26,9 +26,7 @@ def worth(  # noqa: PLR0917
     files: options.Files = None,
     value: _Amount = _TERMS.value,
     loss: _Amount = _TERMS.loss,
-    cost_per_attempt: Annotated[
-        float | None, typer.Option(metavar="N", show_default=str(_TERMS.cost_per_attempt))
-    ] = None,
+    cost_per_attempt: _Amount = _TERMS.cost_per_attempt,
     cost_usd: bool = False,
     truth: Annotated[str | None, typer.Option(metavar="FIELD")] = None,
     judge: options.File[Path | None] = None,
@@ -50,7 +48,7 @@ def worth(  # noqa: PLR0917
         value: Value of a right acceptance.
         loss: Loss by a wrong acceptance.
         cost_per_attempt: Cost of an attempt, in the same unit.
-        cost_usd: The recorded cost in US dollars instead.
+        cost_usd: The recorded cost in US dollars instead of --cost-per-attempt.
         truth: The field of the runs that says whether they are right: true or 1, false or 0.
         judge: Without a truth: the figures of the judge that `doctor --judge SPEC --json` prints.
         at_most_wrong: Say what may be accepted so that at most this share of it is wrong.
@@ -59,12 +57,8 @@ def worth(  # noqa: PLR0917
     """
     if not files:
         raise typer.BadParameter("give the files of recorded runs")
-    if cost_usd and cost_per_attempt is not None:
-        raise typer.BadParameter("--cost-usd is the cost in place of --cost-per-attempt; give one of them")
     consoles.check_outputs([policy, html], [*files, *([] if judge is None else [judge])])
-    terms = Terms(
-        value, loss, _TERMS.cost_per_attempt if cost_per_attempt is None else cost_per_attempt, cost_usd
-    )
+    terms = Terms(value=value, loss=loss, cost_per_attempt=cost_per_attempt, in_usd=cost_usd)
     trust = None if judge is None else read_judge_figures(judge)
     with consoles.print_logs_on(consoles.build_console(stderr=True)):
         arms = {

@@ -201,7 +201,6 @@ def test_what_cannot_be_used_is_told_in_one_sentence(cli, write_results, write_j
         ),
         ([write_json(run, name="maybe.jsonl"), "--truth", "ok"], "its field 'ok' is 'maybe'"),
         ([good, "--cost-per-attempt", "-1"], "cost_per_attempt is -1.0; give a number from 0 to"),
-        ([good, "--cost-usd", "--cost-per-attempt", "1"], "give one of them"),
         ([good, "--judge", judge_file(tmp_path)], "no judge was asked about these runs"),
         ([judged, "--judge", judge_file(tmp_path, "Judge 1 model-b")], "the figures are of another judge"),
         ([good, "--judge", good], "has no figures of a judge; give what"),

@@ -226,7 +226,6 @@ def test_input_that_tells_nothing_is_refused(subtests):
         (samples("R", "w"), {}, "one attempt a task, so nothing to estimate; record at least two trials"),
         (sequences("w", "wwW"), {}, "nothing to estimate"),
         ([], {}, "nothing to estimate"),
-        ([Trial("task", [])], {}, "'task' has a trial without an attempt"),
         ([*labelled, Trial("2", [TriedAttempt(True)])], {}, "3 of 4 accepted answers are known"),
         (labelled, {"judge": measured_judge(1, 1)}, "label all of them, or none and give the figures"),
         (labelled, {"at_most_wrong": 1.5}, "give a share between 0 and 1"),
@@ -273,5 +272,7 @@ def test_the_number_of_attempts_that_cannot_be_told_is_named():
 
 def test_what_is_no_verdict_is_refused(subtests):
     for fields in ({"accepted": "no"}, {"accepted": True, "right": "no"}, {"accepted": True, "tokens": "1"}):
-        with subtests.test(fields=fields), pytest.raises(ConfigurationError, match="of an attempt is"):
+        with subtests.test(fields=fields), pytest.raises(ValueError, match=[*fields][-1]):
             TriedAttempt(**fields)
+    with pytest.raises(ValueError, match="Trial"):
+        Trial("task", [])
