@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
-from agents.parsing.tool_names import ACTING_VERBS
+from agents.parsing.tool_names import ACTING_VERBS, guess_kind
 from evaluation.defects.claims import (
     HARD,
     Claim,
@@ -39,6 +39,7 @@ _CACHED: Final = 1024
 _POLITE: Final = read_pattern("polite")
 _TELL: Final = read_pattern("tell", ACTING_VERBS)
 """Matches the words of a request to be told something, which asks for no action."""
+_ASKING: Final = read_pattern("asking")
 
 
 def find_undone_claims(evidence: Evidence) -> Iterator[DefectFinding]:
@@ -64,7 +65,7 @@ def find_undone_claims(evidence: Evidence) -> Iterator[DefectFinding]:
             )
             task = "" if is_done else evidence.asked_before(turn)
             if not is_done and _counts(claim, calls, task, is_demanded=is_demanded):
-                yield _build_finding(claim, turn, calls, is_demanded=is_demanded)
+                yield _build_finding(claim, turn, calls, is_demanded=is_demanded, asked=task)
 
 
 def find_unrun_programs(evidence: Evidence) -> Iterator[DefectFinding]:
@@ -107,6 +108,16 @@ def _list_demanded(asked: str) -> frozenset[str]:
     plain = _TELL.sub("", asked)
     parts = (part for part in split_sentences(plain) if not part.endswith("?") or _POLITE.search(part))
     return list_families(tuple(word.lower() for part in parts for word in _WORD.findall(part)))
+
+
+def _asks_to_know(asked: str) -> bool:
+    """Return whether the user wants to be told something: then a passive may tell what others did."""
+    return any(
+        _ASKING.search(part)
+        or (part.endswith("?") and not _POLITE.search(part))
+        or guess_kind("_".join(_WORD.findall(_POLITE.sub("", part)))) == "reading"
+        for part in split_sentences(asked)
+    )
 
 
 def _is_supported(claim: Claim, calls: Sequence[EvidenceCall], *, are_few: bool) -> bool:
@@ -172,10 +183,12 @@ def _counts(claim: Claim, calls: Sequence[EvidenceCall], asked: str, *, is_deman
 
 
 def _build_finding(
-    claim: Claim, turn: EvidenceTurn, calls: Sequence[EvidenceCall], *, is_demanded: bool
+    claim: Claim, turn: EvidenceTurn, calls: Sequence[EvidenceCall], *, is_demanded: bool, asked: str
 ) -> DefectFinding:
     acted = [call.name for call in calls if call.acts]
     names = ", ".join(dict.fromkeys(acted or [call.name for call in calls]))
     seen = f"no call did that; {'the calls that acted' if acted else 'calls'}: {names or 'none'}"
-    level: Level = "defect" if is_demanded or (claim.is_own and not acted) else "note"
+    level: Level = "note" if acted or _asks_to_know(asked) else "suspicion"
+    if is_demanded or (claim.is_own and not acted):
+        level = "defect"
     return DefectFinding("claimed_not_done", level, claim.clause, seen, turn.place)
