@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, as_completed, wait
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias, Unpack
@@ -123,25 +122,13 @@ def read_target(cases: CaseSet, file: Path, name: str | None, model: str) -> Tar
 def list_jobs(cases: CaseSet, repeat: int | None) -> list[Job]:
     """Returns the runs of all cases: ``repeat`` of each, by default as often as the case says, or once.
 
-    Raises:
-        ConfigurationError: A case with a recorded run is repeated, or two runs have one name.
+    A recorded run is evaluated once.
     """
-    for case in cases.cases:
-        if case.agent_run is not None and case.repeat not in {None, 1, cases.defaults.repeat}:
-            raise ConfigurationError(
-                f"the case {case.title!r:.80} has an agent_run, which is evaluated once; leave out its repeat"
-            )
-    jobs = [
+    return [
         (case, trial)
         for case in cases.cases
         for trial in range(1 if case.agent_run is not None else repeat or case.repeat or 1)
     ]
-    [(name, count)] = Counter(name_jobs(jobs)).most_common(1)
-    if count > 1:
-        raise ConfigurationError(
-            f"two runs have the name {name!r:.80}; give the case with this name another one"
-        )
-    return jobs
 
 
 def name_jobs(jobs: Sequence[Job]) -> list[str]:
@@ -153,17 +140,11 @@ def name_jobs(jobs: Sequence[Job]) -> list[str]:
 def run_jobs(jobs: Iterable[tuple[CaseRunner, Job]], concurrency: int) -> Iterator[CaseResult]:
     """Yields the results as the runs end, at most ``concurrency`` of them at once."""
     with ThreadPoolExecutor(concurrency, thread_name_prefix="case") as pool:
-        waiting: set[Future[CaseResult]] = set()
         try:
-            for runner, job in jobs:
-                waiting.add(pool.submit(runner.run, job))
-                if len(waiting) >= concurrency:
-                    done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                    yield from (future.result() for future in done)
-            yield from (future.result() for future in as_completed(waiting))
+            ended = as_completed([pool.submit(runner.run, job) for runner, job in jobs])
+            yield from (future.result() for future in ended)
         finally:
-            for future in waiting:
-                future.cancel()
+            pool.shutdown(cancel_futures=True)
 
 
 def build_case_source(
@@ -181,9 +162,6 @@ def build_case_source(
         repeat: The number of runs of each case; None for the one of the case.
         concurrency: Executions at once.
         options: What else decides the results, for the header of a file of results.
-
-    Raises:
-        ConfigurationError: A case with a recorded run is repeated, or two runs have one name.
     """
     jobs = {
         (case.title, runner.arm, trial): (runner, (case, trial))

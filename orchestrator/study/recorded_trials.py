@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from filecmp import cmp
 from itertools import combinations
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -29,12 +28,11 @@ from orchestrator.state.records import NO_USAGE, Attempt
 from orchestrator.study.recorded_evaluation import RecordedEvaluation
 from orchestrator.study.replay import read_steps
 from orchestrator.study.targets import NO_ANSWER
-from orchestrator.study.trial_outcomes import Trial, TriedAttempt
+from orchestrator.study.trial_outcomes import Trial, TriedAttempt, group_by
 from orchestrator.study.worth import estimate_worth
 
 _SQLITE: Final = b"SQLite format 3\0"
 _ACCEPTED: Final = "validated"
-T = TypeVar("T")
 
 
 def read_trials(
@@ -58,16 +56,9 @@ def read_trials(
     trials = [each for file in files for each in _read_file(file, truth)]
     if judge is not None:
         _check_judge(trials, judge)
-    for group in _group(trials, attrgetter("arm", "task")).values():
+    for group in group_by(trials, attrgetter("arm", "task")).values():
         _check_task(group)
-    return _group(trials, attrgetter("arm"))
-
-
-def _group(values: Iterable[T], read_key: Callable[[T], Hashable]) -> dict[Any, list[T]]:
-    groups: defaultdict[Hashable, list[T]] = defaultdict(list)
-    for each in values:
-        groups[read_key(each)].append(each)
-    return groups
+    return group_by(trials, attrgetter("arm"))
 
 
 def _refuse(name: object, problem: str) -> ConfigurationError:
@@ -169,7 +160,7 @@ def describe_results(results: Sequence[CaseResult]) -> list[dict[str, object]]:
     """Describes the worth of attempts of each arm whose cases were repeated, and have known right answers."""
     return [
         estimate_worth(map(_read_result, group)).describe(arm)
-        for arm, group in _group(results, attrgetter("arm")).items()
+        for arm, group in group_by(results, attrgetter("arm")).items()
         if len({each.name for each in group}) < len(group)
         and all(each.correct is not None and _find_problem(each) is None for each in group)
     ]
@@ -233,7 +224,7 @@ def _read_attempt(record: Attempt, before: Attempt | None, right: bool | None) -
         seconds=usage["latency_ms"] / 1000,
         cost_usd=usage["cost_usd"],
         step=record["step_index"],
-        use="first" if before is None else "unknown" if decision is None else decision["use"],
+        use="another attempt" if decision is None else decision["use"],
         kinds=tuple(dict.fromkeys(each["kind"] for each in record.get("problems", ()))),
         rule=rule,
         judge=_find_judge(record["report"] or {}),

@@ -8,7 +8,6 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, Final, TypeAlias, Unpack
@@ -25,7 +24,7 @@ from evaluation.sensitive.scanner import describe_raised
 from evaluation.validation import copy_json
 from evaluation.values import as_object
 from orchestrator.engine import LangGraphOrchestrator, OrchestratorOptions
-from orchestrator.errors import ConfigurationError, OrchestratorError
+from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import Store
 from orchestrator.state.graph_state import FailureKind, OrchestratorState
 
@@ -105,40 +104,16 @@ NO_ANSWER: Final[frozenset[FailureKind]] = frozenset(
 """Failures that say nothing of a model but that it did not answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelArm:
-    """One side of a comparison.
-
-    Attributes:
-        name: Names the side in tables: the specification.
-        model: The model.
-        store: Keeps the runs, so that each can be shown.
-        seed: The seed of the first run of each case; the second run has the next one.
-    """
-
-    name: str
-    model: BaseChatModel
-    store: Store
-    seed: int
-
-    def __call__(self, case: TaskCase, trial: int) -> object:
-        """Executes a case; see ``Target``."""
-        model = apply_sampling(self.model, Sampling(seed=self.seed + trial))
-        thread_id = f"compare-{uuid.uuid4()}"
-        state = run_case(model, case, thread_id, checkpointer=self.store)
-        failure = state["failure"]
-        known = {"thread_id": thread_id, "store": self.store.where, "failure": failure and failure["kind"]}
-        metadata = {name: value for name, value in known.items() if value is not None}
-        return {**run_from_state(state), "metadata": metadata}
-
-
-def build_arms(models: Sequence[str], store: Store, seed: int) -> list[ModelArm]:
+def build_arms(models: Sequence[str], store: Store, seed: int) -> dict[str, Target]:
     """Loads every model, before anything is executed.
 
     Args:
         models: Specifications.
-        store: Keeps the runs.
-        seed: The seed of the first run of each case.
+        store: Keeps the runs, so that each can be shown.
+        seed: The seed of the first run of each case; the second run has the next one.
+
+    Returns:
+        What executes a case, by the specification of its model.
 
     Raises:
         ConfigurationError: Fewer than two models are given, or one twice.
@@ -149,7 +124,20 @@ def build_arms(models: Sequence[str], store: Store, seed: int) -> list[ModelArm]
         raise ConfigurationError(
             f"{', '.join(models)} is not a comparison; give at least two different models"
         )
-    return [ModelArm(spec, load_model(spec), store, seed) for spec in models]
+    return {spec: _build_arm(load_model(spec), store, seed) for spec in models}
+
+
+def _build_arm(model: BaseChatModel, store: Store, seed: int) -> Target:
+    def execute(case: TaskCase, trial: int) -> object:
+        thread_id = f"compare-{uuid.uuid4()}"
+        sampled = apply_sampling(model, Sampling(seed=seed + trial))
+        state = run_case(sampled, case, thread_id, checkpointer=store)
+        failure = state["failure"]
+        known = {"thread_id": thread_id, "store": store.where, "failure": failure and failure["kind"]}
+        metadata = {name: value for name, value in known.items() if value is not None}
+        return {**run_from_state(state), "metadata": metadata}
+
+    return execute
 
 
 NO_VERDICT: Final[frozenset[FailureKind]] = frozenset({"needs_review"})
@@ -194,6 +182,11 @@ def import_name(name: str, *folders: Path) -> Any:  # noqa: ANN401 - whatever th
         ) from error
 
 
+_GIVE_APP: Final = (
+    "give a function that takes the store and returns a LangGraphOrchestrator with checkpointer=store"
+)
+
+
 def import_orchestrator(name: str, store: Store) -> LangGraphOrchestrator:
     """Imports a function and calls it with the store. No name that a store states may come here.
 
@@ -206,16 +199,9 @@ def import_orchestrator(name: str, store: Store) -> LangGraphOrchestrator:
     """
     try:
         made = import_name(name, Path.cwd())(store)
-    except OrchestratorError:
-        raise
     except BaseException as error:  # the user's code
-        raise ConfigurationError(
-            f"the app {name!r} raised {describe_raised(error)}; give a function that takes the store and "
-            "returns a LangGraphOrchestrator"
-        ) from error
+        problem = f"raised {describe_raised(error)}"
+        raise ConfigurationError(f"the app {name!r} {problem}; {_GIVE_APP}") from error
     if isinstance(made, LangGraphOrchestrator) and made.graph.checkpointer is not None:
         return made
-    raise ConfigurationError(
-        f"the app {name!r} returned {type(made).__name__}; give a function that takes the store and "
-        "returns a LangGraphOrchestrator with checkpointer=store"
-    )
+    raise ConfigurationError(f"the app {name!r} returned {type(made).__name__}; {_GIVE_APP}")

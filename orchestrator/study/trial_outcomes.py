@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, product
 from operator import attrgetter
 from statistics import fmean
-from typing import Annotated, Final, NamedTuple, TypeAlias
+from typing import Annotated, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
@@ -17,6 +17,7 @@ from orchestrator.runtime.budget import Flag, SettingsModel
 
 COSTS: Final = ("tokens", "seconds", "cost_usd")
 _Amount: TypeAlias = Annotated[float, Field(ge=0, le=1e15, description="a number from 0 to 1e+15")]
+T = TypeVar("T")
 _STRICT: Final = ConfigDict(strict=True)
 
 
@@ -32,7 +33,7 @@ class TriedAttempt:
         seconds: The seconds of its model calls; None if they are unknown.
         cost_usd: Its cost in US dollars; None if it is unknown.
         step: Place of its step in the run.
-        use: How it was made: "first", or a strategy of the retry policy such as "feedback".
+        use: How it was made after another one: by a strategy of the retry policy, such as "feedback".
         kinds: The kinds of failures for which it was refused.
         rule: The place and the fields of the rule of the retry policy that led to it; None if no rule did.
         judge: The model that was asked for a verdict, "" if it is unknown; None if none was asked.
@@ -45,7 +46,7 @@ class TriedAttempt:
     seconds: _Amount | None = None
     cost_usd: _Amount | None = None
     step: int = 0
-    use: str = "first"
+    use: str = "another attempt"
     kinds: tuple[str, ...] = ()
     rule: tuple[int, Mapping[str, object]] | None = None
     judge: str | None = None
@@ -85,6 +86,14 @@ class Trial:
 
 def _end_step(step: list[TriedAttempt]) -> list[TriedAttempt]:
     return step[: next((at for at, each in enumerate(step, 1) if each.accepted), len(step))]
+
+
+def group_by(values: Iterable[T], read_key: Callable[[T], Hashable]) -> dict[Any, list[T]]:
+    """Returns the values by their keys, in the order of the first ones."""
+    groups: defaultdict[Hashable, list[T]] = defaultdict(list)
+    for each in values:
+        groups[read_key(each)].append(each)
+    return groups
 
 
 class Terms(SettingsModel):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations, groupby, product
@@ -16,7 +15,7 @@ from evaluation.statistics import pass_at_k, pass_hat_k
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.policy import ResampleRule, RetryPolicy
 from orchestrator.study.guarantee import Guarantee, find_guarantee
-from orchestrator.study.trial_outcomes import COSTS, Rates, Terms, Trial
+from orchestrator.study.trial_outcomes import COSTS, Rates, Terms, Trial, group_by
 from orchestrator.study.worth_curves import SHARE, Changes, Estimate, FollowUp, Study
 
 
@@ -171,16 +170,15 @@ def estimate_worth(
         ConfigurationError: There is one attempt a task, so that nothing can be estimated; only some
             accepted attempts are known to be right or wrong; or a number is not accepted.
     """
-    tasks: defaultdict[str, list[Trial]] = defaultdict(list)
-    for trial in trials:
-        tasks[trial.task].append(trial)
-    basis = _find_basis([each for group in tasks.values() for each in group], judge)
+    trials = [*trials]
+    basis = _find_basis(trials, judge)
     rates: Sequence[Rates | None] = [None] if judge is None else _list_rates(judge)
-    study = Study(dict(tasks), terms or Terms(), rates)
+    study = Study(group_by(trials, attrgetter("task")), terms or Terms(), rates)
     points = [_measure(study, k) for k in range(1, study.most + 1)]
+    rules = {repr(each.rule): each.rule for each in study.attempts if each.rule is not None}
     return Worth(
-        tasks=len(tasks),
-        trials=sum(map(len, tasks.values())),
+        tasks=len(study.tasks),
+        trials=len(trials),
         in_sequence=study.in_sequence,
         basis=basis,
         terms=study.terms,
@@ -188,12 +186,12 @@ def estimate_worth(
         follow_ups=study.list_follow_ups() if study.in_sequence else (),
         recommendation=_recommend(study, points),
         guarantee=None if at_most_wrong is None else _guarantee(study, basis, at_most_wrong),
-        rules=_list_rules(study),
+        rules=sorted(rules.values(), key=itemgetter(0)),
     )
 
 
 def _guarantee(study: Study, basis: str, at_most: float) -> Guarantee:
-    if not (isinstance(at_most, float) and 0.0 < at_most < 1.0):
+    if not 0.0 < at_most < 1.0:
         raise ConfigurationError(f"at_most_wrong is {at_most!r}; give a share between 0 and 1, such as 0.1")
     if basis != _LABELS:
         raise ConfigurationError(
@@ -203,8 +201,6 @@ def _guarantee(study: Study, basis: str, at_most: float) -> Guarantee:
 
 
 _LABELS: Final = "labels"
-_JUDGE: Final = "figures of a judge"
-_NOTHING: Final = "nothing"
 
 
 def _find_basis(trials: Sequence[Trial], judge: JudgeTrust | None) -> str:
@@ -216,7 +212,9 @@ def _find_basis(trials: Sequence[Trial], judge: JudgeTrust | None) -> str:
             f"{known} of {len(labels)} accepted answers are known to be right or wrong; label all of them, "
             "or none and give the figures of their judge"
         )
-    return _JUDGE if judge else _LABELS if known == len(labels) else _NOTHING
+    if judge is not None:
+        return "figures of a judge"
+    return _LABELS if known == len(labels) else "nothing"
 
 
 def _list_rates(judge: JudgeTrust) -> list[Rates]:
@@ -249,14 +247,6 @@ def _measure(study: Study, k: int) -> WorthPoint:
         pass_hat_k=pass_hat_k(labels, k).value,
         **{name: None if math.isnan(cost) else cost for name, cost in costs.items()},
     )
-
-
-def _list_rules(study: Study) -> list[tuple[int, Mapping[str, object]]]:
-    rules: list[tuple[int, Mapping[str, object]]] = []
-    for each in study.attempts:
-        if each.rule is not None and each.rule not in rules:
-            rules.append(each.rule)
-    return sorted(rules, key=itemgetter(0))
 
 
 def _recommend(study: Study, points: Sequence[WorthPoint]) -> Recommendation:
@@ -295,7 +285,7 @@ def _compare_uses(follow_ups: Sequence[FollowUp]) -> Iterator[str]:
 
 
 def _format_gain(gain: Estimate) -> str:
-    return f"the value of a task changes by {gain.value:+.3f} ({gain.low:+.3f} to {gain.high:+.3f})"
+    return f"the value of a task changes by {gain:+.3f}"
 
 
 _ORDINALS: Final = {2: "a second attempt", 3: "a third", 4: "a fourth", 5: "a fifth"}

@@ -34,6 +34,10 @@ class Estimate:
     low: float
     high: float
 
+    def __format__(self, form: str) -> str:
+        """Formats the value and its interval, each in this form."""
+        return f"{self.value:{form}} ({self.low:{form}} to {self.high:{form}})"
+
     @property
     def is_told(self) -> bool:
         """Whether it is told apart from 0."""
@@ -87,8 +91,9 @@ class FollowUp:
     @property
     def sentence(self) -> str:
         """All of it in words."""
-        share = f"{self.success.value:.0%} ({self.success.low:.0%} to {self.success.high:.0%})"
-        return f"after a failure of {self.kind}: {self.use} succeeds in {share}; tasks: {self.tasks}"
+        return (
+            f"after a failure of {self.kind}: {self.use} succeeds in {self.success:.0%}; tasks: {self.tasks}"
+        )
 
 
 MOST_ATTEMPTS: Final = 20

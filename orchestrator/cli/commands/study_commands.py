@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from statistics import fmean
 from typing import Annotated, Final
 
 import typer
@@ -46,7 +45,7 @@ def read_stored_arms(files: Sequence[Path]) -> list[CaseResult]:
     """Reads stored evaluations; the name of a file is the name of its side, before the names that it has.
 
     Raises:
-        ConfigurationError: There are fewer than two sides, or two have one name.
+        ConfigurationError: No case is in two sides, or two have one name.
         ContractError: A file is no evaluation.
         OSError: A file cannot be read.
     """
@@ -57,28 +56,21 @@ def read_stored_arms(files: Sequence[Path]) -> list[CaseResult]:
     ]
     if len({result.key for result in results}) < len(results):
         raise ConfigurationError(f"{', '.join(map(str, files))}: two files have one name; rename one of them")
-    arms = {result.arm for result in results}
-    cases = [{result.name for result in results if result.arm == arm} for arm in arms]
-    if len(cases) < 2 or not set.intersection(*cases):  # noqa: PLR2004 - a comparison has two sides
+    if not compare_arms(results):
         names = ", ".join(map(str, files))
-        raise ConfigurationError(f"{names}: no case is in all of two or more evaluations; give such files")
+        raise ConfigurationError(
+            f"{names}: no case is in two evaluations; give evaluations of the same cases"
+        )
     return results
 
 
 _MOST_CASES: Final = 10
 
 
-def draw_arms(results: Sequence[CaseResult], figures: Sequence[JsonObject]) -> Table:
-    """Draws a column for each side.
-
-    Args:
-        results: The results of all sides.
-        figures: What ``summarize_arms`` computed of them.
-    """
+def draw_arms(figures: Sequence[JsonObject]) -> Table:
+    """Draws a column for each side, with what ``summarize_arms`` computed of it."""
     table = Table("", *(consoles.one_line(str(each["arm"])) for each in figures), box=None, pad_edge=False)
-    columns = [
-        _describe_side([result for result in results if result.arm == each["arm"]], each) for each in figures
-    ]
+    columns = [*map(_describe_side, figures)]
     for name in columns[0]:
         if any(column[name] for column in columns):
             table.add_row(name, *(column[name] or "-" for column in columns))
@@ -101,15 +93,13 @@ def list_differences(differences: Sequence[ArmDifference]) -> Iterator[str]:
             yield f"  and {consoles.count_noun(more, 'case')} more"
 
 
-def _describe_side(side: Sequence[CaseResult], figures: JsonObject) -> Mapping[str, str]:
+def _describe_side(figures: JsonObject) -> Mapping[str, str]:
     bases = ", ".join(f"{count} {basis}" for basis, count in as_object(figures["bases"]).items())
-    retries = [value for each in side if isinstance(value := each.agent_run.get("retries"), int)]
     return {
         "success": _format_rate(as_object(as_list(figures["pass_k"])[0])),
         "accepted runs": f"{figures['accepted']} of {figures['runs']}",
         "rest on": bases,
         "wrong claims": f"{figures['wrong']} of {figures['known']}" if figures["known"] else "",
-        "retries a run": f"{fmean(retries):.1f}" if retries else "",
         "seconds a run": _format(figures["latency_ms"], 1000, ".1f"),
         "tokens a run": _format(figures["total_tokens"], 1, ",.0f"),
         "cost a run (USD)": _format(figures["cost_usd"], 1, ".4f"),
@@ -168,7 +158,7 @@ def compare(  # noqa: PLR0917
             check_cases(cases, tasks)
             with persistence.open_store(db) as store:
                 arms = build_arms(split_models(models), store, seed)
-                runners = [CaseRunner(arm, evaluation, arm.name) for arm in arms]
+                runners = [CaseRunner(target, evaluation, name) for name, target in arms.items()]
                 source = build_case_source(runners, cases, repeat, concurrency, {"seed": seed})
                 results = source.sort([*source.take(out, partial(consoles.show_progress, console))])
         unread += describe_unanswered(results)
@@ -193,7 +183,7 @@ def _print(results: Sequence[CaseResult], *, as_json: bool) -> None:
         consoles.print_json({"arms": figures, "differences": differences})
         return
     console = consoles.build_console()
-    console.print(draw_arms(results, figures))
+    console.print(draw_arms(figures))
     for line in list_differences(differences):
         console.print(line, markup=False, soft_wrap=True)
 

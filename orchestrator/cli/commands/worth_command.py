@@ -16,7 +16,6 @@ from orchestrator.errors import ConfigurationError
 from orchestrator.study.recorded_trials import read_judge_figures, read_trials
 from orchestrator.study.trial_outcomes import Terms
 from orchestrator.study.worth import Worth, WorthPoint, estimate_worth
-from orchestrator.study.worth_curves import Estimate
 
 _Amount: TypeAlias = Annotated[float, typer.Option(metavar="N")]
 _TERMS: Final = Terms()
@@ -86,32 +85,29 @@ def _print(arms: Mapping[str, Worth]) -> None:
             console.print(consoles.one_line(line), markup=False, soft_wrap=True)
 
 
+_COLUMNS: Final = {
+    "k": "d",
+    "tasks": "d",
+    "right": ".0%",
+    "wrong": ".0%",
+    "attempts": ".2f",
+    "tokens": ",.0f",
+    "cost_usd": ".4f",
+    "value": "+.2f",
+}
+"""The figures of a point that are shown, with their forms."""
+
+
 def _draw_points(points: Sequence[WorthPoint]) -> Table:
     """Draws a row for each number of attempts, without the columns of which nothing is known."""
-    columns = {
-        "k": [str(each.k) for each in points],
-        "tasks": [str(each.tasks) if points[0].tasks > points[-1].tasks else "-" for each in points],
-        "right": [_format_share(each.right) for each in points],
-        "wrong": [_format_share(each.wrong) for each in points],
-        "none": ["-" if each.none is None else f"{each.none.value:.0%}" for each in points],
-        "mean": [f"{each.attempts:.2f}" for each in points],
-        "tokens": ["-" if each.tokens is None else f"{each.tokens:,.0f}" for each in points],
-        "USD": ["-" if each.cost_usd is None else f"{each.cost_usd:.4f}" for each in points],
-        "value": [_format_value(each.value) for each in points],
-    }
-    shown = {name: cells for name, cells in columns.items() if {*cells} != {"-"}}
+    shown = {name: form for name, form in _COLUMNS.items() if getattr(points[0], name) is not None}
     table = Table(*shown, box=None, pad_edge=False)
-    for row in zip(*shown.values(), strict=True):
-        table.add_row(*row)
+    for point in points:
+        values = {name: getattr(point, name) for name in shown}
+        table.add_row(
+            *("-" if value is None else format(value, shown[name]) for name, value in values.items())
+        )
     return table
-
-
-def _format_share(share: Estimate | None) -> str:
-    return "-" if share is None else f"{share.value:.0%} ({100 * share.low:.0f}-{share.high:.0%})"
-
-
-def _format_value(value: Estimate | None) -> str:
-    return "-" if value is None else f"{value.value:+.2f} ({value.low:+.2f} to {value.high:+.2f})"
 
 
 def _write_policy(file: Path, arms: Mapping[str, Worth]) -> None:

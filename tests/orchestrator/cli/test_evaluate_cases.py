@@ -318,17 +318,6 @@ def test_bad_input_is_one_sentence(subtests, cli, cases, tmp_path):
             asked = cli("evaluate", file, *options.split())
 
             assert (asked.exit_code, message in asked.stderr) == (2, True)
-    for items, message in [
-        ("- {name: a, task: x, repeat: 2}\n- {name: 'a[1]', task: y}", "two runs have the name 'a[1]'"),
-        (
-            f"- {{name: a, task: x, repeat: 3, {RECORDED}}}",
-            "the case 'a' has an agent_run, which is evaluated once",
-        ),
-    ]:
-        with subtests.test(items=items):
-            asked = cli("evaluate", cases(items))
-
-            assert (asked.exit_code, message in asked.stderr) == (2, True)
 
 
 def test_options_of_executions_are_refused_if_nothing_is_executed(cli, cases):
