@@ -17,8 +17,6 @@ from agents.errors import CallHaltedError
 from agents.loop.decisions import ask_again, choose_earlier, list_answered
 from agents.loop.effects import (
     LASTING,
-    LOST_START,
-    NOT_ENDED,
     CallGate,
     CallQuestion,
     EarlierCall,
@@ -39,7 +37,7 @@ from orchestrator.judging.contract_choice import CallRules
 from orchestrator.judging.executor_tools import ExecutorTools
 from orchestrator.runtime.bounded_call import AgentMethod, RunContext
 from orchestrator.runtime.call_recorder import plan_record, read_recorder
-from orchestrator.runtime.call_records import read_ended_calls
+from orchestrator.runtime.call_records import read_effects
 from orchestrator.runtime.stored_calls import CallJournal
 from orchestrator.state.graph_state import OrchestratorState, current_step, list_records
 from orchestrator.state.plain_values import plain_json
@@ -114,7 +112,7 @@ class RunGate(CallGate):
             step,
             _plan_record(call),
             question.asked_at,
-            self._tell_doubt(question),
+            question.doubt,
             [*question.findings, *self._describe_effects()],
         )
         if self.doubtful:
@@ -127,16 +125,6 @@ class RunGate(CallGate):
             # Also for an agent within a tool, whose error would only be an answer to the model.
             read_recorder().halted = CallHaltedError(f"denied by {answer['answered_by']}: {answer['text']}")
         return answer
-
-    def _tell_doubt(self, question: CallQuestion) -> str:
-        call_id = str(question.call["id"])
-        if not question.doubt or self.journal is None or (ended := self.journal.find_end(call_id)) is None:
-            return question.doubt
-        answer = shorten(ended["result"] or ended["error"] or "nothing", 200)
-        return (
-            f"The same call was made before and answered {answer!r} ({self.tools.tell_outcome(ended)}), and "
-            "the run was interrupted before its agent had the answer"
-        )
 
     def _describe_effects(self) -> list[str]:
         """Describes the latest calls of this run that act, for a person who decides about another one."""
@@ -162,26 +150,16 @@ class RunGate(CallGate):
             return
         mark = read_reply_mark(find_last_reply(request.state["messages"])[0])
         asked_at = "" if mark is None else mark["replied_at"]
-        for record in read_ended_calls((), effects):
-            ended = self._find_lost(str(record.get("id"))) if record["error"] == NOT_ENDED else None
-            yield from self.journal.keep_effect(request.runtime.config, ended or record, asked_at)
+        for record in read_effects(effects):
+            yield from self.journal.keep_effect(request.runtime.config, record, asked_at)
 
     def list_taken(self) -> list[str]:
         """Lists the ids of the calls so far: some models number the calls of each conversation anew."""
         return [str(each.get("id")) for each in self._list_current()]
 
     def note_call(self, call: ToolCall, effect: Effect, told: str | None = None) -> None:
-        """Records the effect of a call; of a start that was lost, with its answer if that is stored."""
-        if told == NOT_ENDED and (ended := self._find_lost(str(call["id"]))) is not None:
-            read_recorder().add_calls([ended])
-        else:
-            read_recorder().note_call(call, effect, told)
-
-    def _find_lost(self, call_id: str) -> ToolCallRecord | None:
-        if self.journal is None or LOST_START not in call_id:
-            return None
-        ended = self.journal.find_end(call_id)
-        return None if ended is None else {**ended, "id": call_id}
+        """Records the effect of a call."""
+        read_recorder().note_call(call, effect, told)
 
     def note_history(self, messages: Sequence[BaseMessage], effects: Mapping[str, Effect]) -> None:
         """Records the calls before a crash, and those that a middleware answered in place of a tool."""

@@ -8,7 +8,7 @@ from agents.loop.effects import Effect
 from agents.parsing.thoughts import remove_thoughts
 from orchestrator.retry.verdict_updates import StepRequest
 from orchestrator.runtime.bounded_call import Raised, Returned
-from orchestrator.runtime.call_records import read_ended_calls
+from orchestrator.runtime.call_records import read_effects
 from orchestrator.state.graph_state import OrchestratorState
 from orchestrator.state.plain_values import read_text
 from orchestrator.state.records import (
@@ -98,7 +98,7 @@ def list_open_effects(
 ) -> list[EffectRecord]:
     """Lists the effects of an execution under way, as its graph has stored them, and those of other calls."""
     acting = {key: effect for key, effect in stored.items() if not effect.get("is_open")}
-    made = [*read_ended_calls((), acting), *(call for call in calls if "outcome" in call)]
+    made = [*read_effects(acting), *(call for call in calls if "outcome" in call)]
     return [_read_effect(place, call) for call in made]
 
 

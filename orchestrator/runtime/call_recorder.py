@@ -189,7 +189,7 @@ class UsageRecorder(BaseCallbackHandler):
 
     def note_call(self, call: ToolCall, effect: Effect, told: str | None) -> None:
         """Records the effect of a call, and with ``told`` a call whose tool did not run."""
-        withheld = None if told is None else build_withheld(call, effect, told)
+        withheld = None if told is None else build_withheld(str(call["id"]), effect, told)
         noted = read_effect(effect)
         if withheld is not None:
             noted = {**noted, "result": withheld["result"], "error": withheld["error"]}

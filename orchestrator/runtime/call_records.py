@@ -94,11 +94,11 @@ def read_tool_calls(
     calls = list_calls(messages)
     present = {str(call["id"]) for call in calls}
     removed = {key: each for key, each in effects.items() if read_call_id(key) not in present}
-    yield from (_read_removed(key, effect) for key, effect in removed.items())
+    yield from read_effects(removed)
     for call in (call for call in calls if call["id"] in answers):
         call_id = str(call["id"])
-        lost = [name for name in effects if name != call_id and read_call_id(name) == call_id]
-        yield from (_read_removed(name, effects[name]) for name in lost)
+        names = [name for name in effects if name != call_id and read_call_id(name) == call_id]
+        yield from read_effects({name: effects[name] for name in names})
         result, error = read_tool_output(answers[call_id])
         effect = effects.get(call_id)
         if error is not None and effect is not None:
@@ -111,25 +111,9 @@ def read_tool_calls(
         yield cast("ToolCallRecord", {**record, "id": call_id, **noted})
 
 
-def read_ended_calls(
-    messages: Sequence[BaseMessage], effects: Mapping[str, Effect]
-) -> Iterator[ToolCallRecord]:
-    """Yields the records of all calls of a conversation that does not go on, also of those without an answer.
-
-    Of the latter, only those are known that act: they were written down before they were made.
-    """
-    known = set[object]()
-    for record in read_tool_calls(messages, effects):
-        known.add(record.get("id"))
-        yield record
-    yield from (_read_removed(key, effect) for key, effect in effects.items() if key not in known)
-
-
-def _read_removed(call_id: str, effect: Effect) -> ToolCallRecord:
-    call = ToolCall(name=effect["name"], args=effect["args"], id=call_id, type="tool_call")
-    record = build_withheld(call, effect, effect["answer"] or NOT_ENDED)
-    record["latency_ms"] = None
-    return record
+def read_effects(effects: Mapping[str, Effect]) -> list[ToolCallRecord]:
+    """Returns the records of calls by their effects alone, also of calls that did not end."""
+    return [{**build_withheld(*each), "latency_ms": None} for each in effects.items()]
 
 
 def list_calls(messages: Sequence[BaseMessage]) -> list[ToolCall]:
@@ -143,17 +127,22 @@ def list_calls(messages: Sequence[BaseMessage]) -> list[ToolCall]:
     ]
 
 
-def build_withheld(call: ToolCall, effect: Effect, told: str) -> ToolCallRecord:
-    """Builds the record of a call whose tool did not run."""
+def build_withheld(call_id: str, effect: Effect, told: str | None = None) -> ToolCallRecord:
+    """Builds the record of a call whose tool did not run, or of which the effect is known alone.
+
+    Args:
+        call_id: The id of the call.
+        effect: Its effect.
+        told: What the model was told in place of a result; default: the answer.
+    """
     is_answered = effect["outcome"] in ("acted", "reused", "stated")
-    record = ToolCallRecord(
-        name=call["name"],
-        args=plain_json(call["args"]),
-        result=effect["answer"] if is_answered else None,
-        error=None if is_answered else told,
-        latency_ms=0.0,
-    )
-    return cast("ToolCallRecord", {**record, "id": str(call["id"]), **read_effect(effect)})
+    record: dict[str, object] = {
+        "result": effect["answer"] if is_answered else None,
+        "error": None if is_answered else told or effect["answer"] or NOT_ENDED,
+        "latency_ms": 0.0,
+        "id": call_id,
+    }
+    return cast("ToolCallRecord", {**record, **read_effect(effect)})
 
 
 def read_effect(effect: Effect) -> dict[str, object]:

@@ -17,7 +17,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, PendingWrite
 
 from agents.loop.call_marks import CallMarks, Mark, add_mark, sum_marks
-from agents.loop.effects import LOST_START, NOT_ENDED, utc_now
+from agents.loop.effects import NOT_ENDED, utc_now
 from agents.loop.langgraph_internals import find_checkpoint, read_config, read_task_id
 from agents.loop.tool_arguments import is_watched
 from agents.sync import Call, Conversation, find_running_loop, run_conversation
@@ -100,22 +100,6 @@ class CallJournal:
             end = f"{place}|{record.get('id')}-{utc_now().timestamp():.6f}{int(record['error'] != NOT_ENDED)}"
             write = self.place, [(_EFFECTS, record)], f"{read_task_id(self.config)}-{asked_at}|{end}"
             yield Call(partial(self.saver.put_writes, *write), partial(self.saver.aput_writes, *write))
-
-    def find_end(self, call_id: str) -> ToolCallRecord | None:
-        """Returns the stored end of an agent's call that the state of the agent may lack; else None.
-
-        Args:
-            call_id: The id of the call, for its last start, or that of a start that was lost.
-        """
-        if _read_place(read_config()).rpartition("|")[0] == _read_place(self.config):
-            return None
-        own, _, number = call_id.partition(LOST_START)
-        names = [each.get("id") for each in self.effects]
-        is_last = number == "1" or (number and f"{own}{LOST_START}{int(number) - 1}" in names)
-        name = own if is_last and call_id not in names else call_id
-        found = [each for each in self.effects if each.get("id") == name]
-        # Two agents may use the same id.
-        return found[0] if len(found) == 1 and found[0]["error"] != NOT_ENDED else None
 
     def join_calls(self, made: Sequence[ToolCallRecord]) -> list[ToolCallRecord]:
         """Returns the calls of the execution with the stored effects.

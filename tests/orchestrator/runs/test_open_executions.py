@@ -9,10 +9,8 @@ from langchain_core.tools import StructuredTool
 from langgraph.graph import START, MessagesState, StateGraph
 
 from agents import ActingTool, EffectsMiddleware, ExecutionAgent
-from agents.sync import Call
 from agents.testing import ScriptedChatModel
 from orchestrator import ConfigurationError
-from orchestrator.graph.step_gate import RunGate
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.orchestrator.runs.test_runs import build
 
@@ -217,36 +215,6 @@ def test_an_agent_beside_the_one_that_asks_keeps_its_effects_when_it_has_ended(b
         state = build_beside(opened).resume("thread", {"answer": "approve"})
 
     assert {*effects(state)} == {(0, "refund", "acted"), (0, "send", "acted")}
-
-
-async def test_an_answer_that_the_agent_had_not_stored_when_the_process_died_is_that_of_its_start(
-    opened, monkeypatch
-):
-    ended, keep_effects = asyncio.Event(), RunGate.keep_effects
-
-    async def hang():
-        ended.set()
-        await asyncio.sleep(3600)
-
-    def keep_and_hang(gate, request, effects):
-        yield from keep_effects(gate, request, effects)
-        if any(each["answer"] for each in effects.values()):
-            yield Call(hang, hang)
-
-    agent = create_agent(model(calls(REFUND), "done"), [refund, send], middleware=[EffectsMiddleware(STRICT)])
-    graph = StateGraph(MessagesState).add_node("desk", agent).add_edge(START, "desk").compile()
-    orchestrator = build(opened, ["one"], graph)
-    with monkeypatch.context() as patch:
-        patch.setattr(RunGate, "keep_effects", keep_and_hang)
-        running = asyncio.ensure_future(orchestrator.arun("x", "thread"))
-        await asyncio.wait_for(ended.wait(), 20)
-        running.cancel()
-        await asyncio.wait([running])
-
-    waiting = await orchestrator.aresume("thread")
-    assert "answered 'refunded 7' (acted)" in waiting["question"]["findings"][0]
-    state = await orchestrator.aresume("thread", {"answer": "approve"})
-    assert effects(state) == [(0, "refund", "acted")] * 2
 
 
 @pytest.mark.parametrize("place", ["tool", "node"])
