@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessag
 from langchain_core.tools import ToolException
 from langgraph.types import interrupt
 
-from agents.errors import CallHaltedError, NoEffectError
+from agents.errors import NoEffectError
 from agents.loop.acting_tools import DEFAULT, ActingTool, ActingTools, describe_tool, tell_error
 from agents.loop.call_marks import CallMarks
 from agents.loop.effects import (
@@ -96,8 +96,6 @@ def ask_about(  # noqa: PLR0917
         return Made(answer)
     if answer["answer"] == "correct":
         return Withheld(answer["text"], "stated", answer)
-    if answer["answer"] == "halt":
-        raise CallHaltedError(f"denied by {answer['answered_by']}: {answer['text']}")
     return _deny(answer)
 
 

@@ -161,13 +161,8 @@ class CallGate(ABC):
         """Takes the effect of a call, and with ``told`` the answer if its tool did not run."""
         return
 
-    def keep_effects(self, request: ToolCallRequest, effects: Mapping[str, Effect]) -> Conversation[None]:
+    def keep_effects(self, request: ToolCallRequest, effects: Mapping[str, Effect]) -> Conversation[None]:  # noqa: ARG002
         """Stores the effects of a call before it is made, and after it ended, if its agent alone has them."""
-        if acting := {key: each for key, each in effects.items() if not each.get("is_open")}:
-            yield from self.store_effects(request, acting)
-
-    def store_effects(self, request: ToolCallRequest, effects: Mapping[str, Effect]) -> Conversation[None]:  # noqa: ARG002
-        """Stores the effects of a call of a tool that acts."""
         yield from ()
 
     def list_taken(self) -> Iterable[str]:

@@ -119,21 +119,16 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
     Args:
         acting_tools: Names of tools that act, or ``ActingTool`` by name. Default: those of the orchestrator,
             or else the annotations and the names of the tools decide.
-        gate: Decides in place of the orchestrator or of this middleware.
 
     Raises:
         ValueError: ``acting_tools`` is not accepted.
-        TypeError: ``gate`` is no CallGate.
     """
 
     state_schema = EffectsState
 
-    def __init__(self, acting_tools: ActingToolsOption = None, gate: CallGate | None = None) -> None:
+    def __init__(self, acting_tools: ActingToolsOption = None) -> None:
         super().__init__()
-        if not (gate is None or isinstance(gate, CallGate)):
-            raise TypeError(f"gate is a {type(gate).__name__}; give an instance of CallGate")
         self._acting = None if acting_tools is None else read_acting_tools(acting_tools)
-        self._gate = gate
 
     @hook_config(can_jump_to=["model"])
     def after_model(self, state: EffectsState, runtime: Runtime[Any]) -> dict[str, Any] | None:  # noqa: ARG002
@@ -274,15 +269,19 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         # A reply with a structured output has an answer behind it, whose id is that of the call.
         if outputs := [each.tool_call_id for each in response.result if isinstance(each, ToolMessage)]:
             mark["outputs"] = outputs
-        marked = [
-            mark_reply(withhold_broken(each, request.tools), request.messages, mark, taken)
-            if each is last and isinstance(each, AIMessage)
-            else mark_reply(withhold_broken(each, request.tools), (), mark)
+        before, known = ([], set[str]()) if outputs else (request.messages, taken)
+        messages = [
+            mark_reply(withhold_broken(each, request.tools), before, mark, known)
             if isinstance(each, AIMessage)
             else each
             for each in response.result
         ]
-        return replace(response, result=marked)
+        marked = replace(response, result=messages)
+        self.check_response(request, marked)
+        return marked
+
+    def check_response(self, request: ModelRequest[Any], response: ModelResponse[Any]) -> None:
+        """Checks a response with its marks; this middleware accepts each."""
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: ToolHandler) -> Output:  # type: ignore[override]
         """Makes a call unless another execution began it, and stores its effect."""
@@ -328,7 +327,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         effect = tell_effect(acting, effect, runs[-1] if runs else None, given)
         if (use := describe_tool(acting, effect["name"])).only_reads:
             return output
-        effect = yield from add_read_back(request, acting, use.treatment or DEFAULT, effect)
+        effect = yield from add_read_back(request, use.treatment or DEFAULT, effect)
         earlier = [tell_effect(acting, effect, run, run.error) for run in runs[:-1]]
         again = {name_start(call["id"], number): each for number, each in enumerate(earlier, lost + 1)}
         gate.note_call(call, effect)
@@ -373,7 +372,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
             gate.note_history(stored["messages"], stored.get("effects") or {})
 
     def _find_gate(self) -> CallGate:
-        return self._gate or find_gate() or build_single_gate()
+        return find_gate() or build_single_gate()
 
     def _find_acting(self, reply: AIMessage | None = None) -> ActingTools:
         """Returns which tools act, with the annotations that the mark of a reply has."""

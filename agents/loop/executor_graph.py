@@ -85,21 +85,13 @@ class ExecutorMiddleware(EffectsMiddleware):
         super().__init__()
         self._max_rounds = max_rounds
 
-    def wrap_model_call(self, request: ModelRequest[Any], handler: Handler) -> ModelResponse[Any]:
-        """Calls the model, and marks the reply.
+    def check_response(self, request: ModelRequest[Any], response: ModelResponse[Any]) -> None:
+        """Checks the number of rounds.
 
         Raises:
             ToolLoopError: The model called tools in more rounds than allowed.
         """
-        response = super().wrap_model_call(request, handler)
         check_rounds([*request.messages, *response.result], self._max_rounds)
-        return response
-
-    async def awrap_model_call(self, request: ModelRequest[Any], handler: AsyncHandler) -> ModelResponse[Any]:
-        """Like ``wrap_model_call``, without blocking the event loop."""
-        response = await super().awrap_model_call(request, handler)
-        check_rounds([*request.messages, *response.result], self._max_rounds)
-        return response
 
     def prepare_request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         """Gives the system prompt and the model of the step."""

@@ -26,9 +26,7 @@ PREFIX: Final = "read_back:"
 """The id of the call begins with it, so that it is not taken for a call of the model."""
 
 
-def add_read_back(
-    request: ToolCallRequest, acting: ActingTools, tool: ActingTool, effect: Effect
-) -> Conversation[Effect]:
+def add_read_back(request: ToolCallRequest, tool: ActingTool, effect: Effect) -> Conversation[Effect]:
     """Returns the effect with what its tool's ``read_back`` answers; a refusal needs ``succeeded`` for it."""
     is_refused = effect["outcome"] == "refused"
     is_certain = tool.succeeded is None or (effect["answer"] or "").startswith("NoEffectError:")
@@ -36,7 +34,7 @@ def add_read_back(
         return effect
     name, args = getattr(tool.read_back, "__name__", str(tool.read_back)), dict[str, object]()
     try:
-        reader = _find_reader(request, acting, tool.read_back)
+        reader = _find_reader(request, tool.read_back)
         args = {each: effect["args"][each] for each in reader.args if each in effect["args"]}
         call = {"name": name, "args": args, "id": f"{PREFIX}{request.tool_call['id']}", "type": "tool_call"}
         given = call, request.runtime.config
@@ -85,22 +83,11 @@ def _is_reader(acting: ActingTools, tools: Mapping[str, BaseTool], name: str) ->
     return name in tools and describe_tool(acting, name).kind == "reading"
 
 
-def _find_reader(
-    request: ToolCallRequest, acting: ActingTools, read_back: str | Callable[..., object]
-) -> BaseTool:
-    if not isinstance(read_back, str):
-        return _build_reader(read_back)
-    reader = next((each for each in request.runtime.tools if each.name == read_back), None)
-    if reader is None or describe_tool(acting, read_back).kind != "reading":
-        raise ModelSetupError(
-            f"read_back is {_quote(read_back)}; name a tool that only reads, or give a function"
-        )
-    return reader
-
-
-def _build_reader(function: Callable[..., object]) -> BaseTool:
-    name = function.__name__
-    return StructuredTool.from_function(function, name=name, description="Reads what a call has done.")
+def _find_reader(request: ToolCallRequest, read_back: str | Callable[..., object]) -> BaseTool:
+    if isinstance(read_back, str):
+        return {each.name: each for each in request.runtime.tools}[read_back]
+    name = read_back.__name__
+    return StructuredTool.from_function(read_back, name=name, description="Reads what a call has done.")
 
 
 def _quote(name: str) -> str:

@@ -123,7 +123,9 @@ class RunGate(CallGate):
             asked = {**asked, "problem": answer}
         if answer["answer"] == "halt":
             # Also for an agent within a tool, whose error would only be an answer to the model.
-            read_recorder().halted = CallHaltedError(f"denied by {answer['answered_by']}: {answer['text']}")
+            halted = CallHaltedError(f"denied by {answer['answered_by']}: {answer['text']}")
+            read_recorder().halted = halted
+            raise halted
         return answer
 
     def _describe_effects(self) -> list[str]:
@@ -144,13 +146,14 @@ class RunGate(CallGate):
         is_open = call["latency_ms"] is None and not self.tools.describe(call["name"]).only_reads
         return is_open or call.get("outcome") in LASTING
 
-    def store_effects(self, request: ToolCallRequest, effects: Mapping[str, Effect]) -> Conversation[None]:
+    def keep_effects(self, request: ToolCallRequest, effects: Mapping[str, Effect]) -> Conversation[None]:
         """Stores the effects of an agent within the executor, whose own state may be left behind."""
-        if self.journal is None:
+        acting = {key: each for key, each in effects.items() if not each.get("is_open")}
+        if self.journal is None or not acting:
             return
         mark = read_reply_mark(find_last_reply(request.state["messages"])[0])
         asked_at = "" if mark is None else mark["replied_at"]
-        for record in read_effects(effects):
+        for record in read_effects(acting):
             yield from self.journal.keep_effect(request.runtime.config, record, asked_at)
 
     def list_taken(self) -> list[str]:
