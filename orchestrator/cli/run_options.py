@@ -270,11 +270,6 @@ class OptionRuns:
     changes: RunOptions = field(default_factory=RunOptions)
     case: TaskCase | None = None
 
-    @property
-    def has_tools(self) -> bool:
-        """Whether a new run has tools."""
-        return bool(self.options.tools)
-
     @contextmanager
     def open_new(self, run: NewRun) -> Iterator[LangGraphOrchestrator]:
         """Builds the orchestrator of a new run."""

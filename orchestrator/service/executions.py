@@ -46,10 +46,6 @@ class NewRun(BaseModel):
 class RunBuilder(Protocol):
     """Builds orchestrators; each lives as long as its run. Its methods may block."""
 
-    @property
-    def has_tools(self) -> bool:
-        """Whether a new run has tools whose calls a person may approve."""
-
     def open_new(self, run: NewRun) -> AbstractContextManager[LangGraphOrchestrator]:
         """Builds the orchestrator of a new run; raises ConfigurationError if it is not accepted."""
 
@@ -70,7 +66,6 @@ class OneOrchestrator:
     """Runs everything with one orchestrator of the caller, over the store that is served."""
 
     orchestrator: LangGraphOrchestrator
-    has_tools: bool = False
 
     def open_new(self, run: NewRun) -> AbstractContextManager[LangGraphOrchestrator]:
         """Returns the orchestrator, which has its settings already."""

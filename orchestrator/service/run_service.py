@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from agents.reply_types import AnswerWord
-from evaluation import evaluate, run_from_state
 from orchestrator.errors import ConfigurationError, ResumeError, StoreError
 from orchestrator.persistence import History, RunSummary, StoredRun
 from orchestrator.service.executions import Execution, Name, NewRun, RunBuilder, RunSessions
@@ -105,20 +104,6 @@ class RunService:
         self.find(thread_id)
         return self.history.show(thread_id)
 
-    def evaluate(self, run: object, contract: Mapping[str, object]) -> dict[str, Any]:
-        """Evaluates a recorded run, or a stored one by its name, and returns the report.
-
-        Raises:
-            ConfigurationError: The run or the contract is not accepted.
-            UnknownRunError: There is no such run.
-        """
-        recorded = run_from_state(self.show(run).state) if isinstance(run, str) else run
-        fields: dict[str, Any] = {**contract, "agent_run": recorded}
-        report = evaluate(fields)
-        if report.status == "invalid":
-            raise ConfigurationError("; ".join(report.errors))
-        return report.model_dump(mode="json")
-
     async def follow(self, thread_id: str) -> AsyncGenerator[StoredEvent, None]:
         """Yields the events of a run as they are stored, also by another process, until it has ended."""
         sent: set[str] = set()
@@ -183,9 +168,11 @@ class RunService:
         """Resumes a run.
 
         Raises:
+            UnknownRunError: There is no such run.
             RunConflictError: It cannot go on here, or another process or answer continues it at this moment.
             ResumeError: There is nothing to resume, or the answer is not accepted.
         """
+        await asyncio.to_thread(self.find, thread_id)
         if (problem := await asyncio.to_thread(self.builder.find_problem, thread_id)) is not None:
             raise RunConflictError(f"the run cannot go on here: {problem}")
         try:

@@ -7,70 +7,22 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from evaluation.report.report_model import CheckRecord
-from orchestrator.errors import StoreError
 from orchestrator.judging.evidence import read_judgement
 from orchestrator.persistence import History, RunSummary, StoredRun
-from orchestrator.service.executions import RunBuilder
 from orchestrator.state.graph_state import ACCEPTED, ENDED, OrchestratorState, add_usage
-from orchestrator.state.records import NO_USAGE, Attempt, EffectRecord, Question, Usage
+from orchestrator.state.records import NO_USAGE, Attempt, EffectRecord, Usage
 
 MOST_QUESTIONS: Final = 100
 
 
-@dataclass(frozen=True, slots=True)
-class OpenQuestion:
-    """A question that waits for a person.
-
-    Attributes:
-        thread_id: The run that asks.
-        task: Its task.
-        question: As the run asks it.
-        attempt: The execution in question, with its checks; None for a call that has not run.
-        problem: Why this server cannot resume the run, and what resumes it elsewhere; None if it can.
-    """
-
-    thread_id: str
-    task: str
-    question: Question
-    attempt: Attempt | None
-    problem: str | None = None
-
-
-def list_questions(history: History, builder: RunBuilder) -> list[OpenQuestion]:
-    """Returns the open questions, the oldest first, at most ``MOST_QUESTIONS``.
+def list_questions(history: History) -> list[RunSummary]:
+    """Returns the runs with an open question, the one that was stored first at the front.
 
     Raises:
         StoreError: The store cannot be read.
     """
-    waiting = [(run, run.question) for run in history.runs(status="waiting") if run.question is not None]
-    return [
-        OpenQuestion(
-            run.thread_id,
-            run.task,
-            question,
-            _find_attempt(history, run, question),
-            builder.find_problem(run.thread_id),
-        )
-        for run, question in sorted(waiting, key=_find_time)[:MOST_QUESTIONS]
-    ]
-
-
-def _find_attempt(history: History, run: RunSummary, question: Question) -> Attempt | None:
-    if question["kind"] in ("tool", "agent"):  # asked during the execution, which has no record yet
-        return None
-    try:
-        state = history.show(run.thread_id).state
-    except StoreError:  # answered, and deleted meanwhile
-        return None
-    place = question["step_index"], question["attempt"]
-    records = [*state["results"], *state["synthesis"]]
-    return next((each for each in records if (each["step_index"], each["attempt"]) == place), None)
-
-
-def _find_time(item: tuple[RunSummary, Question]) -> str:
-    run, question = item
-    # An agent's own question has no time; its run was stored with it.
-    return question["asked_at"] or run.updated.isoformat()
+    waiting = reversed(history.runs(status="waiting"))
+    return [run for run in waiting if run.question is not None][:MOST_QUESTIONS]
 
 
 StepState = Literal["done", "failed", "current", "open", "replaced"]

@@ -52,13 +52,9 @@ def render(request: Request, template: str, values: Mapping[str, object], status
 
 
 def format_time(value: datetime | str | None) -> str:
-    """Formats a time in UTC; other text stays, and None is empty."""
-    if isinstance(value, str):
-        try:
-            value = datetime.fromisoformat(value)
-        except ValueError:
-            return str(value)
-    return "" if value is None else f"{value.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+    """Formats a time in UTC; None is empty."""
+    time = datetime.fromisoformat(value) if isinstance(value, str) else value
+    return "" if time is None else f"{time.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def format_json(value: object) -> str:

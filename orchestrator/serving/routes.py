@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import asdict
 from typing import Annotated, Any, Final, Literal, get_args
 from uuid import NAMESPACE_OID, uuid5
 
-from fastapi import APIRouter, Depends, Form, Header, Query
+from fastapi import APIRouter, Body, Depends, Form, Header, Query
 from fastapi.sse import EventSourceResponse, ServerSentEvent
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -22,8 +22,6 @@ from orchestrator.service.executions import Name, NewRun
 from orchestrator.service.run_service import GivenAnswer
 from orchestrator.service.run_view import (
     MOST_QUESTIONS,
-    OpenQuestion,
-    list_checks,
     list_effects_under_way,
     list_questions,
     list_steps,
@@ -100,9 +98,9 @@ class StartForm(BaseModel):
 @pages.get("/")
 def show_inbox(request: Request, service: Service) -> Response:
     """Shows the open questions."""
-    questions = list_questions(service.history, service.builder)
-    values = {"questions": questions, "most": MOST_QUESTIONS}
-    return render(request, "inbox.html", values)
+    waiting = list_questions(service.history)
+    problems = {run.thread_id: service.builder.find_problem(run.thread_id) for run in waiting}
+    return render(request, "inbox.html", {"waiting": waiting, "problems": problems, "most": MOST_QUESTIONS})
 
 
 @pages.get("/runs")
@@ -148,9 +146,9 @@ async def answer(request: Request, service: Service, form: Annotated[AnswerForm,
 
 
 @pages.get("/start")
-def show_start(request: Request, service: Service) -> Response:
+def show_start(request: Request) -> Response:
     """Shows the form of a new run."""
-    return render(request, "start.html", {"has_tools": service.builder.has_tools})
+    return render(request, "start.html", {})
 
 
 @pages.post("/start")
@@ -213,14 +211,6 @@ class Fork(BaseModel):
     new_thread_id: Name | None = None
 
 
-class Cancellation(BaseModel):
-    """Who ends a run."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    cancelled_by: Annotated[str, Field(max_length=200)] = ""
-
-
 programs.get("/runs")(list_runs)
 
 
@@ -243,25 +233,10 @@ async def start_run(
     return _describe_started(await service.start(run))
 
 
-class Evaluation(BaseModel):
-    """What to evaluate: a recorded run, or the name of a stored one, and what it has to fulfil."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    run: dict[str, JsonValue] | Name
-    contract: dict[str, JsonValue] = {}
-
-
-@programs.post("/evaluations")
-def evaluate_run(service: Service, asked: Evaluation) -> dict[str, Any]:
-    """Evaluate a run against a contract, without a model, and return the report; nothing is stored."""
-    return service.evaluate(asked.run, asked.contract)
-
-
 @programs.get("/questions")
-def read_questions(service: Service) -> Sequence[dict[str, Any]]:
-    """List the open questions of all runs, the oldest first."""
-    return [_plain_question(each) for each in list_questions(service.history, service.builder)]
+def read_questions(service: Service) -> list[RunSummary]:
+    """List the runs with an open question, the oldest first."""
+    return list_questions(service.history)
 
 
 async def _find_existing(service: Service, thread_id: str) -> str:
@@ -291,7 +266,6 @@ async def answer_question(service: Service, thread_id: str, answer: GivenAnswer)
 @programs.post("/runs/{thread_id:path}/resume", status_code=202)
 async def resume_run(service: Service, thread_id: str) -> StartedRun:
     """Resume a run that was interrupted, or judge again one that could not be judged."""
-    await run_in_threadpool(service.find, thread_id)
     await service.resume(thread_id)
     return _describe_started(thread_id)
 
@@ -304,9 +278,13 @@ async def fork_run(service: Service, thread_id: str, fork: Fork) -> StartedRun:
 
 
 @programs.post("/runs/{thread_id:path}/cancel", status_code=202)
-async def cancel_run(service: Service, thread_id: str, by: Cancellation | None = None) -> StartedRun:
+async def cancel_run(
+    service: Service,
+    thread_id: str,
+    cancelled_by: Annotated[str, Body(embed=True, max_length=200)] = "",
+) -> StartedRun:
     """End a run for good, as failed."""
-    await service.cancel(thread_id, "" if by is None else by.cancelled_by)
+    await service.cancel(thread_id, cancelled_by)
     return _describe_started(thread_id)
 
 
@@ -325,8 +303,3 @@ def read_run(service: Service, thread_id: str) -> dict[str, Any]:
 
 def _describe_started(thread_id: str) -> StartedRun:
     return StartedRun(thread_id=thread_id, page=run_address(thread_id))
-
-
-def _plain_question(item: OpenQuestion) -> dict[str, Any]:
-    checks = [] if item.attempt is None else [*list_checks(item.attempt)]
-    return {"thread_id": item.thread_id, "task": item.task, "question": item.question, "checks": checks}

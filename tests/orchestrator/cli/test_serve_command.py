@@ -95,14 +95,6 @@ def test_tools_that_the_server_was_not_given_are_not_imported(start):
     assert read_run(client, "x")["status"] == "waiting"
 
 
-@pytest.mark.soak
-@pytest.mark.parametrize("tools", [(), ("--tools", "post_tools:send")])
-def test_the_start_page_offers_approvals_of_calls_if_there_are_tools(start, tools):
-    _, client = start(*tools)
-
-    assert ('name="approve"' in client.get("/start").text) == bool(tools)
-
-
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

@@ -217,3 +217,13 @@ async def test_a_run_is_deleted_only_by_its_form(build, serve):
 
     assert (before.status_code, answer.headers["location"], again.status_code) == (405, "/runs", 404)
     assert client.store.history.runs() == []
+
+
+async def test_each_operation_is_named_by_what_it_does(build, serve):
+    client = await serve(build())
+
+    paths = (await client.get("/api/openapi.json")).json()["paths"]
+
+    names = [each["operationId"] for operations in paths.values() for each in operations.values()]
+    assert {"list_runs", "start_run", "read_run", "answer_question"} <= {*names}
+    assert all(name.isidentifier() and "api" not in name for name in names)
