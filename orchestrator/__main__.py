@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from io import TextIOWrapper
 
-from orchestrator.cli.process_exit import INTERRUPTED, STOPPED, exit_on_signal
+from orchestrator.cli.process_exit import exit_on_signal
 
 
 def main() -> None:
     """Runs the command line and exits."""
-    exit_on_signal(STOPPED.get("".join(sys.argv[1:2]), INTERRUPTED))
+    exit_on_signal()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # A result with a character that the terminal's encoding lacks must still be printed.

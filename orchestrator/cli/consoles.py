@@ -123,16 +123,8 @@ def show_progress(console: Console, results: Iterator[T], before: int, total: in
         before: The number of the results that an earlier command stored.
         total: The number of all results; 0 if it is unknown.
     """
-    return iter(
-        track(
-            results,
-            "runs",
-            (total - before) or None,
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
-        )
-    )
+    left = (total - before) or None
+    yield from track(results, "runs", left, console=console, transient=True, disable=not console.is_terminal)
 
 
 def check_outputs(written: Sequence[Path | None], inputs: Sequence[Path]) -> None:

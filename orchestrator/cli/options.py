@@ -11,8 +11,6 @@ from typing import Annotated, Final, TypeVar
 
 import typer
 
-from orchestrator.errors import ConfigurationError
-
 _UNITS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 """The seconds of each unit."""
 _DURATION: Final = re.compile(r"(?:[0-9]{1,6}(?:\.[0-9]{1,6})?[smhdw])+")
@@ -36,7 +34,8 @@ def read_task(text: str) -> str:
     """Reads a task, from standard input if it is ``-``.
 
     Raises:
-        typer.BadParameter: It is blank, or no text in UTF-8.
+        ConfigurationError: It is blank, or no text.
+        typer.BadParameter: Standard input is no text in UTF-8.
     """
     from orchestrator.settings import check_task  # LangGraph is slow to import
 
@@ -44,8 +43,6 @@ def read_task(text: str) -> str:
         return check_task(sys.stdin.buffer.read().decode("utf-8-sig").strip() if text == "-" else text)
     except UnicodeDecodeError:
         raise typer.BadParameter("standard input is no text in UTF-8; give a text in UTF-8") from None
-    except ConfigurationError as error:
-        raise typer.BadParameter(str(error)) from None
 
 
 def read_text_file(path: str) -> str:
@@ -70,14 +67,7 @@ Task = Annotated[
     str,
     typer.Argument(help='What to do; "-" reads it from standard input.', metavar="TASK", parser=read_task),
 ]
-Thread = Annotated[str | None, Argument(help="Name of the run.", metavar="THREAD")]
-Last = Annotated[
-    bool,
-    typer.Option(
-        "--last",
-        help="Instead of THREAD: the run that was stored last; for `resume`, of those that can be resumed.",
-    ),
-]
+Thread = Annotated[str, Argument(help="Name of the run.", metavar="THREAD")]
 NewThread = Annotated[
     str,
     typer.Option(

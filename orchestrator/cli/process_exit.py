@@ -16,26 +16,23 @@ WAITING: Final = 3
 """A run waits for a person's answer."""
 INTERRUPTED: Final = 130
 """The status that a shell reports for a command ended by Ctrl-C."""
-STOPPED: Final = {"worker": SUCCESS}
-"""The exit status of a command that a signal ends while it starts, if it is not INTERRUPTED."""
 _END_SIGNALS: Final = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
 
 
-def exit_on_signal(status: int) -> None:
-    """Lets a signal end the process with one line and a status, until a run handles it."""
+def exit_on_signal() -> None:
+    """Lets a signal end the process with one line, until a run handles it."""
     for number in _list_handled():
-        signal.signal(number, lambda _signal, _frame: exit_now("interrupted", status))
+        signal.signal(number, _exit_interrupted)
 
 
-def exit_now(sentence: str, status: int) -> NoReturn:
-    """Ends the process with a sentence on standard error."""
-    start = "\n" if os.isatty(2) else ""  # a terminal has the ^C of the key
+def _exit_interrupted(_number: int, _frame: FrameType | None) -> NoReturn:
+    start = b"\n" if os.isatty(2) else b""  # a terminal has the ^C of the key
     with suppress(OSError):
-        os.write(2, f"{start}orchestrator: {sentence}\n".encode())
+        os.write(2, start + b"orchestrator: interrupted\n")
     # No exception: libraries swallow one that is raised while they are imported, or print a traceback.
-    os._exit(status)
+    os._exit(INTERRUPTED)
 
 
 def _list_handled() -> list[int]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, cast
+from typing import Final
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult, group
 from rich.text import Text
@@ -150,15 +150,12 @@ def describe_end(state: OrchestratorState) -> Text:
 
 
 _TEXT_CHARACTERS: Final = 200
-_FIRST: Final = ("output", "status", "basis", "evidence", "failure", "question", "task", "plan")
 
 
-def output_first(state: OrchestratorState) -> dict[str, object]:
-    """Returns the whole state, its result first, and the ``best_attempt`` of a run that failed."""
-    values = cast("Mapping[str, object]", state)
+def add_best_attempt(state: OrchestratorState) -> dict[str, object]:
+    """Returns the state, with the ``best_attempt`` of a run that failed."""
     best = find_best_answer(state) if state["status"] == "failed" else None
-    found = {} if best is None else {"best_attempt": best["result"]}
-    return {**{name: values[name] for name in _FIRST if name in values}, **found, **values}
+    return {**state, **({} if best is None else {"best_attempt": best["result"]})}
 
 
 def draw_runs(runs: Sequence[RunSummary]) -> Text:
@@ -214,19 +211,12 @@ def draw_outcome(state: OrchestratorState) -> Iterator[RenderableType]:
     """Draws how a run ended: the warnings, and the result, or the failure and the best attempt."""
     yield from (Text(f"Warning: {one_line(warning)}", style="yellow") for warning in state["warnings"])
     if state["status"] == "failed" and (best := find_best_answer(state)) is not None:
-        yield Text(f"\nBest attempt{_count_passed(best)}, which was not accepted", style="bold")
+        yield Text("\nBest attempt, which was not accepted", style="bold")
         yield Text(clean(best["result"]).strip("\n"))
     yield Text.assemble("\n", describe_end(state))
     if state["status"] == "success":
         yield Text("\nResult", style="bold green")
         yield Text(get_output(state))
-
-
-def _count_passed(record: Attempt) -> str:
-    """Returns the measure of the best attempt: " by its checks (1 of 2 passed)"; empty without checks."""
-    checks = list_checks(record)
-    passed = sum(check["passed"] is True for check in checks)
-    return f" by its checks ({passed} of {len(checks)} passed)" if checks else ""
 
 
 def get_output(state: OrchestratorState) -> str:

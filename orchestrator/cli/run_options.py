@@ -43,7 +43,7 @@ from orchestrator.persistence.store import default_path
 from orchestrator.retry.policy import RetryPolicy
 from orchestrator.runtime.budget import Budget
 from orchestrator.service.executions import NewRun
-from orchestrator.settings import RunSettings, check_thread_id, read_sentences
+from orchestrator.settings import RunSettings, read_sentences
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Question, SupervisionMode
 from orchestrator.study.targets import import_name
@@ -218,34 +218,6 @@ def open_store(path: str | None) -> Iterator[Store]:
     # Only a new run creates a store: a mistyped path must not leave an empty file.
     with open_or_make_store(path, make=False) as store:
         yield store
-
-
-def find_thread(store: Store, name: str | None, *, last: bool, resumable: bool = False) -> str:
-    """Returns the name of a run.
-
-    Args:
-        store: The store of the run.
-        name: The name; a name that no run has is returned as it is.
-        last: Without a name: the run that was stored last.
-        resumable: Whether ``last`` is the latest of the runs that can be resumed.
-
-    Raises:
-        ConfigurationError: Both or none of them are given, or there is no run.
-    """
-    if (name is not None) == last:
-        raise ConfigurationError(
-            "THREAD is missing or given twice; give either the name of a run, as `orchestrator runs` lists "
-            "it, or --last"
-        )
-    if name is not None:
-        check_thread_id(name)
-        return name
-    runs = store.history.runs(limit=None if resumable else 1)
-    found = next((run.thread_id for run in runs if run.can_resume or not resumable), None)
-    if found is None:
-        what = "no run that can be resumed" if resumable else "no run"
-        raise ConfigurationError(f"{store.where} has {what}; `orchestrator runs` lists its runs")
-    return found
 
 
 _PASSED: Final = {*RunOptions.model_fields} & {*RunSettings.__annotations__} - {"retry_policy"}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import getpass
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeAlias, cast
 
 import typer
 from rich.console import Console
-from rich.status import Status
 from rich.text import Text
 
 from agents.sync import run_loop
@@ -19,17 +19,17 @@ from orchestrator import events as run_events
 from orchestrator.cli import process_exit
 from orchestrator.cli.consoles import build_console, one_line, print_json, print_logs_on
 from orchestrator.cli.run_drawings import (
+    add_best_attempt,
     describe_event,
     draw_outcome,
     draw_question,
     get_output,
-    output_first,
 )
 from orchestrator.cli.run_options import OptionRuns, format_command, format_resume
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import ConfigurationError
 from orchestrator.runs.rejudging import find_rejudging
-from orchestrator.service.executions import Execution
+from orchestrator.service.executions import Execution, open_in_thread
 from orchestrator.state.graph_state import ENDED, OrchestratorState
 from orchestrator.state.records import Question
 
@@ -67,40 +67,33 @@ class RunSession:
             raise typer.Exit(status)
 
     def _follow(self, execution: Execution) -> OrchestratorState:
-        running: list[LangGraphOrchestrator] = []
+        # In the main thread, where Python handles signals.
+        return run_loop(partial(self._execute, execution))
 
-        def stop() -> None:
-            if not running:  # nothing has begun, and loading a model may take long
-                process_exit.exit_now("interrupted", process_exit.INTERRUPTED)
-            running[0].interrupt()
+    async def _execute(self, execution: Execution) -> OrchestratorState:
+        with self.console.status("loading the model ...") as status:
+            # Until it is loaded, which may take long, a signal ends the process.
+            async with open_in_thread(execution.open_orchestrator) as orchestrator:
+                status.update("working")
+                # Closed explicitly: an exception in a drawing would otherwise leave the agents running.
+                async with aclosing(execution.open_stream(orchestrator)) as events:
+                    return await self._print_events(events, orchestrator)
 
-        loading = f"loading the model {one_line(self.runs.options.models['model'])} ..."
-        with self.console.status(loading) as status, process_exit.stop_on_signal(stop) as is_stopped:
-            # In the main thread, where Python handles signals.
-            return run_loop(lambda: self._read_events(execution, status, running, is_stopped))
-
-    async def _read_events(
-        self,
-        execution: Execution,
-        status: Status,
-        running: list[LangGraphOrchestrator],
-        is_stopped: Callable[[], bool],
+    async def _print_events(
+        self, events: AsyncIterable[run_events.Event], orchestrator: LangGraphOrchestrator
     ) -> OrchestratorState:
         steps = 0
         event: run_events.Event | None = None
-        # Closed explicitly: an exception in `show` would otherwise leave the agents running.
-        async with aclosing(execution.follow()) as events:
-            async for orchestrator, event in events:
-                status.update("working")
-                running.append(orchestrator)
+        with process_exit.stop_on_signal(orchestrator.interrupt) as is_stopped:
+            async for event in events:
                 if is_stopped():  # a signal before this event found no run to stop
                     orchestrator.interrupt()
                 if isinstance(event, run_events.RunStarted | run_events.RunResumed):
                     self._print_place()
-                if isinstance(event, run_events.Planned | run_events.Replanned | run_events.RunResumed):
-                    steps = len(
-                        event.state["plan"] if isinstance(event, run_events.RunResumed) else event.plan
-                    )
+                if isinstance(event, run_events.RunResumed):
+                    steps = len(event.state["plan"])
+                elif isinstance(event, run_events.Planned | run_events.Replanned):
+                    steps = len(event.plan)
                 if (line := describe_event(event, steps)) is not None:
                     self.console.print(line)
         # The last event of every stream has the state.
@@ -123,14 +116,12 @@ class RunSession:
         status, question = get_run_status(state), state["question"]
         store, console = self.runs.store, self.console
         if self.json:
-            print_json({**output_first(state), "thread_id": self.thread_id})
+            print_json({**add_best_attempt(state), "thread_id": self.thread_id})
         elif status == process_exit.SUCCESS:
             build_console().print(Text(get_output(state)))
         elif status == process_exit.FAILED:
             console.print(draw_outcome(state))
-        if (
-            status == process_exit.WAITING and question is not None and not is_terminal()
-        ):  # a terminal has shown it
+        if question is not None and not is_terminal():  # a terminal has shown it
             console.print(draw_question(question))
         if status in (process_exit.WAITING, process_exit.INTERRUPTED) or find_rejudging(state) is not None:
             command = format_resume(question, self.thread_id, store.where, self.runs.options.tools)

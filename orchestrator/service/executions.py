@@ -88,7 +88,7 @@ class Execution:
     """A run that starts, goes on or is forked.
 
     Attributes:
-        open_orchestrator: Builds its orchestrator, which lives as long as the run is followed. It may block.
+        open_orchestrator: Builds its orchestrator, which lives as long as the run is executed. It may block.
         open_stream: Starts the stream of its events.
     """
 
@@ -97,14 +97,14 @@ class Execution:
 
     @classmethod
     def of_new(cls, builder: RunBuilder, run: NewRun, thread_id: str) -> Self:
-        """Returns the execution of a new run; following it raises the errors of ``run``."""
+        """Returns the execution of a new run; executing it raises the errors of ``run``."""
         return cls(lambda: builder.open_new(run), lambda each: each.astream(run.task, thread_id))
 
     @classmethod
     def of_stored(
         cls, builder: RunBuilder, thread_id: str, answer: object = None, *, accept_changes: bool = False
     ) -> Self:
-        """Returns the execution that resumes a run; following it raises the errors of ``resume``."""
+        """Returns the execution that resumes a run; executing it raises the errors of ``resume``."""
         return cls(
             lambda: builder.open_stored(thread_id),
             lambda each: each.astream_resumed(thread_id, answer, accept_changes=accept_changes),
@@ -117,15 +117,6 @@ class Execution:
             lambda: builder.open_stored(thread_id),
             lambda each: each.astream_forked(thread_id, step, new_thread_id),
         )
-
-    async def follow(self) -> AsyncGenerator[tuple[LangGraphOrchestrator, Event], None]:
-        """Yields each event, with the orchestrator that executes the run."""
-        async with (
-            open_in_thread(self.open_orchestrator) as orchestrator,
-            aclosing(self.open_stream(orchestrator)) as events,
-        ):
-            async for event in events:
-                yield orchestrator, event
 
 
 @asynccontextmanager
@@ -221,8 +212,11 @@ class RunSessions:
 
 
 async def _execute(execution: Execution, began: _Began) -> None:
-    async with aclosing(execution.follow()) as events:
-        async for orchestrator, event in events:
+    async with (
+        open_in_thread(execution.open_orchestrator) as orchestrator,
+        aclosing(execution.open_stream(orchestrator)) as events,
+    ):
+        async for event in events:
             if not began.done():
                 began.set_result((event.thread_id, orchestrator))
 

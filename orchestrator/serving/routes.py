@@ -202,15 +202,6 @@ class StartedRun(BaseModel):
     page: str
 
 
-class Fork(BaseModel):
-    """Where to fork a run: the first step to execute again, counted from 1."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    step: Annotated[int, Field(ge=1, lt=2**31)]
-    new_thread_id: Name | None = None
-
-
 programs.get("/runs")(list_runs)
 
 
@@ -271,10 +262,14 @@ async def resume_run(service: Service, thread_id: str) -> StartedRun:
 
 
 @programs.post("/runs/{thread_id:path}/fork", status_code=201)
-async def fork_run(service: Service, thread_id: str, fork: Fork) -> StartedRun:
-    """Copy a run up to a step to a new run, and continue there."""
-    name = await service.fork(thread_id, fork.step, fork.new_thread_id)
-    return _describe_started(name)
+async def fork_run(
+    service: Service,
+    thread_id: str,
+    step: Annotated[int, Body(ge=1, lt=2**31)],
+    new_thread_id: Annotated[Name | None, Body()] = None,
+) -> StartedRun:
+    """Copy a run up to a step, counted from 1, to a new run, and continue there."""
+    return _describe_started(await service.fork(thread_id, step, new_thread_id))
 
 
 @programs.post("/runs/{thread_id:path}/cancel", status_code=202)

@@ -86,13 +86,6 @@ class EvaluateOptions(BaseModel):
     as_json: Annotated[bool, typer.Option("--json")] = False
     """Print the report of each run as a line of JSON."""
 
-    @property
-    def for_cases(self) -> list[str]:
-        """The options that are given, and have an effect only on cases that are executed."""
-        fields = type(self).model_fields
-        given = [name for name in _FOR_CASES if getattr(self, name) != fields[name].default]
-        return [f"--{name.replace('_', '-')}" for name in given]
-
 
 _EXAMPLE: Final = "example_cases.yaml"
 
@@ -159,11 +152,7 @@ def _check_options(chosen: EvaluateOptions) -> None:
     files = chosen.files or []
     if not files:
         raise typer.BadParameter("give the files of recorded runs, or a file of cases")
-    if missing := [file for file in files if not (file.is_file() or file.is_dir())]:
-        raise ConfigurationError(f"{missing[0]} is no file; give files of recorded runs, or folders of them")
-    if len({file.resolve() for file in files}) < len(files):
-        raise ConfigurationError(f"{', '.join(map(str, files))} has one file twice; give it once")
-    if {"--target", "--model"} <= {*chosen.for_cases}:
+    if chosen.target is not None and chosen.model is not None:
         raise typer.BadParameter("--target executes the cases without --model; give one of them")
     written = (chosen.save_baseline, chosen.junit, chosen.html, chosen.out)
     consoles.check_outputs(written, [*files, *filter(None, (chosen.contract, chosen.baseline))])
@@ -228,17 +217,21 @@ def _build_source(chosen: EvaluateOptions, evaluation: RecordedEvaluation) -> So
     """Builds the source of the results: recorded runs, or cases to execute."""
     files = chosen.files or []
     if not any(map(_has_cases, files)):
-        if chosen.for_cases:
-            raise _refuse_options(chosen, "these runs are recorded")
+        _refuse_unused(chosen, "these runs are recorded")
         return _read_recorded(chosen, evaluation)
     if len(files) > 1:
         raise ConfigurationError("a file of cases is executed alone; give it without other runs")
     return _read_cases(files[0], chosen, evaluation)
 
 
-def _refuse_options(chosen: EvaluateOptions, reason: str) -> ConfigurationError:
-    names = ", ".join(chosen.for_cases)
-    return ConfigurationError(f"nothing is executed, because {reason}; leave out {names}")
+def _refuse_unused(chosen: EvaluateOptions, reason: str) -> None:
+    """Refuses the options that have an effect only on cases that are executed."""
+    fields = type(chosen).model_fields
+    given = [name for name in _FOR_CASES if getattr(chosen, name) != fields[name].default]
+    if given:
+        raise ConfigurationError(
+            f"nothing is executed, because {reason}; leave out {', '.join(f'--{name}' for name in given)}"
+        )
 
 
 def _has_cases(file: Path) -> bool:
@@ -289,8 +282,8 @@ def _read_cases(file: Path, chosen: EvaluateOptions, evaluation: RecordedEvaluat
     from orchestrator.study.case_runs import CaseRunner, build_case_source, read_target
 
     cases = read_case_set(file)
-    if chosen.for_cases and all(case.agent_run is not None for case in cases.cases):
-        raise _refuse_options(chosen, f"each case of {file.name} has an agent_run")
+    if all(case.agent_run is not None for case in cases.cases):
+        _refuse_unused(chosen, f"each case of {file.name} has an agent_run")
     # A model that is typed takes the place of the target in the file.
     target, model = chosen.target or (None if chosen.model else cases.target), chosen.model or "local"
     runner = CaseRunner(read_target(cases, file, target, model), evaluation)

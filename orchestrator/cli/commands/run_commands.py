@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -12,8 +9,7 @@ import typer
 
 from evaluation import TaskCase, read_case_set
 from orchestrator.cli import options
-from orchestrator.cli.consoles import one_line
-from orchestrator.cli.run_options import OptionRuns, RunOptions, find_thread, open_store
+from orchestrator.cli.run_options import OptionRuns, RunOptions, open_store
 from orchestrator.cli.run_session import RunSession, read_answer
 from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import open_store as open_or_make_store
@@ -59,9 +55,8 @@ def run(
 
 def resume(
     chosen: Annotated[RunOptions, *OF_A_PLAN],
-    thread: options.Thread = None,
+    thread: options.Thread,
     *,
-    last: options.Last = False,
     approve: bool = False,
     correct: Annotated[str | None, typer.Option(metavar="TEXT")] = None,
     deny: options.Reason[str | None] = None,
@@ -82,19 +77,19 @@ def resume(
         halt: At a tool call: end the run as failed for this reason.
     """
     answer = read_answer(approve=approve, correct=correct, deny=deny, halt=halt)
-    with _open_stored(db, thread, chosen, last=last, resumable=True) as (runs, name):
+    with open_store(db) as store:
+        runs = OptionRuns(store, db, chosen, chosen)
         changed = bool(chosen.model_fields_set)
-        execution = Execution.of_stored(runs, name, answer, accept_changes=changed)
-        RunSession(runs, name, json).run(execution)
+        execution = Execution.of_stored(runs, thread, answer, accept_changes=changed)
+        RunSession(runs, thread, json).run(execution)
 
 
 def fork(
     step: options.Count[int],
     new: options.NewThread,
     chosen: Annotated[RunOptions, "checks"],
-    thread: options.Thread = None,
+    thread: options.Thread,
     *,
-    last: options.Last = False,
     db: options.Database = None,
     json: options.Json = False,
 ) -> None:
@@ -107,20 +102,10 @@ def fork(
         step: The first step to execute again, counted from 1 as `show` prints it.
     """
     check_thread_id(new)
-    with _open_stored(db, thread, chosen, last=last) as (runs, name):
-        # Users count steps from 1, as `show` does.
-        RunSession(runs, new, json).run(Execution.of_fork(runs, name, step - 1, new))
-
-
-@contextmanager
-def _open_stored(
-    db: str | None, thread: str | None, chosen: RunOptions, *, last: bool, resumable: bool = False
-) -> Iterator[tuple[OptionRuns, str]]:
-    """Yields a run's name, and what builds its orchestrators with its options and the typed changes."""
     with open_store(db) as store:
-        name = find_thread(store, thread, last=last, resumable=resumable)
         runs = OptionRuns(store, db, chosen, chosen)
-        yield replace(runs, options=runs.read_options(name)), name
+        # Users count steps from 1, as `show` does.
+        RunSession(runs, new, json).run(Execution.of_fork(runs, thread, step - 1, new))
 
 
 def _read_contract(path: Path, task: str) -> TaskCase:
@@ -130,12 +115,10 @@ def _read_contract(path: Path, task: str) -> TaskCase:
         ContractError: The file has no cases.
         ConfigurationError: It has no case for this task, or several.
     """
-    cases = read_case_set(path).cases
-    matches = [case for case in cases if case.task.split() == task.split()]
+    matches = [case for case in read_case_set(path).cases if case.task.split() == task.split()]
     if len(matches) != 1:
-        tasks = "; ".join(f"{one_line(case.task, 80)!r}" for case in cases[:3])
         raise ConfigurationError(
             f"--contract {str(path)!r} has {len(matches) or 'no'} cases for this task; "
-            f"give a file with one (its tasks: {tasks}), such as `orchestrator checks --save` writes"
+            "give a file with one, such as `orchestrator checks --save` writes"
         )
     return matches[0]

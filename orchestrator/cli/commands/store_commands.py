@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
 
 import typer
 from rich.console import OverflowMethod
@@ -11,8 +10,8 @@ from rich.text import Text
 
 from orchestrator.cli import options
 from orchestrator.cli.consoles import build_console, one_line, print_json
-from orchestrator.cli.run_drawings import draw_run, draw_runs, output_first
-from orchestrator.cli.run_options import describe_next, find_thread, open_store
+from orchestrator.cli.run_drawings import add_best_attempt, draw_run, draw_runs
+from orchestrator.cli.run_options import describe_next, open_store
 from orchestrator.state.graph_state import StoredStatus
 
 
@@ -41,21 +40,18 @@ def runs(
 
 
 def show(
-    thread: options.Thread = None,
+    thread: options.Thread,
     *,
-    last: options.Last = False,
     db: options.Database = None,
     json: options.Json = False,
 ) -> None:
     """Show the plan, the executions and the result of the run THREAD."""
     with open_store(db) as store:
-        run = store.history.show(find_thread(store, thread, last=last))
+        run = store.history.show(thread)
         can_resume = run.summary.can_resume
-        hint = f"To go on, {describe_next(store, run.summary.thread_id)}" if can_resume else ""
+        hint = f"To go on, {describe_next(store, thread)}" if can_resume else ""
     if json:
-        # A run that failed has no output; its failure says why it is null.
-        named = {name: run.state[name] for name in ("output", "basis", "failure")}
-        print_json({**named, **asdict(run.summary), "state": output_first(run.state)})
+        print_json({**asdict(run.summary), "state": add_best_attempt(run.state)})
         return
     console = build_console()
     console.print(draw_run(run))
@@ -63,15 +59,10 @@ def show(
         console.print(Text(hint), soft_wrap=True)
 
 
-def delete(
-    thread: Annotated[str, options.Argument(metavar="THREAD")], *, db: options.Database = None
-) -> None:
+def delete(thread: options.Thread, *, db: options.Database = None) -> None:
     """Delete the run THREAD, in any status.
 
     A run that a process is executing is not deleted.
-
-    Args:
-        thread: Whole name of the run.
     """
     with open_store(db) as store:
         store.history.delete(thread)

@@ -5,7 +5,6 @@ import shlex
 import pytest
 
 RUN = "run x --model openai:m"
-NAMED = "THREAD is missing or given twice; give either the name of a run"
 TABLE = {
     "show t": "no run is stored yet; `orchestrator run TASK` stores its run in ",
     "run ''": "task is ''; give a text that says what to do, in UTF-8, without NUL and surrogates",
@@ -26,7 +25,7 @@ TABLE = {
     f"{RUN} --thread ' '": "thread_id is ' '; give a text that is not blank",
     f"{RUN} --contract absent.yaml": "'absent.yaml' cannot be used (No such file or directory)",
     f"{RUN} --contract broken.yaml": "broken.yaml: task: is missing",
-    f"{RUN} --contract other.yaml": "has no cases for this task; give a file with one (its tasks: 'Name a",
+    f"{RUN} --contract other.yaml": "has no cases for this task; give a file with one, such as",
     f"{RUN} --contract other.yaml --no-checks": "--contract and --no-checks contradict each other",
     f"{RUN} --modle local": "No such option: --modle (Possible options: --model)",
     "run x --model plannr=local": "--model 'plannr=local' is not accepted; give SPEC, or ROLE=SPEC",
@@ -44,7 +43,7 @@ TABLE = {
     "show t --db absent": "absent",
     "resume t --approve --deny no": "--approve, --correct, --deny and --halt contradict each other",
     "tune absent.yaml": "absent.yaml",
-    **dict.fromkeys(("show", "show t --last", "resume", "fork --step 1"), NAMED),
+    "show": "Missing argument 'THREAD'; see `orchestrator show --help`",
 }
 
 

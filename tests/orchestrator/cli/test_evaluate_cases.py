@@ -291,7 +291,7 @@ BAD_OPTIONS = {
     "--target nowhere:x": "cases.yaml: 'nowhere:x' raised ModuleNotFoundError",
     "--target os.path:sep.real": "raised AttributeError",
     "--target math:pi": "cases.yaml: it is a float; give a function of the task, or an orchestrator",
-    "cases.yaml": "cases.yaml, cases.yaml has one file twice; give it once",
+    "cases.yaml": "a file of cases is executed alone; give it without other runs",
     "many.yaml": "a file of cases is executed alone; give it without other runs",
     "--target os:getcwd --model openai:x": "--target executes the cases without --model",
     "--junit -": "'-' is no file in a folder; give one for the results",

@@ -138,8 +138,8 @@ def test_a_line_that_cannot_be_read_is_named_and_the_others_are_evaluated(cli, r
 
 BAD_INPUT = {
     "": "give the files of recorded runs, or a file of cases",
-    "absent.json": "absent.json is no file; give files of recorded runs, or folders of them",
-    "loop.json": "loop.json is no file; give files of recorded runs, or folders of them",
+    "absent.json": "'absent.json' cannot be used (No such file or directory); give another file",
+    "loop.json": "'loop.json' cannot be used (Too many levels of symbolic links)",
     "runs.jsonl --repeat 5": "nothing is executed, because these runs are recorded; leave out --repeat",
     "runs.jsonl --contract absent.yaml": "'absent.yaml' cannot be used (No such file",
     "runs.jsonl --contract wrong.yaml": "required_contents: no field has this name; write",

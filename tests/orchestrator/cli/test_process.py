@@ -74,16 +74,6 @@ def test_a_signal_before_the_start_is_one_line_and_exit_status_130(environment, 
     assert ended == (130, "", ["orchestrator: interrupted"])
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGTERM for another process")
-@pytest.mark.usefixtures("interruptible_children")
-@pytest.mark.thorough
-def test_a_worker_that_is_stopped_while_it_starts_ends_as_one_that_is_stopped_later(environment):
-    worker = ("-m", "orchestrator", "worker", "--app", "agents:build", "--db", "none")
-    ended = interrupt_at_import(signal.SIGTERM, "typer.main", environment, *worker)
-
-    assert ended == (0, "", ["orchestrator: interrupted"])
-
-
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for another process")
 @pytest.mark.usefixtures("interruptible_children")
 def test_a_second_signal_ends_the_process_at_once():

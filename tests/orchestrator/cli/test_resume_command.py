@@ -133,7 +133,7 @@ def test_a_run_that_could_not_be_judged_is_judged_again_without_executing_it(cli
     failed = cli("run", "the task", "--model", "openai:scripted", "--thread", "t", *where)
     listed, shown = cli("runs", *where), cli("show", "t", *where)
 
-    judged = cli("resume", "--last", *where)
+    judged = cli("resume", "t", *where)
 
     assert (failed.exit_code, f"continue with\norchestrator resume t --db {db}" in failed.stderr) == (1, True)
     assert listed.stdout.rstrip().endswith("the task (`resume` judges it again)")

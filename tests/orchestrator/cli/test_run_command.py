@@ -70,12 +70,12 @@ def test_a_task_that_fails_shows_its_best_attempt(ask):
     assert json.loads(document.stdout)["best_attempt"]
 
 
-def test_the_best_attempt_is_chosen_by_checks_and_says_so(cli, chat):
-    served = chat(steps=["far too long, red", "two words", "three words here"])
+def test_the_best_attempt_is_chosen_by_checks(cli, chat):
+    served = chat(steps=["Far Too Long", "two words", "Three Words Here"])
     task = "Name a fruit in one word, in lowercase."
     failed = cli("run", task, "--planning", "never", "--model", "openai:scripted", env=served.environment)
 
-    assert "\nBest attempt by its checks (1 of 2 passed), which was not accepted\n" in failed.stderr
+    assert "\nBest attempt, which was not accepted\ntwo words\n" in failed.stderr
 
 
 @pytest.mark.parametrize(("script", "code"), [({}, 0), (REFUSING, 1)], ids=["success", "failure"])
@@ -84,7 +84,6 @@ def test_json_is_the_whole_state_and_nothing_else(ask, script, code):
     added = {"thread_id", "best_attempt"} if code else {"thread_id"}
 
     assert done.exit_code == code
-    assert next(iter(json.loads(done.stdout))) == "output"
     assert set(json.loads(done.stdout)) == {*OrchestratorState.__annotations__, *added}
 
 
@@ -162,22 +161,10 @@ def test_a_resumed_run_keeps_the_models_that_are_not_changed(run, cli, db):
     assert "other" in server.models
 
 
-def test_the_latest_run_that_waits_is_resumed(run, cli, db):
-    run("--thread", "first")
-    refused = cli("resume", "--last", "--db", str(db))
-    _, server = run("--supervise", "human", "--thread", "waits")
-    run("--thread", "ended")
-
-    resumed = cli("resume", "--last", "--approve", "--db", str(db), env=server.environment)
-
-    assert f"{db} has no run that can be resumed" in refused.stderr
-    assert (resumed.exit_code, "thread waits, stored in" in resumed.stderr) == (0, True)
-
-
 def test_show_has_each_output_and_its_checks(cli, chat):
     server = chat(steps=["one two three"])
-    cli("run", "Write exactly 3 words.", "--model", "openai:m", env=server.environment)
-    shown = cli("show", "--last").stdout
+    cli("run", "Write exactly 3 words.", "--model", "openai:m", "--thread", "t", env=server.environment)
+    shown = cli("show", "t").stdout
 
     assert "  | one two three\n" in shown
     assert "  check passed: use exactly 3 words (" in shown
