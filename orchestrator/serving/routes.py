@@ -33,7 +33,16 @@ from orchestrator.state.records import Basis
 _Text = Annotated[str | None, Field(max_length=500)]
 
 
-class RunQuery(BaseModel):
+class _Form(BaseModel):
+    """Reads an empty field of a form as one that is left out."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _leave_out_blank(cls, fields: dict[str, object]) -> dict[str, object]:
+        return {name: value for name, value in fields.items() if value != ""}
+
+
+class RunQuery(_Form):
     """Which runs to list, the latest first, and from where.
 
     Attributes:
@@ -51,12 +60,6 @@ class RunQuery(BaseModel):
     text: _Text = None
     cursor: _Text = None
     limit: Annotated[int, Field(ge=1, le=200)] = 25
-
-    @model_validator(mode="before")
-    @classmethod
-    def _leave_out_blank(cls, fields: dict[str, object]) -> dict[str, object]:
-        """Reads the empty field of a form as no filter."""
-        return {name: value for name, value in fields.items() if value != ""}
 
 
 class RunPage(BaseModel):
@@ -84,15 +87,8 @@ class AnswerForm(GivenAnswer):
     thread_id: str
 
 
-class StartForm(BaseModel):
+class StartForm(_Form, NewRun):
     """The form of a new run."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    task: str
-    thread_id: str = ""
-    approve: bool = False
-    review: bool = False
 
 
 @pages.get("/")
@@ -154,13 +150,7 @@ def show_start(request: Request) -> Response:
 @pages.post("/start")
 async def start(request: Request, service: Service, form: Annotated[StartForm, Form()]) -> Response:
     """Starts a run."""
-    run = NewRun(
-        task=form.task,
-        thread_id=form.thread_id or None,
-        acting_tools=["all:approve"] if form.approve else None,
-        supervise="human" if form.review else None,
-    )
-    return _go_to(request, run_address(await service.start(run)))
+    return _go_to(request, run_address(await service.start(form)))
 
 
 @pages.post("/run/fork")

@@ -31,7 +31,6 @@ def checks(
     task: options.Task,
     *,
     save: options.File[str | None] = None,
-    json: options.Json = False,
 ) -> None:
     """Print how a success of TASK is checked, and what stays unchecked.
 
@@ -43,11 +42,8 @@ def checks(
     derived = derive_checks(task)
     if save is not None:
         _save(save, task, derived)
-    if json:
-        consoles.print_json(_to_plain(task, derived))
-    else:
-        consoles.build_console().print(Text("\n").join(_draw(derived)), soft_wrap=True)
-        typer.echo(_HINT, err=True)
+    consoles.build_console().print(Text("\n").join(_draw(derived)), soft_wrap=True)
+    typer.echo(_HINT, err=True)
 
 
 def _save(path: str, task: str, derived: DerivedChecks) -> None:
@@ -56,12 +52,6 @@ def _save(path: str, task: str, derived: DerivedChecks) -> None:
     write_case_set(path, [case])
     command = f"orchestrator run TASK --contract {quote(path)}"
     typer.echo(consoles.one_line(f"saved in {path}; `{command}` uses it", 5000), err=True)
-
-
-def _to_plain(task: str, derived: DerivedChecks) -> dict[str, object]:
-    checks = [(check.model_dump(mode="json", exclude_defaults=True), check) for check in derived.checks]
-    named = [{**plain, "wanted": describe_check(check)} for plain, check in checks]
-    return {"task": task, "checks": named, "unchecked": derived.unchecked}
 
 
 def _draw(derived: DerivedChecks) -> Iterator[Text]:

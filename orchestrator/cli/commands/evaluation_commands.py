@@ -8,7 +8,7 @@ from importlib.resources import files as package_files
 from itertools import chain
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 from pydantic import BaseModel, ConfigDict
@@ -36,9 +36,6 @@ from orchestrator.study.recorded_evaluation import (
     check_cases,
     check_names,
 )
-
-if TYPE_CHECKING:
-    from orchestrator.telemetry import VerdictTracer  # it needs an extra
 
 _LABELS: Final = frozenset({"owner", "complete"})
 """Fields of a contract that demand nothing by themselves."""
@@ -302,7 +299,11 @@ def _take_results(
     source: Source, chosen: EvaluateOptions, console: Console, printed: Console
 ) -> list[CaseResult]:
     results: list[CaseResult] = []
-    tracer = _build_tracer() if chosen.otlp else None
+    tracer = None
+    if chosen.otlp:
+        from orchestrator.telemetry import export_verdicts  # it needs an extra
+
+        tracer = export_verdicts()
     repeated = {(name, arm) for name, arm, trial in source.keys if trial}
     for result in source.take(chosen.out, partial(consoles.show_progress, console)):
         if tracer is not None:
@@ -316,12 +317,6 @@ def _take_results(
             is_repeated = result.trial > 0 or (result.name, result.arm) in repeated
             printed.print(draw_result(result, is_repeated=is_repeated))
     return source.sort(results)
-
-
-def _build_tracer() -> VerdictTracer:
-    from orchestrator.telemetry import export_verdicts
-
-    return export_verdicts()
 
 
 def _write_files(chosen: EvaluateOptions, results: Sequence[CaseResult]) -> None:

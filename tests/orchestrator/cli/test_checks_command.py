@@ -54,15 +54,6 @@ def test_requirements_that_are_not_checked_stand_below_a_line_that_says_so(cli, 
     assert second.startswith("not checked: ")
 
 
-def test_json_has_the_checks(cli):
-    shown = json.loads(cli("checks", TASK, "--json").stdout)
-
-    assert shown["checks"] == [
-        {"check": "word_count", "quote": "at most 2 words", "max": 2, "wanted": "use at most 2 words"}
-    ]
-    assert (shown["task"], shown["unchecked"]) == (TASK, [])
-
-
 def test_a_saved_contract_can_be_edited_and_passed_back(cli, ask, tmp_path):
     file = tmp_path / "contract.yaml"
     saved = cli("checks", TASK, "--save", str(file))

@@ -243,6 +243,16 @@ async def test_a_form_of_an_own_page_is_accepted(build, serve):
     assert (answer.status_code, answer.headers["location"]) == (303, "/run?thread_id=new")
 
 
+async def test_the_form_of_a_new_run_takes_an_empty_name_and_who_is_asked(build, serve):
+    client = await serve(build('{"plan": ["Greet"]}', "Hello", GOOD))
+
+    unnamed = await client.send_form("/start", task="Greet", thread_id="")
+    asked = await client.send_form("/start", task="Greet", acting_tools="all:approve", supervise="human")
+
+    assert (unnamed.status_code, asked.status_code) == (303, 422)
+    assert "acting_tools, supervise cannot be chosen here" in asked.text
+
+
 async def test_pages_allow_only_their_own_scripts_and_styles(build, serve):
     answer = await (await serve(build())).get("/")
 
