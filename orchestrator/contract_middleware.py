@@ -47,8 +47,7 @@ from orchestrator.judging.evidence import ACCEPTING, Evidence, is_enough, read_e
 from orchestrator.judging.executor_tools import ExecutorTools, describe_repeat
 from orchestrator.judging.feedback import feedback_of, list_kinds, read_expectations, report_score
 from orchestrator.runtime.budget import Count, SettingsModel
-from orchestrator.runtime.call_recorder import plan_record
-from orchestrator.runtime.call_records import read_tool_calls
+from orchestrator.runtime.call_records import plan_record, read_tool_calls
 from orchestrator.state.plain_values import plain_json
 from orchestrator.state.records import Basis, EvidenceRecord, Report, Requirement, ToolCallRecord
 

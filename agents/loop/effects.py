@@ -155,7 +155,11 @@ class CallGate(ABC):
 
     @abstractmethod
     def ask(self, question: CallQuestion) -> HumanAnswer:
-        """Asks a person with ``interrupt``, until an answer can be read."""
+        """Asks a person with ``interrupt``, until an answer can be read.
+
+        Raises:
+            CallHaltedError: The person ends the run.
+        """
 
     def note_call(self, call: ToolCall, effect: Effect, told: str | None = None) -> None:  # noqa: ARG002
         """Takes the effect of a call, and with ``told`` the answer if its tool did not run."""

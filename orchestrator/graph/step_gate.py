@@ -36,8 +36,8 @@ from orchestrator.errors import InterruptError
 from orchestrator.judging.contract_choice import CallRules
 from orchestrator.judging.executor_tools import ExecutorTools
 from orchestrator.runtime.bounded_call import AgentMethod, RunContext
-from orchestrator.runtime.call_recorder import plan_record, read_recorder
-from orchestrator.runtime.call_records import read_effects
+from orchestrator.runtime.call_recorder import read_recorder
+from orchestrator.runtime.call_records import plan_record, read_effects
 from orchestrator.runtime.stored_calls import CallJournal
 from orchestrator.state.graph_state import OrchestratorState, current_step, list_records
 from orchestrator.state.plain_values import plain_json
@@ -82,12 +82,13 @@ class RunGate(CallGate):
 
     def find_earlier(self, call: ToolCall) -> EarlierCall | None:
         """Returns the equal call of the run before that decides about a call; None if there is none."""
-        made = [*self._list_made(), *((self.origin, each) for each in self._list_current())]
-        acting = [(origin, each) for origin, each in made if self._acts(each)]
         # As a record holds it: a store has no form for infinity or a number of more than 64 bits.
         planned = _plan_record(call)
         return choose_earlier(
-            [(self._describe(origin, each), self.tools.are_equal(planned, each)) for origin, each in acting]
+            [
+                (self._describe(origin, each), self.tools.are_equal(planned, each))
+                for origin, each in self._list_acting()
+            ]
         )
 
     def _describe(self, origin: CallOrigin, record: ToolCallRecord) -> EarlierCall:
@@ -113,7 +114,7 @@ class RunGate(CallGate):
             _plan_record(call),
             question.asked_at,
             question.doubt,
-            [*question.findings, *self._describe_effects()],
+            [*question.findings, *(self._describe_call(each) for _, each in self._list_acting()[-_SHOWN:])],
         )
         if self.doubtful:
             made = [self._describe_call(call) for call in self.doubtful]
@@ -127,12 +128,6 @@ class RunGate(CallGate):
             read_recorder().halted = halted
             raise halted
         return answer
-
-    def _describe_effects(self) -> list[str]:
-        """Describes the latest calls of this run that act, for a person who decides about another one."""
-        made = [*(call for _, call in self._list_made()), *self._list_current()]
-        acting = [call for call in made if self._acts(call)][-_SHOWN:]
-        return [self._describe_call(call) for call in acting]
 
     def _describe_call(self, call: ToolCallRecord) -> str:
         return (
@@ -186,9 +181,15 @@ class RunGate(CallGate):
             origin = CallOrigin(step_index=record["step_index"], attempt=record["attempt"])
             yield from ((origin, call) for call in record["tool_calls"])
 
-    def _acts(self, record: ToolCallRecord) -> bool:
+    def _list_acting(self) -> list[tuple[CallOrigin, ToolCallRecord]]:
+        """Lists the calls of the run so far that act, with their executions."""
+        made = [*self._list_made(), *((self.origin, each) for each in self._list_current())]
         # An agent within the executor may state that a tool of its own acts.
-        return "writes" in record or self.tools.describe(record["name"]).kind == "acting"
+        return [
+            (origin, each)
+            for origin, each in made
+            if "writes" in each or self.tools.describe(each["name"]).kind == "acting"
+        ]
 
 
 async def execute_again(

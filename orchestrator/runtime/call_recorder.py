@@ -36,6 +36,7 @@ from orchestrator.runtime.call_records import (
     build_withheld,
     list_calls,
     list_earlier_replies,
+    plan_record,
     read_effect,
     read_tool_calls,
     read_tool_output,
@@ -43,7 +44,7 @@ from orchestrator.runtime.call_records import (
 from orchestrator.runtime.stored_calls import CallJournal
 from orchestrator.state.graph_state import add_usage
 from orchestrator.state.plain_values import format_text, plain_json, plain_text
-from orchestrator.state.records import NO_USAGE, Json, ToolCallRecord, Usage
+from orchestrator.state.records import NO_USAGE, ToolCallRecord, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +83,6 @@ class CallObserver:
         if self.journal is not None and run_id is not None:
             self.journal.keep_call(run_id, call)
         self.write(kind(thread_id=self.thread_id, step_index=self.step_index, call=call))
-
-
-def plan_record(name: str, args: Json) -> ToolCallRecord:
-    """Builds the record of a call that has no answer yet."""
-    return ToolCallRecord(name=name, args=args, result=None, error=None, latency_ms=None)
 
 
 _TOKEN_LIMIT: Final = 2**40

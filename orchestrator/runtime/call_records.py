@@ -17,7 +17,7 @@ from agents.models.server_errors import ADVICE
 from agents.parsing.end_reasons import find_cut_off
 from agents.parsing.thoughts import remove_thoughts
 from orchestrator.state.plain_values import format_text, plain_json, plain_text
-from orchestrator.state.records import ToolCallRecord
+from orchestrator.state.records import Json, ToolCallRecord
 
 _BYTES_PER_TOKEN: Final = 4
 _LEAST_SHARE: Final = 0.6
@@ -83,6 +83,11 @@ def _read_last_words(text: str) -> str:
     return " ".join(plain_text(text).split())[-_END:]
 
 
+def plan_record(name: str, args: Json) -> ToolCallRecord:
+    """Builds the record of a call that has no answer yet."""
+    return ToolCallRecord(name=name, args=args, result=None, error=None, latency_ms=None)
+
+
 def read_tool_calls(
     messages: Sequence[BaseMessage], effects: Mapping[str, Effect]
 ) -> Iterator[ToolCallRecord]:
@@ -104,11 +109,9 @@ def read_tool_calls(
         if error is not None and effect is not None:
             # What the tool raised, as it was recorded then: the answer has words for the model around it.
             error = effect["answer"] or error
-        record = ToolCallRecord(
-            name=call["name"], args=plain_json(call["args"]), result=result, error=error, latency_ms=None
-        )
+        planned = plan_record(call["name"], plain_json(call["args"]))
         noted = {} if effect is None else read_effect(effect)
-        yield cast("ToolCallRecord", {**record, "id": call_id, **noted})
+        yield cast("ToolCallRecord", {**planned, "result": result, "error": error, "id": call_id, **noted})
 
 
 def read_effects(effects: Mapping[str, Effect]) -> list[ToolCallRecord]:

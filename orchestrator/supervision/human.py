@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from agents.loop.single_agent import DECISIONS, read_decisions
 from agents.reply_types import AnswerWord, HumanAnswer
 from evaluation.sensitive.scanner import quote_text, shorten
-from orchestrator.runtime.call_recorder import plan_record
+from orchestrator.runtime.call_records import plan_record
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import (
     Attempt,
