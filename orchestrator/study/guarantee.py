@@ -46,9 +46,10 @@ class Guarantee:
             is_few = self.answered < self.needed
             reason = f"it takes {self.needed} faultless ones" if is_few else f"{self.bound:.0%} may be"
             return f"{first}; nothing can be accepted: {counted}, and {reason}"
-        named = [f"{verdict or 'accepted'} at attempt {number}" for verdict, number in self.cells]
+        named = ", ".join(f"{verdict or 'accepted'} at {number}" for verdict, number in self.cells)
         return (
-            f"{first}; accept {' and '.join(named)}: {counted}, at most {self.bound:.1%} at 95 % confidence; "
+            f"{first}; accept, by verdict and attempt, {named}: {counted}, "
+            f"at most {self.bound:.1%} at 95 % confidence; "
             f"{self.unanswered:.0%} of the tasks are left unanswered"
         )
 

@@ -20,6 +20,7 @@ from evaluation.cases.case_result import (
 )
 from evaluation.contract.intake import UnreadableCase
 from evaluation.contract.requirements import Contract, Origin
+from evaluation.findings import STRICTNESS
 from evaluation.measures.metric_table import find_threshold_problems
 from evaluation.recordings.default_contract import hold_own_audit
 from evaluation.recordings.recorded_run import RecordedRun
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from evaluation.judges.model_judge import RubricJudge  # LangChain is slow to import
 
 FailOn: TypeAlias = Literal["warning", "needs_review", "failed"]
-_SEVERITY: Final = ("passed", "warning", "needs_review", "failed", "invalid")
 MOST_REASONS: Final = 3
 _TOO_LITTLE: Final = "it rests on less than"
 NO_CASE: Final = "no case of --contract has this name or task"
@@ -147,7 +147,7 @@ class RecordedEvaluation:
 
     def apply_gate(self, result: CaseResult) -> CaseResult:
         """Returns a result that is accepted if its status and its basis are enough."""
-        is_low = _SEVERITY.index(result.status) < _SEVERITY.index(self.fail_on)
+        is_low = STRICTNESS.index(result.status) < STRICTNESS.index(self.fail_on)
         accepted = is_low and is_enough(result.basis, self.require)
         reasons = tuple(reason for reason in result.reasons if not reason.startswith(_TOO_LITTLE))
         if is_low and not accepted:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from filecmp import cmp
 from itertools import combinations
 from operator import attrgetter
@@ -138,6 +139,17 @@ def _find_problem(result: CaseResult) -> str | None:
     return "has a run whose model did not answer; run it again, or leave it out" if is_unanswered else None
 
 
+@contextmanager
+def _refuse_invalid() -> Iterator[None]:
+    """Refuses a value that no run has."""
+    try:
+        yield
+    except ValidationError as error:
+        place = ".".join(map(str, error.errors()[0]["loc"]))
+        raise ConfigurationError(f"the {place} of a stored run cannot be read; leave the run out") from None
+
+
+@_refuse_invalid()
 def _read_result(result: CaseResult, source: JsonObject | None = None, truth: str | None = None) -> Trial:
     run = result.agent_run
     if (problem := _find_problem(result)) is not None:
@@ -173,6 +185,7 @@ _VERDICTS: Final = {
 """Kinds of failures that a verdict leads to; any other one says nothing of the attempts."""
 
 
+@_refuse_invalid()
 def read_state(value: object, source: JsonObject | None = None, truth: str | None = None) -> Trial:
     """Reads a run of the orchestrator: the attempts at each of its steps.
 
@@ -184,11 +197,7 @@ def read_state(value: object, source: JsonObject | None = None, truth: str | Non
     Raises:
         ConfigurationError: It is no state, has not ended with a verdict, or lacks an attempt.
     """
-    try:
-        state = _STATE.validate_python(value)
-    except ValidationError as error:
-        place = ".".join(map(str, error.errors()[0]["loc"]))
-        raise ConfigurationError(f"the {place} of a stored run cannot be read; leave the run out") from None
+    state = _STATE.validate_python(value)
     steps = read_steps(state)
     records = [record for step in steps for record in step]
     is_accepted = all(step[-1]["status"] == _ACCEPTED for step in steps)
