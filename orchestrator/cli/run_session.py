@@ -176,15 +176,14 @@ def read_answer(*, approve: bool, **texts: str | None) -> Answer | None:
     Raises:
         ConfigurationError: There are several.
     """
-    words = {name: text for name, text in texts.items() if text is not None}
-    if approve + len(words) > 1:
+    options = {"approve": "" if approve else None, **texts}
+    given = {word: text for word, text in options.items() if text is not None}
+    if len(given) > 1:
         raise ConfigurationError(
             "--approve, --correct, --deny and --halt contradict each other; "
             "give one of them, or none after a crash"
         )
-    for name, text in words.items():
-        return build_answer(name, text)
-    return build_answer("approve") if approve else None
+    return next((build_answer(word, text) for word, text in given.items()), None)
 
 
 def _read_typed_answer(console: Console, question: Question) -> Answer:

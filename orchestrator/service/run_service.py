@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from agents.reply_types import AnswerWord
 from orchestrator.errors import ConfigurationError, ResumeError, StoreError
 from orchestrator.persistence import History, RunSummary, StoredRun
-from orchestrator.service.executions import Execution, Name, NewRun, RunBuilder, RunSessions
+from orchestrator.service.executions import Execution, Name, NewRun, RunSessions
 from orchestrator.service.run_view import StoredEvent, list_events
 from orchestrator.settings import check_task
 from orchestrator.state.graph_state import ENDED
@@ -78,20 +78,14 @@ class RunService:
 
     Attributes:
         history: The stored runs.
-        builder: Builds orchestrators.
-        sessions: The runs that this process executes.
+        sessions: The runs that this process executes, and what builds their orchestrators.
         closing: Set when the server ends, so that no client follows a run any longer.
     """
 
     history: History
-    builder: RunBuilder
-    sessions: RunSessions = field(init=False)
+    sessions: RunSessions
     closing: asyncio.Event = field(default_factory=asyncio.Event)
     _starting: asyncio.Lock = field(default_factory=asyncio.Lock)
-
-    def __post_init__(self) -> None:
-        """Builds the sessions, which have no run yet."""
-        object.__setattr__(self, "sessions", RunSessions(self.builder))
 
     def find(self, thread_id: str) -> RunSummary:
         """Returns the summary of a run; raises UnknownRunError if there is none."""
@@ -135,7 +129,7 @@ class RunService:
         checked = run.model_copy(update={"task": check_task(run.task)})
         async with self._starting:  # of two requests with one name, the second finds the run of the first
             await asyncio.to_thread(check_unused, self.history, thread_id)
-            await self.sessions.begin(Execution.of_new(self.builder, checked, thread_id))
+            await self.sessions.begin(Execution.of_new(self.sessions.builder, checked, thread_id))
             await self._wait_until(thread_id, lambda stored: stored is not None)
         return thread_id
 
@@ -173,10 +167,10 @@ class RunService:
             ResumeError: There is nothing to resume, or the answer is not accepted.
         """
         await asyncio.to_thread(self.find, thread_id)
-        if (problem := await asyncio.to_thread(self.builder.find_problem, thread_id)) is not None:
+        if (problem := await asyncio.to_thread(self.sessions.builder.find_problem, thread_id)) is not None:
             raise RunConflictError(f"the run cannot go on here: {problem}")
         try:
-            await self.sessions.begin(Execution.of_stored(self.builder, thread_id, answer))
+            await self.sessions.begin(Execution.of_stored(self.sessions.builder, thread_id, answer))
         except ConfigurationError as error:  # its lock is held
             raise RunConflictError(f"it is being run; load the page again ({error})") from None
 
@@ -190,7 +184,7 @@ class RunService:
         """
         await asyncio.to_thread(self.find, thread_id)
         name = new_thread_id or str(uuid.uuid4())
-        await self.sessions.begin(Execution.of_fork(self.builder, thread_id, step - 1, name))
+        await self.sessions.begin(Execution.of_fork(self.sessions.builder, thread_id, step - 1, name))
         await self._wait_until(name, lambda stored: stored is not None)
         return name
 

@@ -20,7 +20,6 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from agents.errors import ModelSetupError, ModelSpecError
-from evaluation.errors import ContractError
 from evaluation.texts.normal import show_hidden
 from orchestrator.errors import ConfigurationError, OrchestratorError, StoreLostError
 from orchestrator.service.run_service import RunConflictError, RunService, UnknownRunError
@@ -112,7 +111,6 @@ _STATUSES: Final[Mapping[type[Exception], int]] = {
     StoreLostError: 503,
     ConfigurationError: 422,
     OrchestratorError: 409,
-    ContractError: 422,
     ModelSetupError: 409,
     ModelSpecError: 422,
 }

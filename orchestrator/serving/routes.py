@@ -95,7 +95,7 @@ class StartForm(_Form, NewRun):
 def show_inbox(request: Request, service: Service) -> Response:
     """Shows the open questions."""
     waiting = list_questions(service.history)
-    problems = {run.thread_id: service.builder.find_problem(run.thread_id) for run in waiting}
+    problems = {run.thread_id: service.sessions.builder.find_problem(run.thread_id) for run in waiting}
     return render(request, "inbox.html", {"waiting": waiting, "problems": problems, "most": MOST_QUESTIONS})
 
 
@@ -122,7 +122,7 @@ def show_run(request: Request, service: Service, thread_id: str) -> Response:
     """Shows a run."""
     run = service.show(thread_id)
     can_resume = run.summary.can_resume and run.summary.question is None
-    problem = service.builder.find_problem(thread_id) if can_resume else None
+    problem = service.sessions.builder.find_problem(thread_id) if can_resume else None
     values = {
         "view": run,
         "steps": [*list_steps(run)],

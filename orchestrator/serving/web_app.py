@@ -30,7 +30,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from agents.sync import DaemonExecutor
 from orchestrator.persistence import Store
 from orchestrator.runtime.budget import SettingsModel
-from orchestrator.service.executions import RunBuilder
+from orchestrator.service.executions import RunBuilder, RunSessions
 from orchestrator.service.run_service import RunService
 from orchestrator.serving import routes
 from orchestrator.serving.responses import FOLDER, KNOWN_ERRORS, answer_error, answer_problem, is_for_program
@@ -235,7 +235,7 @@ def build_app(store: Store, builder: RunBuilder, options: ServerOptions | None =
         openapi_url="/api/openapi.json",
         generate_unique_id_function=lambda route: route.name,
     )
-    app.state.service = RunService(store.history, builder)
+    app.state.service = RunService(store.history, RunSessions(builder))
     for router in (routes.pages, routes.programs):
         app.include_router(router)
     styles: list[str | tuple[str, str]] = [("evaluation", "reporting/static")]  # of the reports

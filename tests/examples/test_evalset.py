@@ -61,8 +61,7 @@ COMMANDS = [
     (0, "compare good.jsonl guesses.jsonl --html c.html"),
     (0, "compare --tasks flaky.yaml --models ollama:one,ollama:two --db runs.sqlite --out c.jsonl"),
     (0, "compare --tasks flaky.yaml --models ollama:one,ollama:two --db runs.sqlite --out c.jsonl --json"),
-    (0, "evaluate --init mine.yaml"),
-    (0, "evaluate mine.yaml"),
+    (0, "evaluate commented.yaml"),
 ]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from importlib.resources import files as package_files
 from itertools import chain
 from json import dumps
 from pathlib import Path
@@ -57,8 +56,6 @@ class EvaluateOptions(BaseModel):
     """What an accepted run has to rest on."""
     judge: options.Spec[str | None] = None
     """Ask this model what no program can decide."""
-    init: bool = False
-    """Write an example of a file of cases to FILE."""
     target: options.Code[str | None] = None
     """What executes the cases: a function of the task, or an orchestrator. It imports MODULE from the current
     folder or an installed package: this runs its code."""
@@ -84,9 +81,6 @@ class EvaluateOptions(BaseModel):
     """Print the report of each run as a line of JSON."""
 
 
-_EXAMPLE: Final = "example_cases.yaml"
-
-
 def evaluate(chosen: EvaluateOptions) -> None:
     """Evaluate recorded runs of any framework, or execute the cases of a file and evaluate their runs.
 
@@ -99,22 +93,10 @@ def evaluate(chosen: EvaluateOptions) -> None:
     or, unless --fail-on failed, a suspicion, 2 for bad input, or for a run or a case that cannot be read.
     """
     console = consoles.build_console(stderr=True)
-    with consoles.print_logs_on(console):
-        if chosen.init:
-            console.print(_write_cases(chosen), markup=False)
-            return
-        with consoles.take_stdout() as stream:
-            status = _evaluate(chosen, console, consoles.build_console(file=stream))
+    with consoles.print_logs_on(console), consoles.take_stdout() as stream:
+        status = _evaluate(chosen, console, consoles.build_console(file=stream))
     if status:
         raise typer.Exit(status)
-
-
-def _write_cases(chosen: EvaluateOptions) -> str:
-    """Writes the example; returns a sentence about it."""
-    file = (chosen.files or [Path("cases.yaml")])[0]
-    with file.open("x", encoding="utf-8") as opened:
-        opened.write((package_files("evaluation.cases") / _EXAMPLE).read_text(encoding="utf-8"))
-    return f"written: {file}; `orchestrator evaluate {file}` runs it"
 
 
 def _evaluate(chosen: EvaluateOptions, console: Console, printed: Console) -> int:

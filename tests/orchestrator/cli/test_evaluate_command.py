@@ -312,15 +312,6 @@ def test_a_folder_is_all_runs_in_it_and_names_the_other_files(cli, runs, tmp_pat
     assert "ignored: config.json: a file without recorded runs" in folder.stderr
 
 
-def test_the_example_runs_as_it_is(cli, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-    assert cli("evaluate", "--init", "mine.yaml").exit_code == 0
-    assert cli("evaluate", "mine.yaml").exit_code == 0
-    again = cli("evaluate", "--init", "mine.yaml")
-    assert (again.exit_code, "'mine.yaml' cannot be used (File exists)" in again.stderr) == (2, True)
-
-
 def test_without_a_target_a_model_executes_a_case_under_its_contract(cli, served, tmp_path):
     served(steps=["It costs 12.5 euros."])
     (tmp_path / "cases.yaml").write_text(f"version: 1\ncases:\n- {{name: a, {PRICE}}}\n")
