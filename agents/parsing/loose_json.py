@@ -28,6 +28,8 @@ _OPENING: Final = re.compile(r"""\{ | \[(?=\s*+(?: [\[{"'\d] | (?:true|false|nul
 _MARK: Final = re.compile(rf"""{_STRINGS} | ["'{{}}\[\]]""", re.VERBOSE | re.DOTALL)
 _CLOSING: Final = {"{": "}", "[": "]"}
 _JSON_START: Final = re.compile(r"""[\[{]\s*+(?: ["'\[{] | \w++\s*+: )""", re.VERBOSE)
+_INTERVAL: Final = re.compile(r"[\[\]]\s*[-+\w.∞]+\s*[,;]\s*[-+\w.∞]+\s*[)\[]")
+"""A half-open interval. A value behind the bracket of a list is followed by a comma or by ``]``."""
 _TOKEN: Final = re.compile(
     r"""(?P<quote>["'])(?P<content>(?:\\.|(?!(?P=quote))[^\\])*+)(?P<end>(?P=quote)?)
     | (?<![\w-])(?: (?P<key>[^\W\d][\w-]*+(?=\s*+:)) | (?:True|False|None)\b )
@@ -133,9 +135,11 @@ def find_json(text: str, *, any_case: bool = False) -> tuple[list[object], str]:
     """
     with suppress(ValueError):
         return [read_any_spelling(text, any_case=any_case)], ""
-    spans = [*find_containers(text)]
+    # The bracket of an interval, such as [0, 1), opens no list.
+    plain = _INTERVAL.sub(lambda found: " " * len(found[0]), text)
+    spans = [*find_containers(plain)]
     closed = [span for span in spans if span]
-    tail = text[closed[-1][1] if closed else 0 :]
+    tail = plain[closed[-1][1] if closed else 0 :]
     if None in spans or any(tail.rfind(opening) > tail.rfind(end) for opening, end in _CLOSING.items()):
         raise ValueError("its JSON has no end")
     # Prose has brackets, too.

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby, pairwise
 from typing import Final
 
-from agents.parsing.loose_json import find_json, refuse_words, replace_surrogates, unwrap_fence
+from agents.parsing.loose_json import find_json, refuse_draft, refuse_words, replace_surrogates, unwrap_fence
 from agents.parsing.textual_calls import starts_with_call
 from agents.parsing.thoughts import remove_thoughts
+from agents.parsing.verdicts import find_denial
 from agents.reply_types import Unreadable
 
 NO_LIST: Final = "no list of steps"
@@ -85,7 +86,13 @@ def _find_steps(document: str) -> tuple[list[str] | None, str]:
         steps, beside = _choose_only([*lists, plain]), prose if plain is None else around
     if any(map(_NUMBER.fullmatch, steps or ())):
         raise ValueError("it has a step without words")
-    return steps, beside
+    return steps, "\n".join([beside, *(name for value in values for name in _list_flags(value))])
+
+
+def _list_flags(value: object) -> list[str]:
+    """Returns the names of the fields that are true: nobody knows what they say of a plan."""
+    parts = [value, *value.values()] if isinstance(value, dict) else []
+    return [name for part in parts if isinstance(part, dict) for name in part if part[name] is True]
 
 
 def _choose_only(plans: Iterable[list[str] | None]) -> list[str] | None:
@@ -107,11 +114,16 @@ def _read_steps(value: object) -> list[str] | None:
 
 
 def _read_fields(fields: Mapping[str, object]) -> list[str] | None:
-    """Reads the plan of an object."""
+    """Reads the plan of an object, unless its other fields say that it is a draft."""
     values = [fields[key] for key in _PLAN_KEYS if key in fields]
     # A text or a number beside a list is its title, or how many steps there are.
     lists = [value for value in values if isinstance(value, dict | list)]
-    return _choose_only(map(_read_plan_value, lists or values))
+    steps = _choose_only(map(_read_plan_value, lists or values))
+    others = {name: value for name, value in fields.items() if name not in _PLAN_KEYS}
+    words = [name.replace("_", " ") if value is True else str(value) for name, value in others.items()]
+    if steps is not None:
+        refuse_draft("draft" if find_denial(others) else "\n".join(words))
+    return steps
 
 
 def _read_plan_value(value: object) -> list[str] | None:

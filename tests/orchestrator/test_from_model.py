@@ -92,7 +92,6 @@ def test_checks_are_derived_from_the_task_by_default():
 MISSING = {"error": {"message": "The model `m` does not exist"}}
 AWAY = {
     "a login page": (encode(b"<p>Sign in</p>", 200, {"Content-Type": "text/html"}), "Sign in"),
-    "a redirect": (encode(b"", 304, {"Location": "/login?key=x"}), "a redirect to /login'"),
     "no model": (encode(MISSING, 404), "model 'm'"),
     "a key that ended": (encode({"error": {"message": "the key has expired"}}, 401), "expired"),
     "nothing": (encode(b"", 200), "the answer is empty"),

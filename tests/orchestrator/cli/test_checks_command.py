@@ -45,7 +45,7 @@ def test_it_says_how_to_state_the_content(cli, tmp_path, ask):
 
 @pytest.mark.parametrize(
     "task",
-    ["Write about bees. Use three metaphors.", "Write exactly 3 sentences. Write at least 5 sentences."],
+    ["Write about bees. Use three metaphors.", "Write exactly 3 sentences. Write exactly 5 sentences."],
 )
 def test_requirements_that_are_not_checked_stand_below_a_line_that_says_so(cli, task):
     first, second, *_ = cli("checks", task).stdout.splitlines()
