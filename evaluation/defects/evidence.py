@@ -86,6 +86,8 @@ class EvidenceCall:
     """Whether it runs a program or hands over a task, and its arguments do not tell that it only reads."""
     is_vague: bool = False
     """Whether its name tells neither that it acts nor that it reads."""
+    was_stopped: bool = False
+    """Whether a person or a rule kept it from running, which is no failure of the tool."""
 
     @property
     def after(self) -> Moment:
@@ -251,7 +253,8 @@ def build_call(
     if outcome or kind == "acting":
         known = cast("CallState | None", _SAME_AS.get(str(outcome), outcome))
         state = known or read_outcome(name, result, is_error=bool(error))
-        return EvidenceCall(place, name, plain, result, state)
+        was_stopped = outcome == "denied" or bool(recorded.get("not_run"))
+        return EvidenceCall(place, name, plain, result, state, was_stopped=was_stopped)
     words = split_name(name)
     is_vague = kind == "open" and _HARMLESS.isdisjoint(words)
     is_open = is_vague and not _PROGRAMS.isdisjoint((*words, *plain))

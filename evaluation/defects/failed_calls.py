@@ -9,6 +9,7 @@ from typing import Final
 from evaluation.defects.claims import (
     Claim,
     find_claims,
+    list_bare_claims,
     list_supported,
     read_pattern,
     split_sentences,
@@ -65,14 +66,15 @@ def admits_failure(text: str) -> bool:
 
 
 def _find_failed_actions(turn: EvidenceTurn, calls: Sequence[EvidenceCall]) -> Iterator[DefectFinding]:
-    claims = find_claims(turn.text)
+    claims, bare = find_claims(turn.text), list_bare_claims(turn.text)
     # No other call repairs anything, and one of the last does so most often.
     repairing = [call for call in reversed(calls) if call.acts or call.is_open]
-    for call in calls if claims else ():
+    for call in calls if claims or bare else ():
         has_failed = call.state == "missed" or (call.is_open and call.is_program and call.has_failed)
         if call.state != "refused" and not (call.is_vague and has_failed):
             continue
         stated = [claim.sentence for claim in claims if _is_about(claim, call)]
+        stated += bare if call.state == "refused" and not call.was_stopped else []
         left = [each for each in stated if not any(_repairs(other, call, each) for other in repairing)]
         if left and not _repeats_error(turn.text, call):
             seen = f"{call.name} answered {quote_text(call.answer, _LONGEST)}, and no later call repaired it"
