@@ -21,7 +21,6 @@ from functools import partial
 from typing import Final, Protocol, runtime_checkable
 
 from langchain_core.runnables import Runnable
-from pydantic import TypeAdapter, ValidationError
 
 from agents.base import BaseAgent
 from agents.models.model_call import Model
@@ -34,7 +33,6 @@ from orchestrator.runtime.bounded_call import BoundMethod
 from orchestrator.state.plain_values import format_text
 from orchestrator.state.records import (
     Commitment,
-    Reconciliation,
     SelfAssessment,
     SuperviseRequest,
 )
@@ -48,7 +46,6 @@ from orchestrator.supervision.replies import (
     VerdictReply,
     assess_request,
     commit_request,
-    describe_error,
     fence_parts,
     format_commitment,
     join_lines,
@@ -62,12 +59,7 @@ _log: Final = logging.getLogger(__name__)
 
 @runtime_checkable
 class Supervisor(Protocol):
-    """Compares an execution with its commitment, and decides how to continue."""
-
-    def reconcile(
-        self, commitment: Commitment, assessment: SelfAssessment, findings: Sequence[str], /
-    ) -> Mapping[str, object]:
-        """Returns ``{"triggers": [str, ...], "escalate": bool}``, without calling a model."""
+    """Decides how a step that is not clean continues."""
 
     def supervise(self, request: SuperviseRequest, /) -> Mapping[str, object]:
         """Returns ``{"verdict": "continue" | "reorient" | "ask_human" | "halt", ...}``.
@@ -84,48 +76,40 @@ TRIGGER_LIMIT: Final = 50
 
 
 def reconcile(
-    commitment: Commitment,
-    assessment: SelfAssessment,
+    commitment: Commitment | None,
+    assessment: SelfAssessment | None,
     findings: Sequence[str] = (),
     max_assumptions: int | None = None,
-) -> Reconciliation:
+) -> list[str]:
     """Compares an execution with its commitment.
 
     Args:
-        commitment: The executor's statement before the execution.
-        assessment: The executor's statement after the execution.
+        commitment: The executor's statement before the execution; None if it made none.
+        assessment: The executor's statement after the execution; None if it made none.
         findings: Findings of the evaluation, in words.
         max_assumptions: Maximum number of assumptions in a commitment; None for no bound.
 
     Returns:
-        The triggers, facts first: ``commitment_unreadable``, ``commitment_not_met``,
-        ``evaluation:<finding>``, ``excess_assumptions:<number>``, then the executor's own words:
-        ``deviation:<text>``, ``concern:<text>``, ``unexpected:<text>``. A text has at most
-        ``TRIGGER_TEXT_LIMIT`` characters. There are at most ``TRIGGER_LIMIT``. Any trigger escalates.
+        The triggers, each of which escalates; none for a clean step. Facts come first:
+        ``commitment_unreadable``, ``evaluation:<finding>``, ``commitment_not_met``,
+        ``excess_assumptions:<number>``, then the executor's own words: ``deviation:<text>``,
+        ``concern:<text>``, ``unexpected:<text>``. A text has at most ``TRIGGER_TEXT_LIMIT`` characters. There
+        are at most ``TRIGGER_LIMIT``.
     """
-    count = len(commitment["assumptions"])
-    is_excess = max_assumptions is not None and count > max_assumptions
+    is_readable = commitment is None or commitment["readable"]
     # Facts first: a long list of the executor's own words must not push them over the limit.
-    triggers = [
-        *list_facts(commitment, assessment, findings),
-        *([] if assessment["met_commitment"] or not assessment["readable"] else ["commitment_not_met"]),
-        *([f"excess_assumptions:{count}"] if is_excess else []),
-        *_label_texts("deviation", assessment["deviations"]),
-        *_label_texts("concern", assessment["concerns"]),
-        *_label_texts("unexpected", assessment["unexpected"]),
-    ]
-    return Reconciliation(triggers=triggers[:TRIGGER_LIMIT], escalate=bool(triggers))
-
-
-def list_facts(
-    commitment: Commitment | None, assessment: SelfAssessment | None, findings: Sequence[str]
-) -> list[str]:
-    """Lists the triggers that a supervisor cannot dismiss: unreadable statements, and findings."""
-    return [
-        *(["commitment_unreadable"] if commitment and not commitment["readable"] else []),
-        *(["commitment_not_met"] if assessment and not assessment["readable"] else []),
-        *_label_texts("evaluation", findings),
-    ]
+    triggers = [*([] if is_readable else ["commitment_unreadable"]), *_label_texts("evaluation", findings)]
+    if commitment is not None and assessment is not None:
+        count = len(commitment["assumptions"])
+        is_excess = max_assumptions is not None and count > max_assumptions
+        triggers += [
+            *([] if assessment["met_commitment"] else ["commitment_not_met"]),
+            *([f"excess_assumptions:{count}"] if is_excess else []),
+            *_label_texts("deviation", assessment["deviations"]),
+            *_label_texts("concern", assessment["concerns"]),
+            *_label_texts("unexpected", assessment["unexpected"]),
+        ]
+    return [*dict.fromkeys(triggers)][:TRIGGER_LIMIT]
 
 
 def _label_texts(kind: str, texts: Sequence[str]) -> list[str]:
@@ -223,7 +207,6 @@ Commit = Callable[[str, str, str], Awaitable[CommitmentReply | Unreadable]]
 """Takes the step with its corrections, the context and the task."""
 Assess = Callable[[str, Commitment, str, Sequence[str], str], Awaitable[AssessmentReply | Unreadable]]
 """Takes the step, the commitment, the output, the tools that were called and the task."""
-Reconcile = Callable[[Commitment, SelfAssessment, Sequence[str]], Reconciliation]
 Supervise = Callable[[SuperviseRequest], Awaitable[VerdictReply | Unreadable]]
 
 
@@ -234,13 +217,11 @@ class Phases:
     Attributes:
         commit: COMMIT, by the executor.
         assess: POST, by the executor.
-        reconcile: RECONCILE, without a model.
         supervise: SUPERVISE, by the supervisor.
     """
 
     commit: Commit | None
     assess: Assess | None
-    reconcile: Reconcile
     supervise: Supervise | None
 
     @property
@@ -249,17 +230,14 @@ class Phases:
         return None not in (self.commit, self.assess, self.supervise)
 
 
-def choose_phases(
-    executor: object, monitor: object, supervisor: object, max_assumptions: int | None
-) -> Phases:
+def choose_phases(executor: object, monitor: object, supervisor: object) -> Phases:
     """Chooses who does each phase.
 
     Args:
         executor: Commits and assesses with its methods ``commit_step`` and ``assess_step`` if it has them,
             else with its model.
         monitor: Its model supervises if there is no supervisor.
-        supervisor: A chat model, an object with ``reconcile`` and ``supervise``, or None.
-        max_assumptions: Maximum number of assumptions in a commitment; None for no bound.
+        supervisor: A chat model, an object with ``supervise``, or None.
 
     Raises:
         ConfigurationError: ``supervisor`` is none of these.
@@ -268,7 +246,6 @@ def choose_phases(
     return Phases(
         commit=_choose_commit(executor, model),
         assess=_choose_assess(executor, model),
-        reconcile=_choose_reconcile(supervisor, max_assumptions),
         supervise=_choose_supervise(supervisor, _find_model(monitor) or model),
     )
 
@@ -306,40 +283,13 @@ async def _read_own(model: type[R], method: BoundMethod, *args: object, **named:
     return read_mapping(model, await method(*copy.deepcopy(args), **named))
 
 
-def _choose_reconcile(supervisor: object, max_assumptions: int | None) -> Reconcile:
-    if isinstance(supervisor, Supervisor):
-        return partial(_call_reconcile, supervisor)
-    return partial(reconcile, max_assumptions=max_assumptions)
-
-
-def _call_reconcile(
-    supervisor: Supervisor, commitment: Commitment, assessment: SelfAssessment, findings: Sequence[str]
-) -> Reconciliation:
-    try:
-        value = supervisor.reconcile(*copy.deepcopy((commitment, assessment, list(findings))))
-        return build_reconciliation(value)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - user code: a comparison that fails is not a clean step
-        trigger = f"reconciliation_failed:{type(error).__name__}: {shorten(format_text(error), 300)}"
-        return Reconciliation(triggers=[trigger], escalate=True)
-
-
-def build_reconciliation(value: object) -> Reconciliation:
-    """Builds a reconciliation of a supervisor's own value. It escalates if it cannot be read."""
-    try:
-        result = TypeAdapter(Reconciliation).validate_python(value, strict=True)
-    except ValidationError as error:
-        return Reconciliation(triggers=[f"reconciliation_unreadable:{describe_error(error)}"], escalate=True)
-    return {**result, "escalate": result["escalate"] or bool(result["triggers"])}
-
-
 def _choose_supervise(supervisor: object, model: Model | None) -> Supervise | None:
     if isinstance(supervisor, Supervisor):
         return partial(_read_own, VerdictReply, bind_method(supervisor, "supervise"))
     if supervisor is not None and not isinstance(supervisor, Runnable):
         raise ConfigurationError(
             f"supervisor is {shorten(format_text(supervisor), 80)}; "
-            "give a chat model, or an object with reconcile() and "
-            "supervise(), or None for the monitor's model"
+            "give a chat model, or an object with supervise(), or None for the monitor's model"
         )
     asked = supervisor or model
     if asked is None:

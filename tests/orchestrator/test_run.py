@@ -7,7 +7,7 @@ from tests.fakes.executor import AsyncFakeExecutor, FakeExecutor, PlainExecutor,
 from tests.fakes.monitor import AsyncFakeMonitor, FakeMonitor, accept, refuse
 from tests.fakes.planner import AsyncFakePlanner, FakePlanner, steps
 from tests.fakes.runs import build, run
-from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor
+from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, missed
 
 STATE_FIELDS = {
     "task": str,
@@ -187,7 +187,7 @@ def test_the_outline_of_a_long_plan_holds_the_steps_around_the_current_one():
 
 class TaskSpeakingExecutor(SpeakingExecutor):
     def __init__(self):
-        super().__init__()
+        super().__init__(said=[missed()] * 3)
         self.tasks = []
 
     def commit_step(self, step, context="", task=""):
@@ -200,10 +200,7 @@ class TaskSpeakingExecutor(SpeakingExecutor):
 
 
 def test_the_phases_of_supervision_are_given_the_task():
-    executor, supervisor = (
-        TaskSpeakingExecutor(),
-        FakeSupervisor(reconciled={"triggers": ["x"], "escalate": True}),
-    )
+    executor, supervisor = TaskSpeakingExecutor(), FakeSupervisor()
     run(executor, plan=PLAN, task=TASK, supervision="llm", supervisor=supervisor)
 
     assert executor.tasks[2:4] == [("commit", OUTLINE), ("assess", OUTLINE)]

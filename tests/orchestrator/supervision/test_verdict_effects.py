@@ -160,7 +160,7 @@ def test_in_mode_none_nothing_of_it_runs(subtests):
             state = run_llm(supervisor, executor, **options)
 
             assert (state["status"], supervision_of(state)) == ("success", None)
-            assert (executor.commitments, executor.assessments, supervisor.compared) == ([], [], [])
+            assert (executor.commitments, executor.assessments, supervisor.requests) == ([], [], [])
 
 
 def test_a_step_has_its_own_mode():
