@@ -34,7 +34,7 @@ COMMANDS: Final = {
     "evaluate": ("evaluation_commands", "Evaluate recorded runs of any framework, or cases in files."),
     "compare": ("study_commands", "Compare models on the same cases, or stored evaluations."),
     "doctor": ("doctor_command", "Check which models can run, or how far a judge can be trusted."),
-    "worth": ("worth_command", "Say from recorded attempts how many attempts pay."),
+    "worth": ("study_commands", "Say from recorded attempts how many attempts pay."),
     "tune": ("study_commands", "Search for the retry policy that pays on your tasks."),
 }
 """The module of each command, and its help; its function has its name."""

@@ -19,6 +19,7 @@ from agents.loop.langgraph_internals import extend_config
 from agents.loop.tool_arguments import IDEMPOTENCY_KEY
 from agents.models.model_call import Sampling
 from agents.models.server_answers import read_fault
+from agents.parsing.thoughts import remove_thoughts
 from orchestrator.errors import ContractFunctionError
 from orchestrator.events import StepExecuted, StepStarted
 from orchestrator.graph.step_gate import RunGate, execute_again
@@ -26,7 +27,6 @@ from orchestrator.graph.supervise import wait_for_server
 from orchestrator.judging.contract_choice import Contracts, Demand, read_call_rules
 from orchestrator.judging.executor_tools import ExecutorTools
 from orchestrator.planning.plan import describe_task
-from orchestrator.retry.attempt_records import build_record
 from orchestrator.retry.verdict_updates import (
     StepRequest,
     build_failure,
@@ -49,7 +49,8 @@ from orchestrator.state.graph_state import (
     supervision_mode,
 )
 from orchestrator.state.plain_values import format_text, read_text
-from orchestrator.state.records import Attempt, CallOrigin
+from orchestrator.state.records import Attempt, CallOrigin, SupervisionMode, SupervisionRecord
+from orchestrator.supervision import human
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,7 @@ def executor_node(executor: ExecutorMethods, contracts: Contracts, settings: Set
         mode = supervision_mode(state, default_mode)
         made = called.spent.tool_calls if journal is None else journal.join_calls(called.spent.tool_calls)
         record: Attempt = {
-            **build_record(before, step, place, called, request, started_at, mode),
+            **_build_record(before, step, place, called, request, started_at, mode),
             "tool_calls": [complete(each) for each in made],
         }
         update = _end_execution(before, record, called, run)
@@ -183,6 +184,67 @@ async def _call_executor(  # noqa: PLR0917
             observer=observer,
             config=extend_config({IDEMPOTENCY_KEY: key}, {**place}),
         )
+
+
+def _build_record(  # noqa: PLR0917
+    state: OrchestratorState,
+    step: str,
+    place: CallOrigin,
+    called: Returned[object] | Raised,
+    request: StepRequest,
+    started_at: str,
+    mode: SupervisionMode,
+) -> Attempt:
+    """Returns the record of an execution that is not judged yet.
+
+    Args:
+        state: The state before the execution, with the commitment to it.
+        step: The text of the step.
+        place: The index of the step and the number of the execution.
+        called: The executor's result, or its error.
+        request: The request to the executor.
+        started_at: When the execution began, as ISO 8601.
+        mode: How the step is supervised.
+    """
+    result, error = _read_result(called)
+    is_cut = isinstance(called, Raised) and called.kind == "needs_review"
+    supervision: SupervisionRecord | None = None
+    if mode != "none":
+        supervision = {**human.blank_supervision(mode), "commitment": state["underway"]["commitment"]}
+    record = Attempt(
+        step_index=place["step_index"],
+        step=step,
+        attempt=place["attempt"],
+        result=result,
+        status="pending_validation" if error is None else "needs_review" if is_cut else "failed",
+        verdict=None,
+        report=None,
+        warnings=[error] if is_cut and error else [],
+        supervision=supervision,
+        tool_calls=called.spent.tool_calls,
+        usage=called.spent.usage,
+        judge_usage=state["underway"]["committing"],
+        model=called.spent.model,
+        transport_retries=called.spent.transport_retries,
+        replan=state["retries"]["replans"],
+        started_at=started_at,
+        error=error,
+        basis="unverified",
+        sampling=request.sampling,
+    )
+    cut_off = called.spent.cut_off
+    return record if cut_off is None else {**record, "cut_off": cut_off}
+
+
+def _read_result(called: Returned[object] | Raised) -> tuple[str, str | None]:
+    """Returns the output and no error, or no output and the error."""
+    if isinstance(called, Raised):
+        return called.output, called.message
+    text = read_text(called.value)
+    if text is None:
+        return "", f"the executor returned a {type(called.value).__name__}; text is wanted"
+    answer = remove_thoughts(text)
+    return (text if answer == text.strip() else answer), None
 
 
 def _end_execution(

@@ -15,8 +15,13 @@ from agents.sync import run_in_thread
 from orchestrator.errors import ConfigurationError, ContractFunctionError
 from orchestrator.events import Planned, Replanned
 from orchestrator.judging.contract_options import TaskContracts
-from orchestrator.planning.plan import PlannedSteps, check_complete, read_steps
-from orchestrator.planning.replan import build_replan_request, build_replan_update
+from orchestrator.planning.plan import (
+    PlannedSteps,
+    build_replan_request,
+    build_replan_update,
+    check_complete,
+    read_steps,
+)
 from orchestrator.retry.verdict_updates import build_failure, count_calls, stop_if_over_budget
 from orchestrator.runtime.bounded_call import AgentMethod, Node, Raised, Returned, RunContext, call_agent
 from orchestrator.runtime.call_recorder import CallObserver

@@ -1,21 +1,24 @@
-"""Reads a planner's answer and checks its steps. Describes the plan for the agents."""
+"""Reads a planner's answer, checks its steps, and replaces them. Describes the plan for the agents."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from pydantic import BaseModel, Field, ValidationError
 
 from agents.errors import PlanError
 from agents.parsing.end_reasons import describe_block, is_blocked
+from agents.prompts import fence_text, find_boundary
 from evaluation.sensitive.scanner import shorten
 from evaluation.validation import describe_errors
-from orchestrator.state.graph_state import OrchestratorState
+from orchestrator.state.graph_state import NOTHING_UNDERWAY, OrchestratorState, StateUpdate, list_accepted
 from orchestrator.state.plain_values import format_repr, plain_json
 from orchestrator.state.records import SupervisionMode
 
+Modes: TypeAlias = list[SupervisionMode | None] | None
+"""The supervision mode of each step, None for the orchestrator's; None if no step has one of its own."""
 _VALUE_LENGTH: Final = 80
 _PROBLEM_LENGTH: Final = 300
 
@@ -30,7 +33,7 @@ class PlannedSteps:
     """
 
     texts: list[str]
-    modes: list[SupervisionMode | None] | None
+    modes: Modes
 
 
 class _Step(BaseModel):
@@ -149,3 +152,48 @@ def _list_lines(plan: list[str], steps: list[int], shown: list[int], index: int)
 
 def _cut_text(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def build_replan_update(state: OrchestratorState, steps: PlannedSteps, modes: Modes) -> StateUpdate:
+    """Returns the fields after a re-plan: the new steps come after the old ones, the open ones are given up.
+
+    Args:
+        state: The state before the re-plan, with the contracts that were derived for the new steps.
+        steps: The new steps.
+        modes: The mode of each new step, None for the orchestrator's; None if no step has one of its own.
+    """
+    count, declared, retries = len(state["plan"]), state["declared"], state["retries"]
+    accepted = {record["step_index"] for record in list_accepted(state["results"])}
+    return {
+        "retries": {**retries, "replans": retries["replans"] + 1},
+        # The old steps keep their indices, by which their records are stored.
+        "plan": [*state["plan"], *steps.texts],
+        "declared": {
+            **declared,
+            "modes": None
+            if declared["modes"] is None and modes is None
+            else [*(declared["modes"] or [None] * count), *(modes or [None] * len(steps.texts))],
+        },
+        "replaced": [step for step in range(count) if step not in accepted],
+        "current_step_index": count,
+        "attempts": 0,
+        "underway": NOTHING_UNDERWAY,
+        "status": "executing",
+    }
+
+
+def build_replan_request(state: OrchestratorState) -> str:
+    """Returns the planner's input for a re-plan: the task, the accepted results and the failure.
+
+    A step that the retry policy splits is planned as several, before the steps that come after it.
+    """
+    task, failure = state["task"], state["underway"]["replan"] or ""
+    # Results and failure may quote foreign text, so they are fenced as data.
+    mark = find_boundary(task, state["context"], failure)
+    parts = [
+        task,
+        fence_text("done already", state["context"], mark) if state["context"] else "",
+        fence_text("tried, and failed", failure, mark),
+        "Plan only what is left to do, in another way than the one that failed.",
+    ]
+    return "\n\n".join(part for part in parts if part)

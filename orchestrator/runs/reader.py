@@ -19,7 +19,6 @@ from agents.loop.call_marks import count_starts, is_under_way
 from agents.loop.decisions import name_start
 from agents.loop.effects import Effect
 from agents.loop.langgraph_internals import INTERRUPT_CHANNEL
-from orchestrator.retry.attempt_records import list_open_effects
 from orchestrator.runs import resume
 from orchestrator.runs.rejudging import find_rejudging
 from orchestrator.runs.run_saver import (
@@ -27,6 +26,7 @@ from orchestrator.runs.run_saver import (
     parse_time,
     schema_problem,
 )
+from orchestrator.runtime.call_records import list_open_effects
 from orchestrator.runtime.stored_calls import CHANNEL, read_calls
 from orchestrator.state.graph_state import (
     ENDED,

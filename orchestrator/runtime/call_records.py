@@ -17,7 +17,7 @@ from agents.models.server_errors import ADVICE
 from agents.parsing.end_reasons import find_cut_off
 from agents.parsing.thoughts import remove_thoughts
 from orchestrator.state.plain_values import format_text, plain_json, plain_text
-from orchestrator.state.records import Json, ToolCallRecord
+from orchestrator.state.records import Attempt, CallOrigin, EffectRecord, Json, ToolCallRecord
 
 _BYTES_PER_TOKEN: Final = 4
 _LEAST_SHARE: Final = 0.6
@@ -173,3 +173,39 @@ def list_earlier_replies(messages: Sequence[BaseMessage], execution: str) -> lis
     replies = [message for message in messages if isinstance(message, AIMessage)]
     marked = [(read_reply_mark(reply), reply) for reply in replies]
     return [(mark["model"], reply) for mark, reply in marked if mark and mark["execution"] != execution]
+
+
+def list_effects(records: Iterable[Attempt]) -> list[EffectRecord]:
+    """Lists the calls of tools that act, in the order of the records."""
+    return [
+        _read_effect(CallOrigin(step_index=record["step_index"], attempt=record["attempt"]), call)
+        for record in records
+        for call in record["tool_calls"]
+        if "outcome" in call
+    ]
+
+
+def list_open_effects(
+    place: CallOrigin, stored: Mapping[str, Effect], calls: Iterable[ToolCallRecord]
+) -> list[EffectRecord]:
+    """Lists the effects of an execution under way, as its graph has stored them, and those of other calls."""
+    acting = {key: effect for key, effect in stored.items() if not effect.get("is_open")}
+    made = [*read_effects(acting), *(call for call in calls if "outcome" in call)]
+    return [_read_effect(place, call) for call in made]
+
+
+def _read_effect(place: CallOrigin, call: ToolCallRecord) -> EffectRecord:
+    effect = EffectRecord(
+        step_index=place["step_index"],
+        attempt=place["attempt"],
+        name=call["name"],
+        args=call["args"],
+        outcome=call["outcome"],
+        answer=call["result"] if call["error"] is None else call["error"],
+        is_guessed="writes" not in call,
+    )
+    if "answer" in call:
+        effect["approval"] = call["answer"]
+    if "read_back" in call:
+        effect["read_back"] = call["read_back"]
+    return effect

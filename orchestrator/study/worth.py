@@ -14,9 +14,16 @@ from evaluation.judges.figures import JudgeTrust
 from evaluation.statistics import pass_at_k, pass_hat_k
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.policy import ResampleRule, RetryPolicy
-from orchestrator.study.guarantee import Guarantee, find_guarantee
 from orchestrator.study.trial_outcomes import COSTS, Rates, Terms, Trial, group_by
-from orchestrator.study.worth_curves import SHARE, Changes, Estimate, FollowUp, Study
+from orchestrator.study.worth_curves import (
+    SHARE,
+    Changes,
+    Estimate,
+    FollowUp,
+    Guarantee,
+    Study,
+    find_guarantee,
+)
 
 
 @dataclass(frozen=True, slots=True)
