@@ -122,7 +122,7 @@ def describe_task(state: OrchestratorState, index: int, step: str) -> str:
     outline = _build_outline(state, index)
     if not outline and step.strip() == state["task"].strip():
         return ""
-    return "\n".join(part for part in (_cut_text(state["task"], MAX_TASK), outline) if part)
+    return "\n".join(part for part in (shorten(state["task"], MAX_TASK), outline) if part)
 
 
 def _build_outline(state: OrchestratorState, index: int) -> str:
@@ -145,13 +145,9 @@ def _list_lines(plan: list[str], steps: list[int], shown: list[int], index: int)
         yield f"({earlier} earlier)"
     for number in shown:
         mark = " <- current step" if number == index else ""
-        yield f"{number + 1}. {_cut_text(' '.join(plan[number].split()), _MAX_STEP)}{mark}"
+        yield f"{number + 1}. {shorten(' '.join(plan[number].split()), _MAX_STEP)}{mark}"
     if later := len(steps) - 1 - steps.index(shown[-1]):
         yield f"({later} later)"
-
-
-def _cut_text(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def build_replan_update(state: OrchestratorState, steps: PlannedSteps, modes: Modes) -> StateUpdate:

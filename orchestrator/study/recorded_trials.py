@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from filecmp import cmp
 from itertools import combinations
 from operator import attrgetter
@@ -37,7 +36,10 @@ _ACCEPTED: Final = "validated"
 
 
 def read_trials(
-    files: Sequence[Path], truth: str | None = None, judge: JudgeTrust | None = None
+    files: Sequence[Path],
+    truth: str | None = None,
+    judge: JudgeTrust | None = None,
+    store: str | None = None,
 ) -> dict[str, list[Trial]]:
     """Reads the trials of files, by the model or the policy that made them.
 
@@ -46,6 +48,7 @@ def read_trials(
         truth: The field that says whether an attempt is right: of the run, of its metadata, or of each
             attempt of a stored run. Default: the known right answers of stored evaluations.
         judge: The judge whose figures are used.
+        store: The path or the URL of a further store of runs.
 
     Raises:
         ConfigurationError: A run cannot be used, or does not belong to the others.
@@ -54,7 +57,12 @@ def read_trials(
     """
     if copies := [pair for pair in combinations(files, 2) if cmp(*pair, shallow=False)]:
         raise ConfigurationError(f"{copies[0][1]} has the runs of {copies[0][0]} again; give them once")
-    trials = [each for file in files for each in _read_file(file, truth)]
+    stored = [] if store is None else _read_store(store, truth)
+    try:
+        trials = [*stored, *(each for file in files for each in _read_file(file, truth))]
+    except ValidationError as error:
+        place = ".".join(map(str, error.errors()[0]["loc"]))
+        raise ConfigurationError(f"the {place} of a stored run cannot be read; leave the run out") from None
     if judge is not None:
         _check_judge(trials, judge)
     for group in group_by(trials, attrgetter("arm", "task")).values():
@@ -90,9 +98,7 @@ def _read_file(file: Path, truth: str | None) -> Iterator[Trial]:
     with file.open("rb") as opened:
         is_store = opened.read(len(_SQLITE)) == _SQLITE
     if is_store:
-        with persistence.open_store(file, make=False) as store:
-            for run in store.history.runs():
-                yield read_state(store.history.show(run.thread_id).state, truth=truth)
+        yield from _read_store(file, truth)
     elif is_stored_evaluation(file):
         _refuse_unread(file, read_end(file).unread)
         yield from (_read_result(each, None, truth) for each in read_results(file))
@@ -100,6 +106,12 @@ def _read_file(file: Path, truth: str | None) -> Iterator[Trial]:
         runs = [*read_runs(file)]
         _refuse_unread(file, [each.problem for each in runs if isinstance(each, UnreadableCase)])
         yield from _read_runs([each for each in runs if isinstance(each, RecordedRun)], truth)
+
+
+def _read_store(where: str | Path, truth: str | None) -> Iterator[Trial]:
+    with persistence.open_store(where, make=False) as store:
+        for run in store.history.runs():
+            yield read_state(store.history.show(run.thread_id).state, truth=truth)
 
 
 def _refuse_unread(file: Path, problems: Sequence[str]) -> None:
@@ -139,17 +151,6 @@ def _find_problem(result: CaseResult) -> str | None:
     return "has a run whose model did not answer; run it again, or leave it out" if is_unanswered else None
 
 
-@contextmanager
-def _refuse_invalid() -> Iterator[None]:
-    """Refuses a value that no run has."""
-    try:
-        yield
-    except ValidationError as error:
-        place = ".".join(map(str, error.errors()[0]["loc"]))
-        raise ConfigurationError(f"the {place} of a stored run cannot be read; leave the run out") from None
-
-
-@_refuse_invalid()
 def _read_result(result: CaseResult, source: JsonObject | None = None, truth: str | None = None) -> Trial:
     run = result.agent_run
     if (problem := _find_problem(result)) is not None:
@@ -185,7 +186,6 @@ _VERDICTS: Final = {
 """Kinds of failures that a verdict leads to; any other one says nothing of the attempts."""
 
 
-@_refuse_invalid()
 def read_state(value: object, source: JsonObject | None = None, truth: str | None = None) -> Trial:
     """Reads a run of the orchestrator: the attempts at each of its steps.
 
@@ -195,7 +195,8 @@ def read_state(value: object, source: JsonObject | None = None, truth: str | Non
         truth: The field with the label, also of the record of each attempt; None if there is none.
 
     Raises:
-        ConfigurationError: It is no state, has not ended with a verdict, or lacks an attempt.
+        ConfigurationError: It has not ended with a verdict, or lacks an attempt.
+        ValidationError: It is no state.
     """
     state = _STATE.validate_python(value)
     steps = read_steps(state)

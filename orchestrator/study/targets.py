@@ -8,6 +8,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, Final, TypeAlias, Unpack
@@ -124,20 +125,17 @@ def build_arms(models: Sequence[str], store: Store, seed: int) -> dict[str, Targ
         raise ConfigurationError(
             f"{', '.join(models)} is not a comparison; give at least two different models"
         )
-    return {spec: _build_arm(load_model(spec), store, seed) for spec in models}
+    return {spec: partial(_run_arm, load_model(spec), store, seed) for spec in models}
 
 
-def _build_arm(model: BaseChatModel, store: Store, seed: int) -> Target:
-    def execute(case: TaskCase, trial: int) -> object:
-        thread_id = f"compare-{uuid.uuid4()}"
-        sampled = apply_sampling(model, Sampling(seed=seed + trial))
-        state = run_case(sampled, case, thread_id, checkpointer=store)
-        failure = state["failure"]
-        known = {"thread_id": thread_id, "store": store.where, "failure": failure and failure["kind"]}
-        metadata = {name: value for name, value in known.items() if value is not None}
-        return {**run_from_state(state), "metadata": metadata}
-
-    return execute
+def _run_arm(model: BaseChatModel, store: Store, seed: int, case: TaskCase, trial: int) -> object:
+    thread_id = f"compare-{uuid.uuid4()}"
+    sampled = apply_sampling(model, Sampling(seed=seed + trial))
+    state = run_case(sampled, case, thread_id, checkpointer=store)
+    failure = state["failure"]
+    known = {"thread_id": thread_id, "store": store.where, "failure": failure and failure["kind"]}
+    metadata = {name: value for name, value in known.items() if value is not None}
+    return {**run_from_state(state), "metadata": metadata}
 
 
 NO_VERDICT: Final[frozenset[FailureKind]] = frozenset({"needs_review"})

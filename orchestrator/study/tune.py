@@ -9,7 +9,6 @@ import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
@@ -19,6 +18,8 @@ from langchain_core.caches import BaseCache
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, Generation
+from langgraph.cache.base import FullKey
+from langgraph.cache.sqlite import SqliteCache
 from typing_extensions import override
 
 from agents import load_model
@@ -60,8 +61,7 @@ class RecordedReplies(BaseCache):
         self._task, self._seen, self._lock = "", Counter[str](), threading.Lock()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._database = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-            self._database.execute("create table if not exists replies (key text primary key, reply text)")
+            self._stored = SqliteCache[str](path=str(path))
         except (OSError, sqlite3.Error) as error:
             raise ConfigurationError(
                 f"the recorded replies {str(path)!r} cannot be used ({error}); delete the file to ask the "
@@ -78,29 +78,23 @@ class RecordedReplies(BaseCache):
         request = _digest(prompt, llm_string)
         with self._lock:
             self._seen[request] += 1
-            key = [self._name_key(request)]
-            rows = self._database.execute("select reply from replies where key = ?", key)
-            replies = [AIMessage.model_validate_json(reply) for (reply,) in rows]
-            return [ChatGeneration(message=reply) for reply in replies] or None
+            replies = self._stored.get([self._name_key(request)]).values()
+            return [ChatGeneration(message=AIMessage.model_validate_json(each)) for each in replies] or None
 
     @override
     def update(self, prompt: str, llm_string: str, return_val: Sequence[Generation]) -> None:
         message = return_val[0].message if isinstance(return_val[0], ChatGeneration) else None
         if isinstance(message, AIMessage):
-            row = [self._name_key(_digest(prompt, llm_string)), message.model_dump_json()]
             with self._lock:
-                self._database.execute("insert or ignore into replies (key, reply) values (?, ?)", row)
+                key = self._name_key(_digest(prompt, llm_string))
+                self._stored.set({key: (message.model_dump_json(), None)})
 
     @override
     def clear(self, **kwargs: object) -> None:
         self._seen.clear()
 
-    def close(self) -> None:
-        """Closes the file."""
-        self._database.close()
-
-    def _name_key(self, request: str) -> str:
-        return f"{self._task}:{request}:{self._seen[request]}"
+    def _name_key(self, request: str) -> FullKey:
+        return (), f"{self._task}:{request}:{self._seen[request]}"
 
 
 def _digest(prompt: str, llm_string: str) -> str:
@@ -223,23 +217,23 @@ def tune(
     escalations = [name for policy in space.values() for name in policy.escalations]
     models = {name: load(name) for name in dict.fromkeys([checked.model, *escalations])}
     file = Path(folder) / checked.name / "replies.sqlite"
-    with closing(RecordedReplies(file)) as replies:
-        cached = {name: model.model_copy(update={"cache": replies}) for name, model in models.items()}
+    replies = RecordedReplies(file)
+    cached = {name: model.model_copy(update={"cache": replies}) for name, model in models.items()}
 
-        def run_task(case: TaskCase, policy: RetryPolicy) -> OrchestratorState:
-            replies.begin(case.title)
-            state = run_case(
-                cached[checked.model],
-                case,
-                retry_policy=policy,
-                models=cached,
-                planning="always" if checked.planning else "never",
-                supervision_policy=SupervisionPolicy(human=False),
-            )
-            _check_verdict(state, case.title)
-            return state
+    def run_task(case: TaskCase, policy: RetryPolicy) -> OrchestratorState:
+        replies.begin(case.title)
+        state = run_case(
+            cached[checked.model],
+            case,
+            retry_policy=policy,
+            models=cached,
+            planning="always" if checked.planning else "never",
+            supervision_policy=SupervisionPolicy(human=False),
+        )
+        _check_verdict(state, case.title)
+        return state
 
-        return search(checked, space, cases, run_task, on_trial)
+    return search(checked, space, cases, run_task, on_trial)
 
 
 def _check_verdict(state: OrchestratorState, task: str) -> None:

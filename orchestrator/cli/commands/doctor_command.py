@@ -63,17 +63,9 @@ def _report_sources(*, json: bool) -> bool:
         named = {name: {"models": models, "detail": detail} for name, (models, detail) in sources.items()}
         consoles.print_json({**named, "usable": usable})
         return bool(usable)
-    rows = [
-        Text.assemble(
-            ("ok ", "green") if models else ("-  ", "yellow"),
-            (f"{name}: ", "bold"),
-            consoles.one_line(detail),
-        )
-        for name, (models, detail) in sources.items()
-    ]
-    end = f"Ready to run with --model {consoles.one_line(', '.join(usable))}" if usable else _NOTHING_USABLE
-    rows.append(Text(f"\n{end}", style="green" if usable else "red"))
-    consoles.build_console().print(Text("\n").join(rows))
+    rows = [f"{'ok' if models else '- '} {name}: {detail}" for name, (models, detail) in sources.items()]
+    end = f"Ready to run with --model {', '.join(usable)}" if usable else _NOTHING_USABLE
+    consoles.build_console().print(Text("\n".join([*map(consoles.one_line, rows), "", end])))
     return bool(usable)
 
 

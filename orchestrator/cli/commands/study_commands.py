@@ -246,6 +246,7 @@ _TERMS: Final = Terms()
 
 def worth(  # noqa: PLR0917
     files: options.Files = None,
+    db: Annotated[str | None, typer.Option(metavar="PATH|URL")] = None,
     value: _Amount = _TERMS.value,
     loss: _Amount = _TERMS.loss,
     cost_per_attempt: _Amount = _TERMS.cost_per_attempt,
@@ -267,6 +268,7 @@ def worth(  # noqa: PLR0917
 
     Args:
         files: The recorded runs.
+        db: A store of runs, as of `run`: a SQLite file or a PostgreSQL URL.
         value: Value of a right acceptance.
         loss: Loss by a wrong acceptance.
         cost_per_attempt: Cost of an attempt, in the same unit.
@@ -277,15 +279,16 @@ def worth(  # noqa: PLR0917
         policy: Write the recommendation as a retry policy.
         html: Write a page with the picture.
     """
-    if not files:
-        raise typer.BadParameter("give the files of recorded runs")
-    consoles.check_outputs([policy, html], [*files, *([] if judge is None else [judge])])
+    if not files and db is None:
+        raise typer.BadParameter("give the files of recorded runs, or --db with the store of runs")
+    consoles.check_outputs([policy, html], [*(files or ()), *([] if judge is None else [judge])])
     terms = Terms(value=value, loss=loss, cost_per_attempt=cost_per_attempt, in_usd=cost_usd)
     trust = None if judge is None else read_judge_figures(judge)
-    with consoles.print_logs_on(consoles.build_console(stderr=True)):
+    console = consoles.build_console(stderr=True)
+    with consoles.print_logs_on(console), console.status("reading the attempts, and resampling the tasks"):
         arms = {
             arm: estimate_worth(trials, terms, judge=trust, at_most_wrong=at_most_wrong)
-            for arm, trials in read_trials(files, truth, trust).items()
+            for arm, trials in read_trials(files or (), truth, trust, db).items()
         }
     described = [each.describe(arm) for arm, each in arms.items()]
     if html is not None:

@@ -103,6 +103,7 @@ def test_a_store_of_runs_is_read(cli, tmp_path):
             run_orchestrator(task, "wrong", "right", checkpointer=store)
     [arm] = read_arms(cli("worth", str(db), "--json"))
 
+    assert read_arms(cli("worth", "--db", str(db), "--json")) == [arm]
     assert (arm["tasks"], arm["basis"]) == (2, "nothing")
     assert [point["none"]["value"] for point in arm["points"]] == [1.0, 0.0]
 

@@ -3,7 +3,6 @@
 import multiprocessing
 import os
 import signal
-from contextlib import closing
 from itertools import count
 
 import pytest
@@ -63,17 +62,16 @@ def test_samples_of_two_temperatures_are_different_replies(tune_scripted):
 
 
 def test_replies_of_an_embedded_model_are_found_again_at_another_port(tmp_path):
-    def open_replies():
-        return closing(RecordedReplies(tmp_path / "replies.sqlite"))
+    file = tmp_path / "replies.sqlite"
 
     def name(port):
         return "Hi", f'{{"base_url": "http://127.0.0.1:{port}/v1"}}'
 
-    with open_replies() as replies:
-        assert replies.lookup(*name(4001)) is None
-        replies.update(*name(4001), [ChatGeneration(message=AIMessage("Hello"))])
-    with open_replies() as replies:
-        assert replies.lookup(*name(5002))[0].text == "Hello"
+    replies = RecordedReplies(file)
+    assert replies.lookup(*name(4001)) is None
+    replies.update(*name(4001), [ChatGeneration(message=AIMessage("Hello"))])
+
+    assert RecordedReplies(file).lookup(*name(5002))[0].text == "Hello"
 
 
 def test_the_models_of_escalations_are_loaded_first(make_spec, tmp_path):
