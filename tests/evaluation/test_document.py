@@ -44,107 +44,109 @@ def without(case, name):
     return {key: value for key, value in case.items() if key != name}
 
 
-def kinds(report):
-    return {alert["kind"] for alert in report.alerts}
+def look(report, path):
+    """The value at a path such as ``judge.called``; ``kinds`` are those of the alerts."""
+    value = {**report.model_dump(), "kinds": sorted({alert["kind"] for alert in report.alerts})}
+    for name in path.split("."):
+        value = value[name]
+    return value
 
 
-# Test ideas
+REPHRASED = {"final_output": "device_2 set: off. I have the status to."}
+LATER = {"baseline": {"latency_ms": 300}}
+IDEAS = {
+    "everything is fulfilled": (
+        BEDROOM, {}, "passed", {"alerts": [], "recommended_action": "No action needed."},
+    ),
+    "keywords take the place of a text that differs": (
+        changed(BEDROOM, run=REPHRASED, thresholds={"keyword_coverage": 0.9}), {}, "passed",
+        {"metrics.response.exact_match": False},
+    ),
+    "a similarity takes the place of a text that differs": (
+        changed(BEDROOM, run=REPHRASED, thresholds={"token_jaccard": 0.5}), {}, "passed",
+        {"metrics.response.exact_match": False},
+    ),
+    "a required tool is missing although the output looks right": (
+        changed(BEDROOM, run={"tool_calls": []}), {}, "failed",
+        {
+            "metrics.response.passed": True,
+            "metrics.trajectory.missing_actions": ["set_device_info"],
+            "kinds": ["trajectory"],
+            "recommended_action": "Block release and inspect tool routing.",
+        },
+    ),
+    "it is slow": (
+        changed(BEDROOM, run={"latency_ms": 1840}), {}, "warning", {"kinds": ["operational"]},
+    ),
+    "it takes too many tokens": (
+        changed(BEDROOM, run={"total_tokens": 301}), {}, "warning", {"kinds": ["operational"]},
+    ),
+    "no judge is needed": (
+        BEDROOM, {"judge": ScriptedJudge([])}, "passed",
+        {
+            "judge.needed": False,
+            "judge.called": False,
+            "judge.reason": "the deterministic checks are conclusive",
+        },
+    ),
+    "a judge is asked": (
+        {**BEDROOM, "rubric": RUBRIC}, {"judge": ScriptedJudge([GOOD])}, "passed",
+        {
+            "judge.called": True,
+            "judge.result.score": 5,
+            "judge.result.rationale": "Clear and complete.",
+        },
+    ),
+    "it became worse than a baseline": (
+        {**BEDROOM, "drift": {"tolerances": {"latency_ms": {"relative": 0.1}}}}, LATER, "warning",
+        {"kinds": ["regression"], "drift_signals.status": "scored"},
+    ),
+    "a change from a single run without a tolerance only informs": (
+        BEDROOM, LATER, "passed", {"kinds": ["regression"]},
+    ),
+    "there is no baseline": (BEDROOM, {}, "passed", {"drift_signals.status": "not_applicable"}),
+    "a failed audit outweighs a judge": (
+        {
+            **BEDROOM,
+            "rubric": RUBRIC,
+            "audit": {"rules": [{"id": "no-off", "category": "safety", "forbidden": {"text": "off"}}]},
+        },
+        {"judge": ScriptedJudge([GOOD])}, "failed", {"judge.result.passed": True},
+    ),
+    "there is no reference": (
+        {**without(BEDROOM, "reference_output"), "thresholds": {"latency_ms": 1500}}, {}, "passed",
+        {"metrics.response.status": "not_applicable"},
+    ),
+    "a paraphrase is not judged by its equality": (
+        {**ORDER, "thresholds": {"rouge_1": 0.8}}, {}, "passed", {"metrics.response.exact_match": False},
+    ),
+    "a text differs, and no threshold says how much it may": (
+        {**ORDER, "thresholds": {}}, {}, "needs_review", {},
+    ),
+    "a text differs, and a judge decides": (
+        {**ORDER, "thresholds": {}}, {"judge": ScriptedJudge([GOOD])}, "passed", {},
+    ),
+    "no trajectory is expected": (
+        without(BEDROOM, "expected_trajectory"), {}, "passed",
+        {"metrics.trajectory.status": "not_applicable", "metrics.trajectory.passed": None},
+    ),
+    "the mode of the match is unknown": (
+        {**BEDROOM, "trajectory_match_mode": "fuzzy"}, {}, "needs_review", {"kinds": ["metric_error"]},
+    ),
+    "a limited value is missing": (
+        {**ORDER, "thresholds": {"rouge_1": 0.8, "latency_ms": 1500}}, {}, "needs_review",
+        {"kinds": ["missing_data"]},
+    ),
+}  # fmt: skip
 
 
-def test_a_run_that_fulfils_everything_passes():
-    report = evaluate(BEDROOM)
+def test_each_idea_and_each_failure_case_has_its_status(subtests):
+    for says, (case, options, status, seen) in IDEAS.items():
+        with subtests.test(says):
+            report = evaluate(case, **options)
 
-    assert report.status == "passed"
-    assert report.alerts == []
-    assert [group["passed"] for group in report["metrics"].values()] == [True, True, True]
-    assert report.recommended_action == "No action needed."
-
-
-def test_a_text_mismatch_passes_where_a_proxy_reaches_its_threshold(subtests):
-    for threshold in [{"keyword_coverage": 0.9}, {"rouge_1": 0.5}, {"token_jaccard": 0.5}]:
-        with subtests.test(threshold=threshold):
-            report = evaluate(
-                changed(
-                    BEDROOM,
-                    run={"final_output": "device_2 set: off. I have the status to."},
-                    thresholds=threshold,
-                )
-            )
-
-            assert report.metrics.response["exact_match"] is False
-            assert report.status == "passed"
-
-
-def test_a_missing_required_tool_fails_although_the_output_looks_right():
-    report = evaluate(changed(BEDROOM, run={"tool_calls": []}))
-
-    assert report.metrics.response["passed"] is True
-    assert report.metrics.trajectory["missing_actions"] == ["set_device_info"]
-    assert report.status == "failed"
-    assert report.alerts[0]["severity"] == "critical"
-    assert report.recommended_action == "Block release and inspect tool routing."
-
-
-def test_a_breach_of_latency_or_tokens_is_an_alert_and_affects_the_status(subtests):
-    for measure in [{"latency_ms": 1840}, {"total_tokens": 301}]:
-        with subtests.test(measure=measure):
-            report = evaluate(changed(BEDROOM, run=measure))
-
-            (alert,) = report.alerts
-            assert (alert["severity"], alert["metric"]) == ("warning", next(iter(measure)))
-            assert report.status == "warning"
-
-
-def test_no_judge_is_called_where_the_checks_are_conclusive_and_there_is_no_rubric():
-    judge = ScriptedJudge([GOOD])
-    report = evaluate(BEDROOM, judge=judge)
-
-    assert judge.requests == []
-    assert (report.judge.needed, report.judge.called) == (False, False)
-    assert report.judge.reason == "the deterministic checks are conclusive"
-
-
-def test_the_result_of_a_judge_is_validated_and_in_the_report():
-    report = evaluate({**BEDROOM, "rubric": RUBRIC}, judge=ScriptedJudge([GOOD]))
-
-    assert report.judge.called is True
-    assert report.judge.result["score"] == 5
-    assert report.judge.result["rationale"] == "Clear and complete."
-    assert report.status == "passed"
-
-
-def test_a_regression_against_a_baseline_is_detected():
-    case = {**BEDROOM, "drift": {"tolerances": {"latency_ms": {"relative": 0.1}}}}
-    report = evaluate(case, baseline={"latency_ms": 300})
-
-    assert "regression" in kinds(report)
-    assert report.drift_signals["status"] == "scored"
-    assert report.status == "warning"
-
-
-def test_a_change_from_a_single_run_is_reported_and_fails_nothing_without_a_tolerance():
-    report = evaluate(BEDROOM, baseline={"latency_ms": 300})
-
-    assert [alert["severity"] for alert in report.alerts if alert["kind"] == "regression"] == ["info"]
-    assert report.status == "passed"
-
-
-def test_without_a_baseline_drift_is_not_applicable():
-    report = evaluate(BEDROOM)
-
-    assert report.drift_signals["status"] == "not_applicable"
-
-
-def test_a_failed_audit_outweighs_a_passing_judge():
-    case = {
-        **BEDROOM,
-        "rubric": RUBRIC,
-        "audit": {"rules": [{"id": "no-off", "category": "safety", "forbidden": {"text": "off"}}]},
-    }
-    report = evaluate(case, judge=ScriptedJudge([GOOD]))
-
-    assert report.judge.result["passed"] is True
-    assert report.status == "failed"
+            assert report.status == status
+            assert {path: look(report, path) for path in seen} == seen
 
 
 def test_the_final_state_holds_every_field_whatever_happened(subtests):
@@ -156,9 +158,6 @@ def test_the_final_state_holds_every_field_whatever_happened(subtests):
             assert state["evaluation_report"]["status"] == state["evaluation_status"]
 
 
-# Failure cases
-
-
 def test_a_missing_or_malformed_run_is_invalid_and_no_judge_is_asked(subtests):
     for case in [{}, {"agent_run": None}, {"agent_run": {"final_output": 3}}, {"agent_run": []}]:
         with subtests.test(case):
@@ -168,50 +167,6 @@ def test_a_missing_or_malformed_run_is_invalid_and_no_judge_is_asked(subtests):
             assert report.status == "invalid"
             assert report.errors
             assert judge.requests == []
-
-
-def test_a_missing_reference_does_not_fail_the_rest():
-    limits = {"latency_ms": 1500, "total_tokens": 300}
-    report = evaluate({**without(BEDROOM, "reference_output"), "thresholds": limits})
-
-    assert report.status == "passed"
-    assert report.metrics.response["status"] == "not_applicable"
-
-
-def test_an_exact_match_is_not_what_a_paraphrase_is_judged_by():
-    report = evaluate(ORDER | {"thresholds": {"rouge_1": 0.8}})
-
-    assert report.metrics.response["exact_match"] is False
-    assert report.status == "passed"
-
-
-def test_a_text_mismatch_without_a_threshold_of_its_own_is_left_to_a_judge_or_a_person():
-    case = ORDER | {"thresholds": {}}
-
-    assert evaluate(case).status == "needs_review"
-    assert evaluate(case, judge=ScriptedJudge([GOOD])).status == "passed"
-
-
-def test_a_missing_expected_trajectory_is_not_applicable():
-    report = evaluate(without(BEDROOM, "expected_trajectory"))
-
-    assert report.metrics.trajectory["status"] == "not_applicable"
-    assert report.metrics.trajectory["passed"] is None
-    assert report.status == "passed"
-
-
-def test_an_unsupported_match_mode_is_an_error_and_needs_review():
-    report = evaluate({**BEDROOM, "trajectory_match_mode": "fuzzy"})
-
-    assert report.status == "needs_review"
-    assert any("'fuzzy' is not supported" in error for error in report.errors)
-
-
-def test_a_threshold_on_a_missing_value_is_a_finding_of_its_own():
-    report = evaluate({**ORDER, "thresholds": {"rouge_1": 0.8, "latency_ms": 1500}})
-
-    assert kinds(report) == {"missing_data"}
-    assert report.status == "needs_review"
 
 
 def test_a_report_holds_no_raw_prompt_payload_or_credential():
@@ -230,9 +185,6 @@ def test_a_report_holds_no_raw_prompt_payload_or_credential():
     assert KEY not in text
     assert "my private question my private question" not in text
     assert ("a private payload " * 6) not in text
-
-
-# Shapes
 
 
 def test_the_example_input_goes_in_and_the_example_shape_comes_out():

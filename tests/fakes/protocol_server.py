@@ -61,10 +61,11 @@ class ProtocolServer:
     paths: list[str] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
 
-    def model(self, protocol: Protocol, **options: object) -> BaseChatModel:
+    def model(self, protocol: Protocol, *, streaming: bool = False, **options: object) -> BaseChatModel:
+        """A model at this address; the client of Ollama always streams."""
         base = f"{self.url}/v1" if protocol == "openai" else self.url
-        key = {} if protocol == "ollama" else {"api_key": "none"}
-        return load_model(f"{protocol}:m", base_url=base, **key, **options)
+        own = {} if protocol == "ollama" else {"api_key": "none", "streaming": streaming}
+        return load_model(f"{protocol}:m", base_url=base, **{**own, **options})
 
 
 @contextmanager
@@ -83,11 +84,16 @@ def serve_protocol(answer: Answer) -> Iterator[ProtocolServer]:
 
 
 @contextmanager
-def serve_in_turn(*answers: bytes) -> Iterator[ProtocolServer]:
-    """Serve these answers one after the other, the last one again and again."""
-    left = list(answers)
+def serve_model(
+    *answers: ModelReply | bytes, protocol: Protocol = "openai", streaming: bool = False, **options: object
+) -> Iterator[tuple[BaseChatModel, ProtocolServer]]:
+    """Serve these answers to a model with these options, one after another, the last one again and again."""
+    left = [
+        answer if isinstance(answer, bytes) else write_reply(protocol, answer, streaming=streaming)
+        for answer in answers
+    ]
     with serve_protocol(lambda _: left.pop(0) if len(left) > 1 else left[0]) as server:
-        yield server
+        yield server.model(protocol, streaming=streaming, **options), server
 
 
 def _accept(listener: socket.socket, server: ProtocolServer) -> None:
@@ -141,6 +147,11 @@ def _head(status: int, headers: Mapping[str, str]) -> bytes:
     named = {"Connection": "close", **headers}
     lines = [f"HTTP/1.1 {status} X", *(f"{name}: {value}" for name, value in named.items())]
     return "\r\n".join([*lines, "", ""]).encode()
+
+
+def write_reply(protocol: Protocol, reply: ModelReply, *, streaming: bool) -> bytes:
+    """Writes the whole answer with a reply; Ollama's client always streams."""
+    return encode((write_stream if streaming or protocol == "ollama" else write_body)(protocol, reply))
 
 
 def write_stream(protocol: Protocol, reply: ModelReply) -> list[bytes]:

@@ -9,7 +9,7 @@ from agents.errors import ModelSetupError
 from agents.models.embedded import Endpoint
 from agents.models.spec import load_model
 from agents.parsing.end_reasons import find_message_cut_off
-from tests.fakes.protocol_server import ModelReply, encode, serve_protocol, write_body, write_stream
+from tests.fakes.protocol_server import ModelReply, encode, serve_model, write_body, write_stream
 
 HELLO = b'{"choices":[{"index":0,"message":{"role":"assistant","content":"Hi"}}]}'
 
@@ -75,8 +75,8 @@ ODD_STREAMS = {
 
 def test_a_stream_has_one_answer_and_the_first_reason_that_ends_no_whole_one(subtests):
     for label, (stream, reason) in ODD_STREAMS.items():
-        with subtests.test(label), serve_protocol(lambda _, stream=stream: encode([stream])) as server:
-            reply = server.model("openai", streaming=True).invoke("x")
+        with subtests.test(label), serve_model(encode([stream]), streaming=True) as (model, _):
+            reply = model.invoke("x")
             assert (reply.text, find_message_cut_off(reply), reply.tool_calls) == ("red", reason, [])
 
 
@@ -86,9 +86,6 @@ def test_usage_without_one_of_its_counts_is_not_known(subtests):
         body = {**write_body("openai", ModelReply("red")), "usage": usage}
         event = f"data: {json.dumps({'choices': [], 'usage': usage})}\n\n".encode()
         for answer in [body, [BEGUN, STOP, event, DONE]]:
-            with (
-                subtests.test(counts=counts, answer=answer),
-                serve_protocol(lambda _, answer=answer: encode(answer)) as server,
-            ):
-                reply = server.model("openai", streaming=answer is not body).invoke("x")
-                assert (reply.usage_metadata is None) is bool(counts)
+            served = serve_model(encode(answer), streaming=answer is not body)
+            with subtests.test(counts=counts, answer=answer), served as (model, _):
+                assert (model.invoke("x").usage_metadata is None) is bool(counts)

@@ -9,7 +9,7 @@ import pytest
 from agents import BaseAgent, ModelRefusedError, ModelUnavailableError
 from agents.models.whole_replies import check_replies
 from tests.agents.models.test_odd_replies import AT_ONCE, run_bare
-from tests.fakes.protocol_server import encode, serve_in_turn, serve_protocol
+from tests.fakes.protocol_server import encode, serve_model
 
 RESPONSE: dict[str, object] = {
     "id": "r", "object": "response", "created_at": 1, "model": "m", "output": [], "status": "in_progress",
@@ -48,14 +48,9 @@ async def test_an_error_of_the_responses_api_is_told_in_its_words(subtests, awai
         ("invalid_prompt", ModelRefusedError, 1),
     ]:
         for form, answer in write_failures(code).items():
-            with (
-                subtests.test(code=code, form=form),
-                serve_protocol(lambda _, answer=answer: answer) as server,
-            ):
-                model = server.model(
-                    "openai", use_responses_api=True, streaming=form != "a body",
-                    include_response_headers=is_raw,
-                )  # fmt: skip
+            options = {"streaming": form != "a body", "include_response_headers": is_raw}
+            served = serve_model(answer, use_responses_api=True, **options)
+            with subtests.test(code=code, form=form), served as (model, server):
                 agent = BaseAgent(model, transport_retry=AT_ONCE)
                 with pytest.raises(error, match="the words"):
                     await agent.ainvoke("x") if awaited else agent.invoke("x")
@@ -67,6 +62,10 @@ def write_call_item(arguments: object, status: str = "completed", **more: object
     return {**RESPONSE, "status": status, "output": [{**call, "status": status}], **more}
 
 
+DONE = encode({**RESPONSE, "status": "completed", "output": [{
+    "type": "message", "id": "m", "role": "assistant",
+    "content": [{"type": "output_text", "text": "done", "annotations": []}],
+}]})  # fmt: skip
 AT_LIMIT = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
 
 
@@ -77,25 +76,17 @@ def test_a_broken_call_of_the_responses_api_keeps_its_name(subtests):
         ('{"query": "bo', AT_LIMIT, "Unterminated string"),
         ('{"query": "boots"}', AT_LIMIT, "limit of tokens"),
     ]:
-        text = {"type": "output_text", "text": "done", "annotations": []}
-        message = {"type": "message", "id": "m", "role": "assistant", "content": [text]}
-        done = {**RESPONSE, "status": "completed", "output": [message]}
-        left = [encode(write_call_item(arguments, **more)), encode(done)]
-        with subtests.test(arguments=arguments), serve_in_turn(*left) as server:
-            assert run_bare(server.model("openai", use_responses_api=True)) == "done"
+        called = encode(write_call_item(arguments, **more))
+        served = serve_model(called, DONE, use_responses_api=True)
+        with subtests.test(arguments=arguments), served as (model, server):
+            assert run_bare(model) == "done"
             called, answer = server.bodies[1]["input"][-2:]
             assert (called["name"], answer["call_id"]) == ("look", "c")
             assert isinstance(json.loads(called["arguments"]), dict)
             assert told in answer["output"]
 
 
-TEXT = {"type": "message", "id": "m", "role": "assistant", "content": [
-    {"type": "output_text", "text": "half", "annotations": []}
-]}  # fmt: skip
-
-
 def test_a_seed_is_not_sent():
-    with serve_protocol(lambda _: encode({**RESPONSE, "status": "completed", "output": [TEXT]})) as server:
-        model = check_replies(server.model("openai", use_responses_api=True, seed=7))
-        assert model.invoke("s").text == "half"
+    with serve_model(DONE, use_responses_api=True, seed=7) as (model, server):
+        assert check_replies(model).invoke("s").text == "done"
         assert "seed" not in server.bodies[0]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 from langchain.agents import create_agent
 from langchain_core.exceptions import ModelConnectionError
-from langchain_core.language_models import BaseChatModel, LanguageModelInput
+from langchain_core.language_models import LanguageModelInput
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
@@ -30,9 +30,8 @@ from tests.fakes.protocol_server import (
     PROTOCOLS,
     ModelReply,
     Protocol,
-    ProtocolServer,
     encode,
-    serve_in_turn,
+    serve_model,
     serve_protocol,
     write_body,
     write_error_event,
@@ -48,10 +47,6 @@ PLAIN = ModelReply("The colours are red, white and blue.")
 def remove(path: str, n: int = 0) -> str:
     """Remove a directory."""
     return f"removed {path}"
-
-
-def build_streaming(server: ProtocolServer, protocol: Protocol) -> BaseChatModel:
-    return server.model(protocol, **({} if protocol == "ollama" else {"streaming": True}))
 
 
 def ask(model: Runnable[LanguageModelInput, AIMessage]) -> AIMessage | Exception:
@@ -104,10 +99,8 @@ def find_unsound(exchange: Exchange, cuts: int) -> list[tuple[bytes, object]]:
     """Finds the cuts, so many over the body, that give what the whole one did not have."""
     head, body = exchange.record()
     sent, unsound = [head + body], list[tuple[bytes, object]]()
-    streamed = exchange.form != "body"
     with serve_protocol(lambda _: sent[0]) as server:
-        model = build_streaming(server, exchange.protocol) if streamed else server.model(exchange.protocol)
-        bound = model.bind_tools([remove])
+        bound = server.model(exchange.protocol, streaming=exchange.form != "body").bind_tools([remove])
         whole = ask(bound)
         assert isinstance(whole, AIMessage), whole
         for end in range(0, len(body), max(1, len(body) // cuts)):
@@ -138,8 +131,8 @@ def broken_streams(protocol: Protocol) -> dict[str, bytes]:
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_a_stream_that_breaks_off_is_asked_for_again(subtests, protocol):
     for label, broken in broken_streams(protocol).items():
-        with subtests.test(label), serve_in_turn(broken, encode(write_stream(protocol, PLAIN))) as server:
-            model = build_streaming(server, protocol)
+        served = serve_model(broken, PLAIN, protocol=protocol, streaming=True)
+        with subtests.test(label), served as (model, server):
             assert BaseAgent(model, transport_retry=AT_ONCE).invoke("x") == PLAIN.text
             assert len(server.bodies) == 2
 
@@ -149,9 +142,9 @@ def test_a_stream_for_a_schema_that_is_cut_is_asked_for_again(subtests):
     schema = {"title": "t", "type": "object", "properties": {"a": {"type": "string"}}}
     whole = b"".join(write_stream("openai", ModelReply(answer)))
     for cut in range(0, len(whole), 97):
-        cut_then_whole = serve_in_turn(encode(whole[:cut]), encode(whole))
-        with subtests.test(str(cut)), cut_then_whole as server:
-            agent = ExecutionAgent(build_streaming(server, "openai"), transport_retry=AT_ONCE)
+        cut_then_whole = serve_model(encode(whole[:cut]), encode(whole), streaming=True)
+        with subtests.test(str(cut)), cut_then_whole as (model, _):
+            agent = ExecutionAgent(model, transport_retry=AT_ONCE)
             assert agent.execute_step("x", schema=schema) == answer
 
 
@@ -178,9 +171,9 @@ IN_EACH = {
 @pytest.mark.parametrize("awaited", [False, True])
 async def test_a_reason_beside_a_text_ends_no_stream_of_openai_without_its_mark(subtests, awaited):
     for label, (stream, requests) in IN_EACH.items():
-        served = serve_in_turn(encode([stream]), encode(write_stream("openai", PLAIN)))
-        with subtests.test(label), served as server:
-            agent = BaseAgent(build_streaming(server, "openai"), transport_retry=AT_ONCE)
+        served = serve_model(encode([stream]), PLAIN, streaming=True)
+        with subtests.test(label), served as (model, server):
+            agent = BaseAgent(model, transport_retry=AT_ONCE)
             reply = await agent.ainvoke("x") if awaited else agent.invoke("x")
             assert len(server.bodies) == requests
             assert (reply == PLAIN.text) is (requests == 2)
@@ -189,9 +182,9 @@ async def test_a_reason_beside_a_text_ends_no_stream_of_openai_without_its_mark(
 @pytest.mark.parametrize("protocol", ["openai", "anthropic"])
 async def test_an_error_event_that_would_come_again_is_told_at_once(protocol):
     refusal = write_error_event(protocol, "no such voice", "invalid_request_error")
-    with serve_protocol(lambda _: encode([refusal])) as server:
+    with serve_model(encode([refusal]), protocol=protocol, streaming=True) as (model, server):
         with pytest.raises(ModelRefusedError, match="no such voice"):
-            await BaseAgent(build_streaming(server, protocol), transport_retry=AT_ONCE).ainvoke("x")
+            await BaseAgent(model, transport_retry=AT_ONCE).ainvoke("x")
         assert len(server.bodies) == 1
 
 
@@ -199,12 +192,10 @@ async def test_an_error_event_that_would_come_again_is_told_at_once(protocol):
 def test_a_reply_with_a_reason_that_no_provider_has_for_a_whole_one_is_asked_for_again(subtests, protocol):
     again = ["engine_overloaded", "network_error", "OTHER", "unknown", "error", "lengthstop", "user_cancel"]
     for reason, requests in [*((each, 2) for each in again), ("STOP", 1), ("eos_token", 1)]:
-        for write in (write_stream, write_body):
-            first, last = (
-                encode(write(protocol, ModelReply(PLAIN.text, reason=each))) for each in (reason, "stop")
-            )
-            with subtests.test(reason=reason, write=write.__name__), serve_in_turn(first, last) as server:
-                model = server.model(protocol, streaming=write is write_stream)
+        for streaming in (True, False):
+            ended = ModelReply(PLAIN.text, reason=reason)
+            served = serve_model(ended, PLAIN, protocol=protocol, streaming=streaming)
+            with subtests.test(reason=reason, streaming=streaming), served as (model, server):
                 assert BaseAgent(model, transport_retry=AT_ONCE).invoke("x") == PLAIN.text
                 assert len(server.bodies) == requests
 
@@ -249,9 +240,8 @@ PASSING = {
 )
 def test_an_error_in_a_success_is_asked_for_again(subtests, schema):
     for label, body in PASSING.items():
-        whole = encode(write_body("openai", ModelReply('{"a": 1}')))
-        with subtests.test(label), serve_in_turn(encode(body), whole) as server:
-            agent = ExecutionAgent(server.model("openai"), transport_retry=AT_ONCE)
+        with subtests.test(label), serve_model(encode(body), ModelReply('{"a": 1}')) as (model, _):
+            agent = ExecutionAgent(model, transport_retry=AT_ONCE)
             assert agent.execute_step("x", schema=schema) == '{"a": 1}'
 
 
@@ -263,9 +253,9 @@ def test_an_error_in_a_success_is_asked_for_again(subtests, schema):
     ],
 )
 def test_a_lasting_error_in_a_success_is_told_at_once(body):
-    with serve_protocol(lambda _: encode(body)) as server:
+    with serve_model(encode(body)) as (model, server):
         with pytest.raises(ModelRefusedError, match="wrong key"):
-            BaseAgent(server.model("openai"), transport_retry=AT_ONCE).invoke("x")
+            BaseAgent(model, transport_retry=AT_ONCE).invoke("x")
         assert len(server.bodies) == 1
 
 
@@ -315,10 +305,8 @@ def test_a_call_without_arguments_of_a_provider_that_need_not_say_its_end_is_mad
 
 
 def test_usage_that_stands_in_each_piece_counts_once():
-    with serve_protocol(
-        lambda _: encode(write_stream("openai", ModelReply("red, white and blue", usage_in_each=True)))
-    ) as server:
-        usage = build_streaming(server, "openai").invoke("x").usage_metadata
+    with serve_model(ModelReply("red, white and blue", usage_in_each=True), streaming=True) as (model, _):
+        usage = model.invoke("x").usage_metadata
     assert (usage["input_tokens"], usage["output_tokens"], usage["total_tokens"]) == (11, 7, 18)
 
 
@@ -326,11 +314,10 @@ def test_the_thoughts_of_a_reply_with_calls_are_sent_back(subtests):
     for name in ["reasoning_content", "reasoning"]:
         for streamed in [False, True]:
             with subtests.test(name=name, streamed=streamed):
-                write = write_stream if streamed else write_body
                 call = ModelReply("", [("remove", {"path": "/tmp"})], "tool_calls", more={name: "it is old"})
                 done = ModelReply("done", more={name: "all is done"})
-                with serve_in_turn(encode(write("openai", call)), encode(write("openai", done))) as server:
-                    agent = ExecutionAgent(server.model("openai", streaming=streamed), [remove])
+                with serve_model(call, done, streaming=streamed) as (model, server):
+                    agent = ExecutionAgent(model, [remove])
                     assert agent.execute_step("x") == "done"
                     agent.execute_step("y")
                 sent = [
@@ -348,13 +335,9 @@ SIGNED = {"google": {"thought_signature": "c2lnbmVk"}}
 def test_the_signature_of_the_thoughts_that_led_to_a_call_is_sent_back_with_it(streamed):
     call = {"index": 0, "id": "1", "function": {"name": "remove", "arguments": '{"path": "/tmp"}'}}
     more = {"tool_calls": [{**call, "type": "function", "extra_content": SIGNED}]}
-    write = write_stream if streamed else write_body
-    left = [encode(write("openai", each)) for each in (
-        ModelReply("", reason="tool_calls", more=more), ModelReply("done"),
-    )]  # fmt: skip
-    with serve_in_turn(*left) as server:
-        agent = ExecutionAgent(server.model("openai", streaming=streamed), [remove])
-        assert agent.execute_step("x") == "done"
+    calling = ModelReply("", reason="tool_calls", more=more)
+    with serve_model(calling, ModelReply("done"), streaming=streamed) as (model, server):
+        assert ExecutionAgent(model, [remove]).execute_step("x") == "done"
     [sent] = server.bodies[1]["messages"][-2]["tool_calls"]
     assert sent["extra_content"] == SIGNED
 
