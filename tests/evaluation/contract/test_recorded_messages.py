@@ -50,50 +50,47 @@ def test_tool_calls_that_lack_a_call_of_the_messages_do_not_pass(subtests):
             assert report.status == "needs_review"
 
 
-def test_an_error_that_only_the_message_has_is_an_error_of_the_call():
-    report = judge_run(ANTHROPIC, {"must_call": ["cancel_order"]}, tool_calls=["cancel_order", "find_order"])
-
-    assert report.status == "failed"
-
-
 PARALLEL = [
     {"role": "user", "content": "Look."},
     {"role": "assistant", "content": [tool_use("1", "a"), tool_use("2", "b")]},
     {"role": "assistant", "content": "Done."},
 ]
+WHOLE = {"tool_calls": CALLS, "final_output": REPLY}
+BOTH = {"tool_calls": ["cancel_order", "find_order"]}
+NEVER = {"audit": {"rules": [{"id": "r", "forbidden_tools": ["cancel_order"]}]}}
+UNCALLED = "messages[1] answers a tool call that no message before it makes"
+ENDING = {**EXPECTED, "trajectory": {"final_tools": ["find_order"]}}
+RECORDS = {
+    "calls in another order than the parallel ones of the messages": (
+        PARALLEL, {"tool_calls": ["b", "a"]}, {"expected_trajectory": ["b", "a"]}, "passed", ""),
+    "messages without their beginning": (CHAT[3:], WHOLE, EXPECTED, "passed", ""),
+    "messages without their end": (CHAT[:3], WHOLE, EXPECTED, "passed", ""),
+    "messages that record no tools": ([CHAT[0], ANSWER], {"tool_calls": CALLS}, EXPECTED, "passed", ""),
+    "an answer whose call is not recorded": (
+        [CHAT[0], CHAT[2], ANSWER], {"tool_calls": []}, NEVER, "needs_review", UNCALLED),
+    "a conversation without calls where none is expected": (
+        [CHAT[0], ANSWER], {}, {"expected_trajectory": []}, "passed", ""),
+    "a conversation without calls": ([CHAT[0], ANSWER], {}, {"must_call": ["find_order"]}, "failed", ""),
+    "an error that only the message has": (
+        ANTHROPIC, BOTH, {"must_call": ["cancel_order"]}, "failed", ""),
+    "a text beside the last call": (
+        ANTHROPIC[:2], {}, {"required_content": [{"text": "Let me see"}]}, "needs_review", "without a reply"),
+    "the user after the answer": (
+        [*CHAT[:-1], {"role": "user", "content": "Hello?"}], {}, EXPECTED, "needs_review", "without a reply"),
+    "a final output beside messages without a reply": (
+        CHAT[:-1], {"final_output": REPLY}, EXPECTED, "passed", ""),
+    "a tool that may end a run": (CHAT[:-1], {}, ENDING, "passed", ""),
+}  # fmt: skip
 
 
-def test_parallel_calls_may_be_recorded_in_any_order():
-    contract = {"expected_trajectory": ["b", "a"]}
+def test_what_messages_record_beside_the_calls_and_the_output_decides(subtests):
+    for name, (messages, fields, contract, status, doubt) in RECORDS.items():
+        with subtests.test(name=name):
+            report = judge_run(messages, contract, **fields)
 
-    assert judge_run(PARALLEL, contract, tool_calls=["b", "a"]).status == "passed"
-
-
-def test_messages_that_were_cut_may_lack_calls(subtests):
-    for part in [slice(2, None), slice(3, None), slice(None, 3), slice(5, None)]:
-        with subtests.test(part=part):
-            report = judge_run(CHAT[part], tool_calls=CALLS, final_output=REPLY)
-
-            assert (report.status, doubts(report)) == ("passed", [])
-
-
-def test_messages_that_record_no_tools_may_stand_beside_calls():
-    report = judge_run([CHAT[0], ANSWER], tool_calls=CALLS)
-
-    assert (report.status, doubts(report)) == ("passed", [])
-
-
-def test_an_answer_whose_call_is_not_recorded_is_no_proof_that_no_tool_was_used():
-    rule = {"audit": {"rules": [{"id": "never", "forbidden_tools": ["cancel_order"]}]}}
-    report = judge_run([CHAT[0], CHAT[2], ANSWER], rule, tool_calls=[])
-
-    assert report.status == "needs_review"
-    assert "messages[1] answers a tool call that no message before it makes" in doubts(report)[0]
-
-
-def test_a_conversation_without_calls_says_that_none_was_made():
-    assert judge_run([CHAT[0], ANSWER], {"expected_trajectory": []}).status == "passed"
-    assert judge_run([CHAT[0], ANSWER], {"must_call": ["find_order"]}).status == "failed"
+            assert report.status == status
+            assert doubt in " ".join(doubts(report))
+            assert doubt or not doubts(report)
 
 
 def test_messages_alone_are_a_run_without_a_contract():
@@ -113,30 +110,6 @@ def test_a_run_that_ends_with_a_call_or_an_answer_has_not_finished(subtests):
                     "The run ends with a call of find_order and without a reply of the assistant"
                     in doubts(report)[0]
                 )
-
-
-def test_a_text_beside_the_last_call_is_no_reply():
-    report = judge_run(ANTHROPIC[:2], {"required_content": [{"text": "Let me see"}]})
-
-    assert report.status == "needs_review"
-
-
-def test_what_the_user_says_after_the_answer_is_no_reply():
-    report = judge_run([*CHAT[:-1], {"role": "user", "content": "Hello?"}])
-
-    assert report.status == "needs_review"
-
-
-def test_a_run_with_a_final_output_has_finished():
-    report = judge_run(CHAT[:-1], final_output=REPLY)
-
-    assert (report.status, doubts(report)) == ("passed", [])
-
-
-def test_the_contract_names_the_tools_that_may_end_a_run():
-    contract = {**EXPECTED, "trajectory": {"final_tools": ["find_order"]}}
-
-    assert judge_run(CHAT[:-1], contract).status == "passed"
 
 
 EFFECTS = {"acting_tools": ["cancel_order"]}

@@ -182,6 +182,18 @@ UNKNOWN = {
         {"role": "assistant", "content": "Hi", "toolCalls": [{"name": "rm"}]},
         r"may hold tool calls in no known format \(keys 'toolCalls'\)",
     ),
+    "calls that are no list": (
+        {"role": "assistant", "tool_calls": {"id": "1"}},
+        "has tool_calls that are no list",
+    ),
+    "no function": (
+        {"role": "assistant", "tool_calls": [{"function": None}]},
+        r"has a tool call without a name \(keys 'function'\)",
+    ),
+    "a function without a name": (
+        {"role": "assistant", "tool_calls": [{"function": {"name": None}}]},
+        r"has a tool call without a name \(.*\)",
+    ),
     "a text": ("Hi", "is a str, not an object"),
     "null": (None, "is a NoneType, not an object"),
 }
@@ -238,3 +250,21 @@ def test_evaluating_messages_imports_no_framework_and_no_library_of_another_chec
     done = run([executable, "-c", code], capture_output=True, text=True, check=True, cwd=root)
 
     assert done.stdout.strip() == "[]"
+
+
+def test_the_caller_says_which_answers_are_errors():
+    calls = run_from_messages(CHAT, failed=lambda text: text.startswith("Error"))["tool_calls"]
+    [unanswered] = run_from_messages(CHAT[:2], failed=lambda _: True)["tool_calls"]
+
+    assert [call["error"] for call in calls] == [True, False]
+    assert (unanswered["result"], unanswered["error"]) == (None, False)
+
+
+def test_a_call_whose_name_a_model_left_empty_is_still_one():
+    assert [call["name"] for call in read_calls_raw({"tool_calls": [{"function": {"name": ""}}]})] == [""]
+
+
+def test_the_texts_of_a_message_in_parts_are_joined():
+    parts = [{"type": "text", "text": "Where is "}, {"type": "image_url"}, {"type": "text", "text": "it?"}]
+
+    assert run_from_messages([{"role": "user", "content": parts}])["input"] == "Where is it?"

@@ -1,7 +1,10 @@
 """Judges within a whole evaluation: what they say and how they fail is in the report, and never more."""
 
+import pytest
+
 from evaluation import aevaluate, build_evaluation_graph, evaluate
 from evaluation.findings import STRICTNESS
+from evaluation.plugins import Price
 from evaluation.testing import DeterministicJudge, FailingJudge, ScriptedJudge
 
 RUBRIC = {"criteria": [{"name": "clarity"}]}
@@ -95,12 +98,99 @@ def test_a_judge_that_fails_does_not_look_like_a_bad_answer_of_the_agent():
     assert report.recommended_action.startswith("Have a person review the run")
 
 
-def test_the_report_says_why_the_judge_was_called_and_what_it_cost():
-    usage = {"input_tokens": 10, "output_tokens": 3, "model": "m"}
-    answer = {"score": 5, "rationale": "Clear.", "usage": usage}
-    judged = evaluate({**FINE, "rubric": RUBRIC}, judge=ScriptedJudge([answer])).judge
+ANSWER = {
+    "score": 4.5,
+    "rationale": "Clear.",
+    "criteria": {"clarity": 4.5},
+    "concerns": ["short"],
+    "recommended_action": "Keep it.",
+}
+USAGE = {"input_tokens": 1000, "output_tokens": 100, "model": "m"}
+
+
+def judge_answer(answer, **case):
+    prices = {"m": Price(input_usd=2.0, output_usd=10.0)}
+    judge = ScriptedJudge([answer])
+    return evaluate({**FINE, "rubric": RUBRIC, **case}, judge=judge, prices=prices).judge
+
+
+def test_a_valid_answer_is_laid_out_with_the_reason_of_the_call_and_its_cost():
+    answer = {**ANSWER, "feedback": "more", "usage": USAGE}
+    judged = judge_answer(answer)
+
+    assert judged.result == {
+        **ANSWER,
+        "status": "scored",
+        "passed": True,
+        "rubric": "rubric",
+        "pass_score": 4.0,
+        "scale": {"min": 1.0, "max": 5.0},
+        "details": {"feedback": "more"},
+    }
     assert (judged.needed, judged.called, judged.reason) == (True, True, "a rubric is configured")
-    assert judged.usage == usage
+    assert judged.usage == {**USAGE, "cost_usd": pytest.approx(0.003), "cost_source": "estimated"}
+
+
+def test_what_passes_is_the_rubrics_score_and_the_contracts_threshold(subtests):
+    for bound, pass_score, score, passed in [
+        (None, None, 4, True),
+        (None, None, 3.9, False),
+        (None, 3.0, 3, True),
+        (3, None, 3, True),
+        (3, None, 2.9, False),
+        (4.5, None, 4, False),
+        (3, 4.0, 3.5, False),
+        ({"max": 4.5}, None, 5, False),
+        ({"max": 4.5}, None, 3, False),
+        ({"max": 4.5}, None, 4, True),
+    ]:
+        with subtests.test(bound=bound, pass_score=pass_score, score=score):
+            thresholds = {} if bound is None else {"judge_score": bound}
+            rubric = {**RUBRIC, "pass_score": pass_score}
+            judged = judge_answer({"score": score, "rationale": "So."}, thresholds=thresholds, rubric=rubric)
+            assert judged.result["passed"] is passed
+
+
+def test_a_threshold_says_how_severe_its_breach_is_and_who_is_told():
+    bound = {"min": 3, "severity": "warning", "owner": "ana"}
+    case = {**FINE, "rubric": RUBRIC, "thresholds": {"judge_score": bound}}
+    [alert] = evaluate(case, judge=DeterministicJudge(2)).alerts
+    assert (alert["severity"], alert["owner"]) == ("warning", "ana")
+
+
+def test_a_denying_answer_cannot_approve_by_the_contracts_threshold_either(subtests):
+    for score, failure in [(3.5, "malformed"), (2, None)]:
+        with subtests.test(score=score):
+            answer = {"score": score, "rationale": "So.", "verdict": "fail"}
+            judged = judge_answer(answer, thresholds={"judge_score": 3})
+            assert judged.result.get("failure") == failure
+
+
+CLEAR, POOR = {"score": 5, "rationale": "Clear."}, {"score": 1, "rationale": "Muddled."}
+ASKED = {"agent_run": {"input": "q", "final_output": "x"}, "subjective_criteria": ["clarity"]}
+
+
+def test_a_fake_response_in_a_case_is_validated_as_an_answer(subtests):
+    for case in [ASKED, {"agent_run": ASKED["agent_run"], "reference_output": "a"}]:
+        for response, status in [
+            (CLEAR, "passed"),
+            (POOR, "failed"),
+            ('{"score": 5, "rationale": "Clear."}', "passed"),
+            ("fine", "needs_review"),
+            ({}, "needs_review"),
+        ]:
+            with subtests.test(case=case, response=response):
+                assert evaluate({**case, "fake_judge_response": response}).status == status
+
+
+def test_a_report_says_that_no_judge_answered_and_a_judge_answers_in_place_of_the_fake():
+    case = {**ASKED, "fake_judge_response": CLEAR}
+    alone, judged = evaluate(case), evaluate(case, judge=ScriptedJudge([POOR]))
+
+    assert (alone.judge.called, judged.status, judged.judge.called) == (False, "failed", True)
+    assert alone.judge.reason.endswith("the answer is the fake_judge_response of the case")
+    assert alone.summary.endswith("a fake judge response approved")
+    assert "fake" not in judged.judge.reason
 
 
 def test_a_credential_that_a_judge_quotes_is_not_in_the_report():

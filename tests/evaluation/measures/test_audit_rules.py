@@ -1,27 +1,15 @@
 import re
 
-from evaluation.checks import CheckContext
-from evaluation.contract.contract import AuditRule
-from evaluation.importers.conversation import read_conversation
-from evaluation.nodes.audit_requirements import check_rules, find_exposures, search_run
-from evaluation.report.report_model import describe_audit_finding
-from tests.evaluation.actions import observed
-
-REACTIONS = {"credential": "critical", "personal": "info"}
+from evaluation import evaluate
 
 
-def found(run, reactions):
-    return [*find_exposures(run, reactions, search_run(run))]
+def audit(run, **audit):
+    return evaluate({"agent_run": run, "audit": audit}).audit_findings
 
 
-def action(name="search", args=None, kind="tool"):
-    return observed(name, args=args, kind=kind)
-
-
-def findings(rule, output="Order 12345 is in transit.", actions=(), messages=()):
-    parts = tuple(each.texts for each in read_conversation(messages).messages if each.role == "assistant")
-    context = CheckContext(output or "", has_output=output is not None, messages=parts)
-    return check_rules([AuditRule.model_validate({"id": "rule", **rule})], context, [*actions])
+def find_breaches(rule, run=None):
+    said = {"final_output": "Order 12345 is in transit.", **(run or {})}
+    return audit(said, rules=[{"id": "rule", **rule}], personal_data="off")
 
 
 def test_content_is_required_or_forbidden(subtests):
@@ -35,7 +23,7 @@ def test_content_is_required_or_forbidden(subtests):
         ({"required": {"json_schema": {"type": "object"}}}, ["policy"]),
     ]:
         with subtests.test(rule=rule):
-            assert [finding.kind for finding in findings(rule)] == kinds
+            assert [each["kind"] for each in find_breaches(rule)] == kinds
 
 
 def test_content_is_looked_for_in_the_messages_of_the_assistant():
@@ -45,10 +33,10 @@ def test_content_is_looked_for_in_the_messages_of_the_assistant():
         {"role": "assistant", "content": "the secret plan"},
     ]
 
-    (finding,) = findings(rule, messages=messages)
+    (finding,) = find_breaches(rule, {"messages": messages})
 
-    assert finding.where == "agent_run.messages"
-    assert findings(rule, messages=messages[:1]) == []
+    assert finding["where"] == "agent_run.messages"
+    assert find_breaches(rule, {"messages": messages[:1]}) == []
 
 
 def test_a_finding_says_what_its_rule_says_of_it():
@@ -59,9 +47,9 @@ def test_a_finding_says_what_its_rule_says_of_it():
         "recommended_action": "Ask legal.",
     }
 
-    (finding,) = findings({**rule, "forbidden": {"text": "transit"}})
+    (finding,) = find_breaches({**rule, "forbidden": {"text": "transit"}})
 
-    assert describe_audit_finding(finding) == {
+    assert finding == {
         "id": "rule",
         "category": "compliance",
         "kind": "policy",
@@ -70,7 +58,7 @@ def test_a_finding_says_what_its_rule_says_of_it():
         "reason": 'Rule rule: Do not use "transit"; the text has "transit". Ask legal.',
         "where": "agent_run.final_output",
         "evidence": {
-            "sha256": finding.evidence["sha256"],
+            "sha256": finding["evidence"]["sha256"],
             "type": "string",
             "length": 26,
             "excerpt": "Order 12345 is in transit.",
@@ -88,9 +76,9 @@ def test_each_tool_that_may_not_be_used_is_one_finding_at_its_first_call(subtest
         ({"allowed_tools": []}, ["agent_run.tool_calls[0]", "agent_run.tool_calls[1]"]),
     ]:
         with subtests.test(rule=rule):
-            actions = [action("search"), action("refund"), action("refund"), action("boss", kind="handoff")]
+            calls = ["search", "refund", "refund", {"name": "boss", "kind": "handoff"}]
 
-            assert [finding.where for finding in findings(rule, actions=actions)] == places
+            assert [each["where"] for each in find_breaches(rule, {"tool_calls": calls})] == places
 
 
 def test_every_place_has_one_finding_a_kind_with_the_number_of_values():
@@ -114,11 +102,9 @@ def test_every_place_has_one_finding_a_kind_with_the_number_of_values():
         "plan": ["e@example.com"],
     }
 
-    results = found(run, REACTIONS)
-
     assert [
-        (finding.name, finding.where, finding.severity, re.search(r"\(\d+", finding.reason)[0] + ")")
-        for finding in results
+        (each["id"], each["where"], each["severity"], re.search(r"\(\d+", each["reason"])[0] + ")")
+        for each in audit(run)
     ] == [
         ("credentials.password", "agent_run.tool_calls[1].args", "critical", "(1)"),
         ("credentials.password", "agent_run.tool_calls[2].args", "critical", "(1)"),
@@ -131,22 +117,21 @@ def test_every_place_has_one_finding_a_kind_with_the_number_of_values():
 
 
 def test_an_exposure_is_quoted_redacted():
-    (finding,) = found({"tool_calls": [{"name": "t", "args": {"password": "hunter2"}}]}, REACTIONS)
+    (finding,) = audit({"tool_calls": [{"name": "t", "args": {"password": "hunter2"}}]}, defects="off")
 
-    assert finding.evidence["excerpt"] == '{"password":"[password]"}'
-    assert finding.category == "safety"
+    assert finding["evidence"]["excerpt"] == '{"password":"[password]"}'
+    assert finding["category"] == "safety"
 
 
 def test_what_follows_from_an_exposure_is_configured(subtests):
-    for credential, personal, severities in [
+    for credentials, personal, severities in [
         ("critical", "info", ["critical", "info"]),
         ("warning", "off", ["warning"]),
         ("off", "critical", ["critical"]),
         ("off", "off", []),
     ]:
-        with subtests.test(credential=credential, personal=personal):
+        with subtests.test(credentials=credentials, personal=personal):
             run = {"final_output": "password=hunter2, a@example.com"}
+            found = audit(run, credentials=credentials, personal_data=personal)
 
-            results = found(run, {"credential": credential, "personal": personal})
-
-            assert [finding.severity for finding in results] == severities
+            assert [each["severity"] for each in found] == severities

@@ -5,8 +5,10 @@ from pathlib import Path
 
 from evaluation.contract.intake import UnreadableCase
 from evaluation.recordings.run_files import read_runs
+from tests.evaluation.recordings.test_peer_files import plant
 
 PEERS = Path(__file__).parents[2] / "data" / "peers"
+JAEGER = ("data", 0, "spans")
 
 
 def describe(run):
@@ -73,52 +75,6 @@ def test_an_id_in_base_64_is_named_in_hexadecimal_digits():
     assert len(bytes.fromhex(run.case["case_id"])) == 16
 
 
-def plant(name, path, new):
-    """Return the value of a file with ``new`` at a path; a name in the path is that of a span in the list."""
-    value = json.loads((PEERS / name).read_text())
-    inner = value
-    for key in path[:-1]:
-        named = isinstance(inner, list) and isinstance(key, str)
-        inner = next(span for span in inner if span["name"] == key) if named else inner[key]
-    inner[path[-1]] = new
-    return value
-
-
-SPANS = ("data", 0, "spans")
-RERANKER = [{"key": "openinference.span.kind", "type": "string", "value": "RERANKER"}]
-LOST = [{"refType": "CHILD_OF", "spanID": "f"}]
-LOSSES = [
-    ("jaeger/one-call.json", (*SPANS, 0, "references"), LOST, "spans lack their parents"),
-    ("jaeger/one-call.json", (*SPANS, 1, "tags"), RERANKER, "spans of reranker are not read (1)"),
-    ("phoenix/one-call.json", ("tools", "span_kind"), "EVALUATOR", "spans of evaluator are not read (1)"),
-    ("phoenix/one-call.json", ("tools", "status_code"), "ERROR", "spans of chain are not read (1)"),
-    ("langchain-trace/model-alone.json", ("inputs",), {"id": 7}, "inputs of spans are not read (1)"),
-    ("langsmith/traceable.json", ("ask", "outputs"), {"output": "no"}, "not that of its conversation (4"),
-    ("langfuse/one-call.json", ("observations", "tools", "type"), "EVENT", "spans of event are not read (1)"),
-]
-
-
-def test_a_trace_that_was_written_before_its_end_has_failed(subtests, tmp_path):
-    for name, path in [
-        ("langsmith/traceable.json", ("ask", "end_time")),
-        ("langfuse/one-call.json", ("observations", "LangGraph", "endTime")),
-    ]:
-        with subtests.test(name=name):
-            (tmp_path / "trace.json").write_text(json.dumps(plant(name, path, None)))
-
-            [run] = read_runs(tmp_path / "trace.json")
-            assert "written before its end" in run.case["agent_run"]["error"]
-
-
-def test_what_is_not_read_of_the_spans_is_named(subtests, tmp_path):
-    for name, path, new, warning in LOSSES:
-        with subtests.test(name=name, warning=warning):
-            (tmp_path / "trace.json").write_text(json.dumps(plant(name, path, new)))
-
-            [run] = read_runs(tmp_path / "trace.json")
-            assert any(warning in text for text in run.warnings), run.warnings
-
-
 def nest(name, value, levels):
     for _ in range(levels):
         value = {name: [value]} if name == "data" else {name: value}
@@ -134,8 +90,8 @@ def test_hostile_exports_are_refused_or_read_and_never_raise(subtests, tmp_path)
         ("phoenix/one-call.json", (0, "start_time"), "yesterday"),
         ("phoenix/one-call.json", (0, "context"), {"span_id": ["x"], "trace_id": 7}),
         ("jaeger/one-call.json", ("data", 0), nest("data", {"spans": []}, 200)),
-        ("jaeger/one-call.json", (*SPANS, 0, "tags"), "none"),
-        ("jaeger/one-call.json", (*SPANS, 0, "startTime"), 10**30),
+        ("jaeger/one-call.json", (*JAEGER, 0, "tags"), "none"),
+        ("jaeger/one-call.json", (*JAEGER, 0, "startTime"), 10**30),
         ("langsmith/one-call.json", (0, "child_runs"), nest("child_runs", [], 200)),
     ]:
         with subtests.test(path=path):

@@ -1,8 +1,9 @@
 """Files that other tools wrote load, with their calls, their errors and a warning for what is not read."""
 
-import copy
 import json
 from pathlib import Path
+
+import pytest
 
 from evaluation import evaluate
 from evaluation.recordings.recorded_run import RecordedRun
@@ -126,12 +127,16 @@ def test_tokens_are_those_of_all_calls_of_the_model_or_unknown():
     assert tokens["openai-chat/exchange"] is None
 
 
-def plant(value, path, new):
-    """Return the value with ``new`` at a path; ``...`` deletes what is there."""
-    value = copy.deepcopy(value)
+def plant(name, path, new):
+    """Return the value of a file with ``new`` at a path; ``...`` deletes what is there.
+
+    A name in the path, where a list is, is that of a span.
+    """
+    value = json.loads((PEERS / name).read_text())
     inner = value
     for key in path[:-1]:
-        inner = inner[key]
+        named = isinstance(inner, list) and isinstance(key, str)
+        inner = next(span for span in inner if span["name"] == key) if named else inner[key]
     if new is ...:
         del inner[path[-1]]
     else:
@@ -140,93 +145,115 @@ def plant(value, path, new):
 
 
 HOLOGRAM = [{"type": "hologram", "data": "x"}]
-ATIF_STEPS = "atif/cline", ("steps", 1)
-SPANS = "otel/one-call", ("resourceSpans", 0, "scopeSpans", 0, "spans")
+OTEL = ("resourceSpans", 0, "scopeSpans", 0, "spans")
 CASE = ("eval_cases", 0)
+JAEGER = ("data", 0, "spans")
+RERANKER = [{"key": "openinference.span.kind", "type": "string", "value": "RERANKER"}]
+RETRIEVAL = {"stringValue": "retrieval"}
+LOST = [{"refType": "CHILD_OF", "spanID": "f"}]
 LOSSES = [
-    ("openai-chat/one-call", (1, "content"), HOLOGRAM, "parts of the type hologram are not read (1)"),
-    ("openai-chat/one-call", (3,), ..., "1 of 1 calls have no answer: price_of"),
-    ("openai-chat/one-call", (2,), ..., "1 answers belong to no call"),
-    ("openai-chat/exchange", ("response", "choices", 1), None, "1 other replies to the same request"),
-    ("openai-responses/items", (1,), {"type": "reasoning", "id": "r"}, "items of the type reasoning"),
-    ("openai-responses/items", (0, "content"), HOLOGRAM, "parts of the type hologram"),
-    ("openai-responses/items", (2,), ..., "1 of 1 calls have no answer"),
-    ("anthropic/one-call", (0, "content"), HOLOGRAM, "parts of the type hologram"),
-    ("anthropic/one-call", (2,), ..., "1 of 1 calls have no answer"),
-    ("gemini/one-call", (0, "parts", 0), {"hologram": {"x": 1}}, "parts with hologram are not read (1)"),
-    ("gemini/one-call", (2,), ..., "1 of 1 calls have no answer"),
-    ("langchain/one-call", (0, "data", "content"), HOLOGRAM, "parts of the type hologram"),
-    ("langchain/one-call", (2,), ..., "1 of 1 calls have no answer"),
-    ("langgraph/one-call", (0, "next"), ["agent"], "the thread has not ended: next is ['agent']"),
-    (ATIF_STEPS[0], (*ATIF_STEPS[1], "observation"), ..., "1 of 1 calls have no answer"),
-    (SPANS[0], (*SPANS[1], 3), ..., "spans lack their parents; join the files of the trace"),
-    (SPANS[0], (*SPANS[1], 1, "attributes", 0, "value"), {"stringValue": "retrieval"}, "spans of retrieval"),
+    ("openai-chat/one-call.json", (1, "content"), HOLOGRAM, "parts of the type hologram are not read (1)"),
+    ("openai-chat/one-call.json", (3,), ..., "1 of 1 calls have no answer: price_of"),
+    ("openai-chat/one-call.json", (2,), ..., "1 answers belong to no call"),
+    ("openai-responses/items.json", (1,), {"type": "reasoning", "id": "r"}, "items of the type reasoning"),
+    ("openai-responses/items.json", (0, "content"), HOLOGRAM, "parts of the type hologram"),
+    ("openai-responses/items.json", (2,), ..., "1 of 1 calls have no answer"),
+    ("anthropic/one-call.json", (0, "content"), HOLOGRAM, "parts of the type hologram"),
+    ("anthropic/one-call.json", (2,), ..., "1 of 1 calls have no answer"),
+    ("gemini/one-call.json", (0, "parts", 0), {"hologram": {"x": 1}}, "parts with hologram are not read (1)"),
+    ("gemini/one-call.json", (2,), ..., "1 of 1 calls have no answer"),
+    ("langchain/one-call.json", (0, "data", "content"), HOLOGRAM, "parts of the type hologram"),
+    ("langchain/one-call.json", (2,), ..., "1 of 1 calls have no answer"),
+    ("langgraph/one-call.json", (0, "next"), ["agent"], "the thread has not ended: next is ['agent']"),
+    ("atif/cline.json", ("steps", 1, "observation"), ..., "1 of 1 calls have no answer"),
+    ("otel/one-call.json", (*OTEL, 3), ..., "spans lack their parents; join the files of the trace"),
     (
-        SPANS[0],
-        (*SPANS[1], 1, "attributes", 3),
+        "otel/one-call.json",
+        (*OTEL, 1, "attributes", 0, "value"),
+        {"stringValue": "retrieval"},
+        "spans of retrieval",
+    ),
+    (
+        "otel/one-call.json",
+        (*OTEL, 1, "attributes", 3),
         {"key": "x"},
         "1 of 1 tool spans have no gen_ai.tool.call.arguments",
     ),
     (
-        "adk/one-call",
+        "adk/one-call.json",
         (*CASE, "conversation", 0, "userContent", "parts", 0),
         {"fileData": {"x": 1}},
         "fileData",
     ),
+    ("pydantic-ai/one-call.json", (1, "parts", 0, "part_kind"), "hologram", "1 answers belong to no call"),
+    ("pydantic-ai/one-call.json", (3, "parts", 0, "part_kind"), "hologram", "texts: 3 in the file, 2 read"),
+    ("tau2/tools-of-user.json", ("info",), {}, "ids of calls: 1 in the file, 0 read"),
+    ("openhands/one-call.json", (1, "action"), None, "entries without a type are not read (1)"),
+    ("jaeger/one-call.json", (*JAEGER, 0, "references"), LOST, "spans lack their parents"),
+    ("jaeger/one-call.json", (*JAEGER, 1, "tags"), RERANKER, "spans of reranker are not read (1)"),
+    ("phoenix/one-call.json", ("tools", "span_kind"), "EVALUATOR", "spans of evaluator are not read (1)"),
+    ("phoenix/one-call.json", ("tools", "status_code"), "ERROR", "spans of chain are not read (1)"),
+    ("langchain-trace/model-alone.json", ("inputs",), {"id": 7}, "inputs of spans are not read (1)"),
+    ("langsmith/traceable.json", ("ask", "outputs"), {"output": "no"}, "not that of its conversation (4"),
+    ("langfuse/one-call.json", ("observations", "tools", "type"), "EVENT", "spans of event are not read (1)"),
 ]
 
 
+UNENDED = "the trace was written before its end"
 UNFINISHED = [
-    ("langchain-trace/one-call", ("end_time",), None, "the trace was written before its end"),
-    ("langchain-trace/one-call", ("outputs",), None, "the trace was written before its end"),
-    (SPANS[0], (*SPANS[1], 2, "status"), {"code": 2, "message": "overloaded"}, "overloaded"),
+    ("langchain-trace/one-call.json", ("end_time",), None, UNENDED),
+    ("langchain-trace/one-call.json", ("outputs",), None, UNENDED),
+    ("langsmith/traceable.json", ("ask", "end_time"), None, UNENDED),
+    ("langfuse/one-call.json", ("observations", "LangGraph", "endTime"), None, UNENDED),
+    ("otel/one-call.json", (*OTEL, 2, "status"), {"code": 2, "message": "overloaded"}, "overloaded"),
 ]
 
 
-def test_a_trace_whose_end_is_missing_or_an_error_fails(subtests, tmp_path):
+@pytest.fixture
+def read_value(tmp_path):
+    """Reads the runs of a value in a file."""
+
+    def write_and_read(value):
+        (tmp_path / "runs.json").write_text(json.dumps(value))
+        return list(read_runs(tmp_path / "runs.json"))
+
+    return write_and_read
+
+
+def test_a_trace_whose_end_is_missing_or_an_error_fails(subtests, read_value):
     for name, path, new, problem in UNFINISHED:
         with subtests.test(name=name, path=path, new=new):
-            value = json.loads((PEERS / f"{name}.json").read_text())
-            (tmp_path / "trace.json").write_text(json.dumps(plant(value, path, new)))
-            [run] = read_runs(tmp_path / "trace.json")
+            [run] = read_value(plant(name, path, new))
             report = evaluate({**run.case, "must_call": ["price_of"]})
 
             assert (report.status, problem in report.summary) == ("failed", True)
 
 
-def test_of_several_replies_the_first_by_its_index_is_read(tmp_path):
+def test_of_several_replies_the_first_by_its_index_is_read_and_the_others_are_told(read_value):
     value = json.loads((PEERS / "openai-chat/exchange.json").read_text())
     [choice] = value["response"]["choices"]
     other = {**choice, "index": 1, "message": {"role": "assistant", "content": "another reply"}}
     value["response"]["choices"] = [other, choice]
-    (tmp_path / "runs.json").write_text(json.dumps(value))
 
-    [run] = read_runs(tmp_path / "runs.json")
+    [run] = read_value(value)
     assert "another reply" not in json.dumps(run.case)
+    assert "1 other replies to the same request" in " ".join(run.warnings)
 
 
-def test_a_response_that_was_not_completed_is_no_answer(subtests, tmp_path):
+def test_a_response_that_was_not_completed_is_no_answer(subtests, read_value):
     for status in ["failed", "cancelled", "in_progress", "queued", "incomplete"]:
         with subtests.test(status=status):
             text = [{"type": "output_text", "text": "It costs 12.5 euros."}]
             reply = {"type": "message", "role": "assistant", "status": "completed", "content": text}
             value = {"object": "response", "status": status, "input": "What does it cost?", "output": [reply]}
-            (tmp_path / "runs.json").write_text(json.dumps(value))
 
-            [run] = read_runs(tmp_path / "runs.json")
+            [run] = read_value(value)
             assert evaluate({**run.case, "required_content": [{"number": 12.5}]}).status == "needs_review"
 
 
-def test_a_loss_is_named(subtests, tmp_path):
+def test_a_loss_is_named(subtests, read_value):
     for name, path, new, warning in LOSSES:
         with subtests.test(name=name, path=path, new=new):
-            value = json.loads((PEERS / f"{name}.json").read_text())
-            if name == "openai-chat/exchange":
-                value["response"]["choices"] *= 2
-            else:
-                value = plant(value, path, new)
-            file = tmp_path / "runs.json"
-            file.write_text(json.dumps(value))
-            warnings = [text for run in read_runs(file) for text in run.warnings]
+            warnings = [text for run in read_value(plant(name, path, new)) for text in run.warnings]
 
             assert any(warning in text for text in warnings), warnings

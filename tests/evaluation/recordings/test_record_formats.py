@@ -98,32 +98,6 @@ def test_records_that_are_nested_too_deep_are_refused(subtests, tmp_path):
             assert "nested in more than 100 levels" in run.problem
 
 
-LOSSES = [
-    (
-        "pydantic-ai/one-call.json",
-        (1, "parts", 0, "part_kind"),
-        "hologram",
-        "1 answers belong to no call",
-    ),
-    ("pydantic-ai/one-call.json", (3, "parts", 0, "part_kind"), "hologram", "texts: 3 in the file, 2 read"),
-    ("tau2/tools-of-user.json", ("info",), {}, "ids of calls: 1 in the file, 0 read"),
-    ("openhands/one-call.json", (1, "action"), None, "entries without a type are not read (1)"),
-]
-
-
-def test_a_text_or_call_that_is_not_read_is_told_with_both_numbers(subtests, tmp_path):
-    for name, path, new, warning in LOSSES:
-        with subtests.test(name=name, path=path):
-            value = load(name)
-            place = value
-            for key in path[:-1]:
-                place = place[key]
-            place[path[-1]] = new
-            [run] = read_runs(write(tmp_path, value))
-
-            assert any(warning in text for text in (*run.warnings, ""))
-
-
 ENDS = [
     ("swe-agent/limit.traj", "info.exit_status is exit_cost"),
     ("mini-swe-agent/limit.json", "info.exit_status is LimitsExceeded"),
