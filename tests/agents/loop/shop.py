@@ -50,19 +50,22 @@ def ask(*orders):
     return AIMessage("", tool_calls=calls)
 
 
+READING = AIMessage("", tool_calls=[{"name": "get_order", "args": {"order": 7}, "id": "r7"}])
+
+
 def reply(messages):
     return "done" if messages[-1].type == "tool" else ask(7)
 
 
-def build(shop, acting, saver=None, script=reply):
-    middleware = EffectsMiddleware(acting)
-    agent = create_agent(
-        ScriptedChatModel(script),
-        shop.tools(),
-        middleware=[middleware],
-        checkpointer=saver or InMemorySaver(),
+def build(shop, acting, *middleware, script=reply, saver=None, tools=None, **options):
+    """An agent with these tools or those of a shop, whose state is kept unless the saver is False."""
+    return create_agent(
+        script if isinstance(script, ScriptedChatModel) else ScriptedChatModel(script),
+        tools or shop.tools(),
+        middleware=[EffectsMiddleware(acting), *middleware],
+        checkpointer=InMemorySaver() if saver is None else saver,
+        **options,
     )
-    return agent, middleware
 
 
 def decide(kind, message=None):

@@ -7,7 +7,6 @@ from contextlib import suppress
 import pytest
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage
-from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command, interrupt
@@ -25,7 +24,7 @@ def list_orders(state):
 def test_an_approval_without_the_id_of_its_question_approves_no_other_call(invoke):
     shop = Shop()
     script = [ask(7, 8), "done"]
-    agent, _ = build(shop, APPROVED, script=script)
+    agent = build(shop, APPROVED, script=script)
     asked = [list_orders(invoke(agent, given)) for given in (TASK, decide("approve"), None)]
     done = list(shop.refunds)
     invoke(agent, decide("reject", "too late"))
@@ -43,8 +42,9 @@ def test_an_approval_before_a_crash_approves_no_later_call_of_an_agent_in_a_grap
             raise crashes.pop()
         return [ask(7), ask(8), "done"][answered]
 
-    model, middleware = ScriptedChatModel(reply_in_order), [EffectsMiddleware(APPROVED)]
-    agent = create_agent(model, shop.tools(), middleware=middleware)
+    agent = create_agent(
+        ScriptedChatModel(reply_in_order), shop.tools(), middleware=[EffectsMiddleware(APPROVED)]
+    )
     graph = StateGraph(MessagesState).add_node("agent", agent).add_edge(START, "agent")
     compiled = graph.compile(checkpointer=InMemorySaver())
     invoke(compiled, TASK)
@@ -59,9 +59,9 @@ def test_an_approval_of_a_start_in_which_the_process_died_approves_no_further_on
     shop, saver = Shop(Crash(), Crash()), InMemorySaver()
     for given in (TASK, None, decide("approve"), None, None):
         with suppress(KeyboardInterrupt):
-            asked = invoke(build(shop, ["refund"], saver)[0], given)
+            asked = invoke(build(shop, ["refund"], saver=saver), given)
     done = list(shop.refunds)
-    state = invoke(build(shop, ["refund"], saver)[0], decide("respond", "receipt 7"))
+    state = invoke(build(shop, ["refund"], saver=saver), decide("respond", "receipt 7"))
 
     assert "2 times" in str(asked["__interrupt__"])
     assert (done, shop.refunds, state["messages"][-1].text) == ([7, 7], [7, 7], "done")
@@ -77,19 +77,12 @@ def test_an_approval_before_the_question_of_a_tool_approves_no_further_start(inv
         begun.append(order)
         raise Crash(len(begun) == 1 or interrupt("Which account?"))
 
-    def build_agent():
-        call = AIMessage("", tool_calls=[{"name": "transfer", "args": {"order": 7}, "id": "c7"}])
-        return create_agent(
-            ScriptedChatModel(lambda messages: "done" if messages[-1].type == "tool" else call),
-            [StructuredTool.from_function(transfer)],
-            middleware=[EffectsMiddleware(["transfer"])],
-            checkpointer=saver,
-        )
-
+    call = AIMessage("", tool_calls=[{"name": "transfer", "args": {"order": 7}, "id": "c7"}])
     starts = []
     for given in (TASK, None, decide("approve"), Command(resume="first"), None, decide("respond", "paid")):
+        model = ScriptedChatModel(lambda messages: "done" if messages[-1].type == "tool" else call)
         with suppress(KeyboardInterrupt):
-            state = invoke(build_agent(), given)
+            state = invoke(build(None, ["transfer"], script=model, saver=saver, tools=[transfer]), given)
         starts.append(len(begun))
 
     assert (starts, state["messages"][-1].text) == ([1, 1, 2, 3, 3, 3], "done")
@@ -102,20 +95,14 @@ def test_the_answer_to_the_question_of_a_tool_approves_no_other_call_that_was_cu
         """Transfer after a question."""
         return f"transfer {order}: {interrupt('Which account?')}"
 
-    def agent_of(crashing):
-        refund = StructuredTool.from_function(shop.refund, name="refund")
-        calls = [{"name": name, "args": {"order": 7}, "id": name} for name in ("transfer", "refund")]
-        script = [AIMessage("", tool_calls=calls), "done"] if crashing else ["done"]
-        return create_agent(
-            ScriptedChatModel(script),
-            [refund, StructuredTool.from_function(transfer)],
-            middleware=[EffectsMiddleware(["refund", "transfer"])],
-            checkpointer=saver,
-        )
+    def agent_of(*script):
+        tools = [*shop.tools(), transfer]
+        return build(shop, ["refund", "transfer"], script=[*script, "done"], saver=saver, tools=tools)
 
+    calls = [{"name": name, "args": {"order": 7}, "id": name} for name in ("transfer", "refund")]
     with pytest.raises(KeyboardInterrupt):
-        invoke(agent_of(crashing=True), TASK)
-    state = invoke(agent_of(crashing=False), decide("approve"))
+        invoke(agent_of(AIMessage("", tool_calls=calls)), TASK)
+    state = invoke(agent_of(), decide("approve"))
 
     assert (shop.refunds, len(state["__interrupt__"])) == ([7], 1)
 
@@ -123,13 +110,18 @@ def test_the_answer_to_the_question_of_a_tool_approves_no_other_call_that_was_cu
 def test_two_calls_with_one_id_are_two_effects(invoke):
     shop = Shop()
     calls = [{**call, "id": "same"} for call in ask(7, 8).tool_calls]
-    state = invoke(build(shop, ["refund"], script=[AIMessage("", tool_calls=calls), "done"])[0], TASK)
+    state = invoke(build(shop, ["refund"], script=[AIMessage("", tool_calls=calls), "done"]), TASK)
 
     assert sorted(shop.refunds) == [7, 8]
     assert sorted(effect["answer"] for effect in state["effects"].values()) == [
         "refunded order 7",
         "refunded order 8",
     ]
+
+
+def run_script(script, *arguments):
+    command = [sys.executable, "-c", script, *map(str, arguments)]
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
 
 
 FORKS = """
@@ -165,13 +157,7 @@ for given in ({"messages": [("user", "x")]}, None):
 
 
 def test_a_worker_asks_about_a_call_of_another_worker_of_one_server(tmp_path):
-    ended = subprocess.run(
-        [sys.executable, "-c", FORKS, str(tmp_path / "agent.sqlite")],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    ended = run_script(FORKS, tmp_path / "agent.sqlite")
 
     assert (ended.stdout, ended.stderr[-500:]) == ("refund\n1 question\n", "")
 
@@ -253,14 +239,7 @@ WAYS = [
 @pytest.mark.parametrize(("mode", "decision", "outcome", "times"), WAYS)
 def test_another_process_asks_before_it_makes_the_call_again(tmp_path, mode, decision, outcome, times):
     killed, resumed, answered = (
-        subprocess.run(
-            [sys.executable, "-c", CHILD, str(tmp_path), mode, action],
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-        for action in ("run", "resume", decision)
+        run_script(CHILD, tmp_path, mode, action) for action in ("run", "resume", decision)
     )
 
     assert killed.returncode == -9

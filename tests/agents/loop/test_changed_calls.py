@@ -3,7 +3,6 @@
 from typing import Annotated
 
 import pytest
-from langchain.agents import create_agent
 from langchain.agents.middleware import (
     AgentMiddleware,
     HumanInTheLoopMiddleware,
@@ -16,29 +15,22 @@ from langchain.agents.middleware import (
 from langchain.agents.structured_output import ToolStrategy
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import InjectedToolCallId
-from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from pydantic import BaseModel
 
-from agents import ActingTool, EffectsMiddleware
+from agents import ActingTool
 from agents.errors import ModelSetupError, NoEffectError
 from agents.testing import ScriptedChatModel
 from orchestrator import ContractMiddleware
-from tests.agents.loop.shop import TASK, THREAD, Shop, ask, build, decide, reply
+from tests.agents.loop.shop import READING, TASK, THREAD, Shop, ask, build, decide, reply
 from tests.fakes.acting import Crash
 
 CHECKED = {"required_content": [{"number": 12.5}]}
-READING = AIMessage("", tool_calls=[{"name": "get_order", "args": {"order": 7}, "id": "r7"}])
 TO_REFUND = {"type": "edit", "edited_action": {"name": "refund", "args": {"order": 8}}}
 
 
-def build_agent(shop, script, *middleware):
-    return create_agent(
-        ScriptedChatModel(script),
-        shop.tools(),
-        middleware=[EffectsMiddleware(["refund"]), *middleware],
-        checkpointer=InMemorySaver(),
-    )
+def build_agent(shop, script, *middleware, **options):
+    return build(shop, ["refund"], *middleware, script=script, **options)
 
 
 def list_outcomes(state):
@@ -81,7 +73,7 @@ def test_a_call_that_never_ended_is_asked_about_after_another_message_too(invoke
     for acting in (None, ["refund"]):
         with subtests.test(acting=acting):
             shop = Shop(Crash())
-            agent, _ = build(shop, acting, script=[ask(7), ask(7), "done"])
+            agent = build(shop, acting, script=[ask(7), ask(7), "done"])
             with pytest.raises(KeyboardInterrupt):
                 invoke(agent, TASK)
             [question] = invoke(agent, TASK)["__interrupt__"]
@@ -94,10 +86,7 @@ def test_a_retry_does_not_make_a_call_whose_answer_a_person_has_stated(invoke, s
         with subtests.test(acting=acting):
             shop = Shop(Crash())
             script = [ask(7), "It cost 15.", ask(7), "It cost 12.5."]
-            middleware = [EffectsMiddleware(acting), ContractMiddleware(CHECKED)]
-            agent = create_agent(
-                ScriptedChatModel(script), shop.tools(), middleware=middleware, checkpointer=InMemorySaver()
-            )
+            agent = build(shop, acting, ContractMiddleware(CHECKED), script=script)
             with pytest.raises(KeyboardInterrupt):
                 invoke(agent, TASK)
             invoke(agent, None)
@@ -136,9 +125,7 @@ class InAnotherForm(AgentMiddleware):
         return handler(request.override(tool_call={**call, "args": {"order": 1000 + call["args"]["order"]}}))
 
     async def awrap_tool_call(self, request, handler):
-        call = request.tool_call
-        args = {"order": 1000 + call["args"]["order"]}
-        return await handler(request.override(tool_call={**call, "args": args}))
+        return await self.wrap_tool_call(request, handler)
 
 
 def test_a_call_is_known_again_by_its_words_and_by_what_the_tool_received(invoke, subtests):
@@ -173,13 +160,7 @@ def test_a_tool_that_answers_with_a_list_of_commands_acted(invoke):
         """Refund an order."""
         return [Command(update={"messages": [ToolMessage(shop.refund(order), tool_call_id=tool_call_id)]})]
 
-    agent = create_agent(
-        ScriptedChatModel(reply),
-        [refund],
-        middleware=[EffectsMiddleware(["refund"])],
-        checkpointer=InMemorySaver(),
-    )
-    assert list_outcomes(invoke(agent, TASK)) == ["acted"]
+    assert list_outcomes(invoke(build_agent(shop, reply, tools=[refund]), TASK)) == ["acted"]
 
 
 def test_an_effect_outlives_its_messages(invoke, subtests):
@@ -256,13 +237,8 @@ def test_a_structured_answer_is_judged(invoke, subtests):
 
     for strategy in (ToolStrategy(Price), Price):
         with subtests.test(strategy=strategy):
-            agent = create_agent(
-                ScriptedChatModel([ask(7), answer(15.0), answer(12.5)]),
-                Shop().tools(),
-                middleware=[EffectsMiddleware(["refund"]), ContractMiddleware(CHECKED)],
-                response_format=strategy,
-                checkpointer=InMemorySaver(),
-            )
+            script = [ask(7), answer(15.0), answer(12.5)]
+            agent = build_agent(Shop(), script, ContractMiddleware(CHECKED), response_format=strategy)
             state = invoke(agent, TASK)
 
             assert state["structured_response"] == Price(price=12.5)
@@ -282,10 +258,8 @@ def test_each_decision_of_langchains_own_approval_is_an_outcome(invoke, subtests
     edited = {"name": "refund", "args": {"order": 8}}
     for decision, done, outcome, said in [
         ({"type": "approve"}, [7], "acted", "refunded order 7"),
-        ({"type": "reject", "message": "no"}, [], "denied", "User rejected"),
         ({"type": "reject", "message": "the server had a timeout"}, [], "denied", "timeout"),
         ({"type": "respond", "message": "Could not refund: card expired"}, [], "stated", "card expired"),
-        ({"type": "respond", "message": "refunded by hand"}, [], "stated", "refunded by hand"),
         ({"type": "edit", "edited_action": edited}, [8], "acted", "refunded order 8"),
     ]:
         for mode in ("batched", "per_call"):
@@ -298,11 +272,8 @@ def test_each_decision_of_langchains_own_approval_is_an_outcome(invoke, subtests
                 state = invoke(agent, Command(resume=given))
 
                 [effect] = state["effects"].values()
-                assert (effect["outcome"], effect["args"], shop.refunds) == (
-                    outcome,
-                    {"order": done[0] if done else 7},
-                    done,
-                )
+                assert effect["args"] == {"order": done[0] if done else 7}
+                assert (effect["outcome"], shop.refunds) == (outcome, done)
                 assert said in effect["answer"]
 
 
@@ -317,8 +288,7 @@ def test_an_answer_in_place_of_a_tool_is_no_effect_of_it(invoke):
             return self.wrap_tool_call(request, handler)
 
     shop = Shop()
-    middleware = [EffectsMiddleware(["refund"]), Emulator()]
-    state = invoke(create_agent(ScriptedChatModel(reply), shop.tools(), middleware=middleware), TASK)
+    state = invoke(build_agent(shop, reply, Emulator()), TASK)
 
     effect = state["effects"]["c7"]
     assert (effect["outcome"], effect["gate"], shop.refunds) == ("stated", "stated", [])

@@ -10,7 +10,6 @@ from langchain.agents.middleware import AgentMiddleware, ToolCallLimitMiddleware
 from langchain.agents.structured_output import ToolStrategy
 from langchain_core.messages import AIMessage
 from langchain_core.tools import StructuredTool, ToolException
-from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
 from pydantic import BaseModel
@@ -18,12 +17,14 @@ from pydantic import BaseModel
 from agents import ActingTool, EffectsMiddleware
 from agents.errors import LateDurabilityError, ModelSetupError, NoEffectError
 from agents.testing import ScriptedChatModel
-from tests.agents.loop.shop import APPROVED, TASK, THREAD, Shop, build, decide, reply
+from tests.agents.loop.shop import APPROVED, READING, TASK, THREAD, Shop, ask, build, decide, reply
+
+DENIED = "The call was denied: a person said: {}. Go on without it."
 
 
 def test_the_effects_are_in_the_state_of_the_agent(invoke):
     shop = Shop()
-    agent, _ = build(shop, ["refund"])
+    agent = build(shop, ["refund"])
     state = invoke(agent, TASK)
 
     effect = state["effects"]["c7"]
@@ -36,23 +37,13 @@ def test_the_effects_are_in_the_state_of_the_agent(invoke):
     ("decision", "done", "outcome", "told"),
     [
         (decide("approve"), [7], "acted", "refunded order 7"),
-        (
-            decide("reject", "too late"),
-            [],
-            "denied",
-            "The call was denied: a person said: too late. Go on without it.",
-        ),
-        (
-            decide("reject"),
-            [],
-            "denied",
-            "The call was denied: a person said: no reason given. Go on without it.",
-        ),
+        (decide("reject", "too late"), [], "denied", DENIED.format("too late")),
+        (decide("reject"), [], "denied", DENIED.format("no reason given")),
     ],
 )
 def test_a_call_is_approved_with_the_decisions_of_langchain(invoke, decision, done, outcome, told):
     shop = Shop()
-    agent, _ = build(shop, APPROVED)
+    agent = build(shop, APPROVED)
     [asked] = invoke(agent, TASK)["__interrupt__"]
     done_before = list(shop.refunds)
     state = invoke(agent, decision)
@@ -70,7 +61,7 @@ def test_a_call_is_approved_with_the_decisions_of_langchain(invoke, decision, do
 @pytest.mark.parametrize("answer", ["yes", {"decisions": []}, {"decisions": [{"type": "edit"}]}])
 def test_an_answer_that_cannot_be_read_runs_nothing_and_is_asked_for_again(invoke, answer):
     shop = Shop()
-    agent, _ = build(shop, APPROVED)
+    agent = build(shop, APPROVED)
     invoke(agent, TASK)
     [again] = invoke(agent, Command(resume=answer))["__interrupt__"]
 
@@ -82,8 +73,7 @@ def test_an_answer_that_cannot_be_read_runs_nothing_and_is_asked_for_again(invok
 
 def test_without_a_saver_a_call_that_needs_an_approval_is_not_made(invoke):
     shop = Shop()
-    agent = create_agent(ScriptedChatModel(reply), shop.tools(), middleware=[EffectsMiddleware(APPROVED)])
-    state = invoke(agent, TASK)
+    state = invoke(build(shop, APPROVED, saver=False), TASK)
 
     assert (shop.refunds, state["effects"]["c7"]["outcome"]) == ([], "denied")
     assert "there is nobody to ask" in state["messages"][-2].text
@@ -94,7 +84,7 @@ def test_without_a_saver_a_call_that_needs_an_approval_is_not_made(invoke):
 )
 def test_an_error_of_a_tool_reaches_the_caller_and_its_call_is_asked_about_later(invoke, error, outcome):
     shop = Shop(error)
-    agent, _ = build(shop, ["refund"])
+    agent = build(shop, ["refund"])
     with pytest.raises(type(error)):
         invoke(agent, TASK)
     [asked] = invoke(agent, None)["__interrupt__"] if outcome == "unknown" else [None]
@@ -112,9 +102,7 @@ def test_two_cut_calls_of_one_reply_are_answered_by_the_ids_of_their_questions()
             raise cut[0]
         return f"refunded order {order}"
 
-    calls = [{"name": "refund", "args": {"order": order}, "id": f"c{order}"} for order in (7, 8)]
-    model, saver = ScriptedChatModel([AIMessage("", tool_calls=calls), "done"]), InMemorySaver()
-    agent = create_agent(model, [refund], middleware=[EffectsMiddleware(["refund"])], checkpointer=saver)
+    agent = build(None, ["refund"], script=[ask(7, 8), "done"], tools=[refund])
     invoke = partial(agent.invoke, config=THREAD, durability="sync")
     with pytest.raises(KeyboardInterrupt):
         invoke(TASK)
@@ -131,7 +119,7 @@ def test_two_cut_calls_of_one_reply_are_answered_by_the_ids_of_their_questions()
 
 def test_a_cancellation_that_a_tool_raises_is_none_of_the_agent(invoke):
     shop = Shop(asyncio.CancelledError("own"))
-    state = invoke(build(shop, ["refund"])[0], TASK)
+    state = invoke(build(shop, ["refund"]), TASK)
 
     assert (shop.refunds, state["messages"][-1].text) == ([7], "done")
     assert state["effects"]["c7"]["outcome"] == "unknown"
@@ -142,12 +130,12 @@ def test_a_cancellation_that_a_tool_raises_is_none_of_the_agent(invoke):
 
 
 def test_a_graph_that_stores_a_call_too_late_is_refused_with_the_name_of_the_argument(subtests):
-    for durability in [None, "async", "exit"]:
+    for durability in [None, "exit"]:
         with subtests.test(durability=durability):
             shop = Shop()
             options = {} if durability is None else {"durability": durability}
             with SqliteSaver.from_conn_string(":memory:") as saver:
-                agent, _ = build(shop, ["refund"], saver)
+                agent = build(shop, ["refund"], saver=saver)
                 with pytest.raises(
                     LateDurabilityError, match="run the graph with durability='sync'"
                 ) as refused:
@@ -158,9 +146,8 @@ def test_a_graph_that_stores_a_call_too_late_is_refused_with_the_name_of_the_arg
 
 
 def test_a_tool_that_only_reads_needs_no_durability():
-    look = AIMessage("", tool_calls=[{"name": "get_order", "args": {"order": 7}, "id": "1"}])
     with SqliteSaver.from_conn_string(":memory:") as saver:
-        agent, _ = build(Shop(), ["refund"], saver, script=[look, "done"])
+        agent = build(Shop(), ["refund"], saver=saver, script=[READING, "done"])
         state = agent.invoke(TASK, THREAD)
 
     assert state["messages"][-1].text == "done"
@@ -180,7 +167,7 @@ def test_a_reading_tool_says_whether_a_call_with_an_unclear_answer_acted(invoke,
         return shop.get_order(order)
 
     tool = ActingTool(succeeded=REFUNDED, read_back=look_up if is_function else "get_order")
-    state = invoke(build(shop, {"refund": tool})[0], TASK)
+    state = invoke(build(shop, {"refund": tool}), TASK)
 
     effect = state["effects"]["c7"]
     assert (effect["outcome"], effect["answer"]) == ("acted", "42")
@@ -199,7 +186,7 @@ def test_an_error_of_the_function_is_a_part_of_the_effect_and_ends_nothing(invok
 
     shop = Shop("42")
     tool = ActingTool(succeeded=REFUNDED, read_back=fail)
-    state = invoke(build(shop, {"refund": tool})[0], TASK)
+    state = invoke(build(shop, {"refund": tool}), TASK)
 
     effect = state["effects"]["c7"]
     assert (effect["outcome"], state["messages"][-1].text) == ("unknown", "done")
@@ -218,14 +205,14 @@ def test_what_was_read_back_outweighs_the_words_of_the_answer(invoke, subtests):
     ]:
         with subtests.test(answer=str(answer), wanted=wanted):
             tool = ActingTool(succeeded=wanted, read_back="get_order")
-            state = invoke(build(Shop(answer), {"refund": tool})[0], TASK)
+            state = invoke(build(Shop(answer), {"refund": tool}), TASK)
             assert state["effects"]["c7"]["outcome"] == outcome
 
 
 def test_a_refused_call_is_not_read_back(invoke):
     shop = Shop("Could not refund: card expired")
     tool = ActingTool(read_back="get_order")
-    state = invoke(build(shop, {"refund": tool})[0], TASK)
+    state = invoke(build(shop, {"refund": tool}), TASK)
 
     assert state["effects"]["c7"]["outcome"] == "refused"
     assert "read_back" not in state["effects"]["c7"]
@@ -240,7 +227,8 @@ def test_names_that_do_not_fit_the_tools_are_refused_before_the_model_is_called(
         (read_back("refund"), f'read_back of "refund" is "refund"; name a tool that only reads, .*; {tools}'),
     ]:
         shop = Shop()
-        agent, model = build_with(shop, acting)
+        model = ScriptedChatModel(reply)
+        agent = build(shop, acting, script=model, tools=[*shop.tools(), get_shop])
         with subtests.test(acting=acting), pytest.raises(ModelSetupError, match=told):
             invoke(agent, TASK)
 
@@ -272,8 +260,7 @@ def test_a_tool_that_a_middleware_adds_can_be_named_if_the_middleware_lists_it(i
         with subtests.test(is_listed=is_listed, acting=acting):
             shop = Shop()
             refund, get_order = shop.tools()
-            middleware = [EffectsMiddleware(acting), Adding(refund, is_listed=is_listed)]
-            agent = create_agent(ScriptedChatModel(reply), [get_order], middleware=middleware)
+            agent = build(shop, acting, Adding(refund, is_listed=is_listed), tools=[get_order])
             is_refused = acting is not None and not is_listed
             with pytest.raises(ModelSetupError, match="names") if is_refused else nullcontext():
                 assert invoke(agent, TASK)["effects"]["c7"]["outcome"] == "acted"
@@ -293,7 +280,8 @@ def test_annotations_say_whether_a_tool_reads_an_effect(invoke, subtests):
     for hints, read in [({"readOnlyHint": True}, True), ({"readOnlyHint": False}, False), ({}, False)]:
         shop = Shop("42")
         ledger = StructuredTool.from_function(shop.get_order, name="ledger", metadata=hints)
-        agent, _ = build_with(shop, {"refund": ActingTool(succeeded=REFUNDED, read_back="ledger")}, ledger)
+        acting = {"refund": ActingTool(succeeded=REFUNDED, read_back="ledger")}
+        agent = build(shop, acting, tools=[*shop.tools(), ledger])
         with subtests.test(hints=hints):
             if read:
                 assert invoke(agent, TASK)["effects"]["c7"]["outcome"] == "acted"
@@ -302,22 +290,13 @@ def test_annotations_say_whether_a_tool_reads_an_effect(invoke, subtests):
                     invoke(agent, TASK)
 
 
-def find_branch(branch: str, order: int = 0) -> str:
-    return f"{branch} {order}"
+def get_shop(city: str) -> str:
+    """Return a shop."""
+    return city
 
 
 def read_back(name):
     return {"refund": ActingTool(read_back=name)}
-
-
-def build_with(shop, acting, *tools):
-    def get_shop(city: str) -> str:
-        """Return a shop."""
-        return city
-
-    model = ScriptedChatModel(reply)
-    known = [*shop.tools(), *(tools or [StructuredTool.from_function(get_shop)])]
-    return create_agent(model, known, middleware=[EffectsMiddleware(acting)]), model
 
 
 class OrderUpdate(BaseModel):
@@ -328,7 +307,7 @@ class OrderUpdate(BaseModel):
 
 def test_a_call_that_is_the_output_of_the_agent_is_no_effect_and_one_over_a_limit_is_denied(invoke, subtests):
     output = {"name": "OrderUpdate", "args": {"order": 7}, "id": "o"}
-    calls = [{"name": "refund", "args": {"order": order}, "id": f"c{order}"} for order in (7, 8)]
+    calls = ask(7, 8).tool_calls
     wrong = {**output, "args": {"order": "seven"}, "id": "w"}
     for replies, outcomes in [
         ([[output]], {}),
@@ -339,12 +318,9 @@ def test_a_call_that_is_the_output_of_the_agent_is_no_effect_and_one_over_a_limi
     ]:
         with subtests.test(replies=replies):
             shop = Shop()
-            agent = create_agent(
-                ScriptedChatModel([AIMessage("", tool_calls=each) for each in replies]),
-                shop.tools(),
-                middleware=[EffectsMiddleware(), ToolCallLimitMiddleware(tool_name="refund", run_limit=1)],
-                response_format=ToolStrategy(OrderUpdate),
-            )
+            limit = ToolCallLimitMiddleware(tool_name="refund", run_limit=1)
+            script = [AIMessage("", tool_calls=each) for each in replies]
+            agent = build(shop, None, limit, script=script, response_format=ToolStrategy(OrderUpdate))
             state = invoke(agent, TASK)
 
             effects = state.get("effects", {})
@@ -362,8 +338,7 @@ def test_a_call_that_raised_an_error_is_read_back(invoke, subtests):
         with subtests.test(error=str(error), status=status):
             shop = Shop(error)
             tool = ActingTool(succeeded={"/status": status}, read_back="get_order")
-            middleware = [EffectsMiddleware({"refund": tool}), ToolRetryMiddleware(max_retries=0)]
-            agent = create_agent(ScriptedChatModel(reply), shop.tools(), middleware=middleware)
+            agent = build(shop, {"refund": tool}, ToolRetryMiddleware(max_retries=0))
             effect = invoke(agent, TASK)["effects"]["c7"]
 
             assert (effect["outcome"], effect.get("read_back", {}).get("name")) == (outcome, reader)
@@ -377,11 +352,7 @@ def test_a_tool_acts_by_its_annotations_where_no_name_says_so(invoke, subtests):
                 shop.refund, name="ledger", metadata=hints, handle_tool_error=True
             )
             calls = [{"name": "ledger", "args": {"order": 7}, "id": f"c{number}"} for number in (1, 2)]
-            model = ScriptedChatModel(
-                [AIMessage("", tool_calls=[calls[0]]), AIMessage("", tool_calls=[calls[1]]), "done"]
-            )
-            agent = create_agent(
-                model, [ledger], middleware=[EffectsMiddleware()], checkpointer=InMemorySaver()
-            )
+            script = [*(AIMessage("", tool_calls=[call]) for call in calls), "done"]
+            agent = build(shop, None, script=script, tools=[ledger])
 
             assert len(invoke(agent, TASK).get("__interrupt__", ())) == questions
