@@ -30,6 +30,8 @@ _THING: Final = re.compile(r"\w[\w.-]*[\d.]\w+|[^\W\d_]{4,}")
 """Matches what may name a thing: a word, a number, the name of a file."""
 _NAME: Final = re.compile(r"\b[A-Z][a-z][\w-]+")
 _RAN: Final = read_pattern("ran")
+_RUN_MARKS: Final = ("ran", "run", "execut", "pass", "green", "clean", "succe")
+"""Each sentence that says that a program was run, or how it ended, has one of these."""
 _ASKS_RUN: Final = read_pattern("asks_run")
 _RUN_REPORT: Final = read_pattern("run_report")
 _LETTERS: Final = 4
@@ -86,7 +88,9 @@ def find_unrun_programs(evidence: Evidence) -> Iterator[DefectFinding]:
 
 
 def _states_run(sentence: str) -> bool:
-    found = [match for pattern in (_RAN, *PROGRAMS_PASS.values()) if (match := pattern.search(sentence))]
+    # This test is far cheaper than the searches.
+    patterns = (_RAN, *PROGRAMS_PASS.values()) if names_any(sentence, _RUN_MARKS) else ()
+    found = [match for pattern in patterns if (match := pattern.search(sentence))]
     return any(is_plain(sentence[: match.end()]) for match in found)
 
 

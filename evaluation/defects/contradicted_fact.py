@@ -16,7 +16,7 @@ from evaluation.defects.claims import read_pattern
 from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, Level, list_paths
 from evaluation.defects.sources import SourceIndex, list_short_ids, read_values
 from evaluation.texts.fact_reading import Fact, TypedValue, read_facts, read_vital_numbers
-from evaluation.texts.normal import split_stated
+from evaluation.texts.normal import has_digit, split_stated
 from evaluation.texts.numbers import CURRENCIES, agree_units, is_money, read_field_unit, scale_unit
 from evaluation.values import as_list
 
@@ -230,6 +230,9 @@ def _is_near_miss(shown: str, other: str) -> bool:
 
 def _find_other_names(turn: EvidenceTurn, sentence: str, index: SourceIndex) -> Iterator[DefectFinding]:
     """Yield the addresses, identifiers and links without a source, if sources have others of their family."""
+    # Each of these kinds has a digit or one of these signs, and most sentences have none.
+    if not (has_digit(sentence) or "@" in sentence or "://" in sentence):
+        return
     kinds = ("address", "identifier", "//", *([_DATE] if _SAYS.search(sentence) else []))
     values = [each for each in read_values(sentence) if isinstance(each, TypedValue)]
     short = {*list_short_ids(sentence)}

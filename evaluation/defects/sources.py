@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
+from functools import cache, cached_property
 from operator import attrgetter, itemgetter
 from typing import Final, Literal, TypeVar
 
@@ -26,9 +26,9 @@ DONE: Final[Sequence[Origin]] = ("act", "effect")
 _START: Final[Moment] = (0, -1)
 _NEVER: Final = float("inf")
 _LINK: Final = re.compile(r"\bhttps?:(//[\w.-]+)/[^\s<>()\[\]\"'`|]+")
-_NAME: Final = re.compile(r"\A[A-Z][a-z]+(?: [A-Z][a-z]+)*\Z")
+_NAME: Final = re.compile(r"[A-Z][a-z]+(?: [A-Z][a-z]+)*\Z")
 _NEW: Final = re.compile(r"\b(?:to|as|into) ([A-Z][a-z]+(?: [A-Z][a-z]+)*)\b")
-_TAG: Final = re.compile(r"(?<![\w&/#@])([#@])[A-Za-z][\w-]+")
+_TAG: Final = re.compile(r"([#@])(?<![\w&/#@].)[A-Za-z][\w-]+")
 _SHORT_ID: Final = re.compile(r"(?<![\w&/#@.-])([A-Z]{2,}-|[A-Za-z]+_)\d{1,2}(?![\w-])")
 
 
@@ -66,18 +66,17 @@ class SourceIndex:
         return [each for each in self.texts if each.origin != "act"]
 
     @cached_property
-    def _first(self) -> Mapping[Origin, Mapping[TypedValue | Decimal, Moment]]:
-        origins = {source.origin for source in self.texts}
-        return {
-            origin: _index_first(
+    def _first(self) -> Callable[[Origin], Mapping[TypedValue | Decimal, Moment]]:
+        # Most runs need few of the origins, and to read all answers takes long.
+        return cache(
+            lambda origin: _index_first(
                 (each.since, read_values(each.text)) for each in self.texts if each.origin == origin
             )
-            for origin in origins
-        }
+        )
 
     def is_known(self, value: TypedValue | Decimal, moment: Moment, origins: Sequence[Origin]) -> bool:
         """Return whether a text of one of the origins has a value up to a moment."""
-        return any(self._first.get(origin, {}).get(value, (_NEVER, 0)) <= moment for origin in origins)
+        return any(self._first(origin).get(value, (_NEVER, 0)) <= moment for origin in origins)
 
     def list_family(self, family: str, moment: Moment) -> list[str]:
         """Return the values of a family that the sources have up to a moment."""
@@ -85,7 +84,7 @@ class SourceIndex:
             {
                 value.value
                 for origin in SOURCES
-                for value, since in self._first.get(origin, {}).items()
+                for value, since in self._first(origin).items()
                 if isinstance(value, TypedValue) and value.family == family and since <= moment
             }
         )
@@ -124,7 +123,7 @@ def read_values(text: str) -> frozenset[TypedValue | Decimal]:
         # The family of a link is its host.
         *(TypedValue(match[1], match[0].rstrip(".,;:!?*")) for match in links),
         *list_short_ids(text),
-        *(TypedValue("name", name) for name in _NAME.findall(text)),
+        *(TypedValue("name", name) for name in (text,) if _NAME.match(name)),
     )
     return frozenset((*typed, *read_typed(text), *read_numbers(text)))
 

@@ -218,7 +218,8 @@ def _list_suspects(values: Iterable[tuple[str, object]]) -> Iterator[tuple[str, 
     for place, value in values:
         # Most values have nothing: to test a value with all its parts costs little more than one of them.
         if _is_suspect(value):
-            yield from ((place, part) for part in _split_value(value) if _is_suspect(part))
+            parts = [*_split_value(value)]
+            yield from ((place, part) for part in parts if len(parts) == 1 or _is_suspect(part))
 
 
 def _split_value(value: object) -> Iterator[object]:

@@ -42,31 +42,32 @@ _WEEKDAYS: Final = {
     "montag": 0, "dienstag": 1, "mittwoch": 2, "donnerstag": 3, "freitag": 4, "samstag": 5, "sonntag": 6,
     "sonnabend": 5,
 }  # fmt: skip
+# Most places of a text have no digit, and a test for one there spares all alternatives.
 _NUMERIC_DATE: Final = re.compile(
-    r"(?<![\w.\-/])(?P<y1>\d{4})(?P<mark>[-/.])(?P<m1>\d{1,2})(?P=mark)(?P<d1>\d{1,2})(?!\d)"
+    r"(?=\d)(?:(?<![\w.\-/])(?P<y1>\d{4})(?P<mark>[-/.])(?P<m1>\d{1,2})(?P=mark)(?P<d1>\d{1,2})(?!\d)"
     r"|(?<![\w.\-/])(?P<a>\d{1,2})(?P<sep>[-/.])(?P<b>\d{1,2})(?P=sep)(?P<y2>\d{4}|\d{2})(?![\d\-/])"
     r"|(?:(?<=\bam )|(?<=\bab )|(?<=\b(?:bis|vom|zum|den|dem) ))(?P<d6>\d{1,2})\.(?P<m6>\d{1,2})\.(?!\d)"
     r"|(?<![\w.,])(?P<d7>\d{1,2})\.(?P<m7>\d{1,2})\.(?=[,:]| (?:und|bis|oder|sowie)\b)|(?<=\d\. (?:und|bis) )"
     r"(?P<d8>\d{1,2})\.(?P<m8>\d{1,2})\.(?!\d)"
-    r"|(?<![\w.\-/])(?P<y9>(?:19|20)\d\d)-(?P<m9>[01]\d)(?![\d\-/])"
+    r"|(?<![\w.\-/])(?P<y9>(?:19|20)\d\d)-(?P<m9>[01]\d)(?![\d\-/]))"
 )
-_DATE_MARK: Final = re.compile(r"\d[-/.]")
+_DATE_MARK: Final = re.compile(r"\d(?:[-/.]\d\d?[-/.]|-[01]\d(?!\d))")
 """Matches in each date in digits."""
 _NAMED_DATE: Final = re.compile(
-    rf"\b(?P<d3>\d{{1,2}})(?:st|nd|rd|th|\.)?[ -](?:of )?(?P<m3>{MONTH})\b\.?"
+    rf"\b(?=[\djfmasond])(?:(?P<d3>\d{{1,2}})(?:st|nd|rd|th|\.)?[ -](?:of )?(?P<m3>{MONTH})\b\.?"
     r"(?:[, -]{1,2}(?P<y3>\d{4})\b)?"
-    rf"|\b(?P<m4>{_ENGLISH_MONTH})\b\.? (?:the )?(?P<d4>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:\d)"
+    rf"|(?P<m4>{_ENGLISH_MONTH})\b\.? (?:the )?(?P<d4>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:\d)"
     r"(?:,? (?P<y4>\d{4})\b)?"
-    rf"|\b(?P<m5>{MONTH})\b\.?,? (?P<y5>(?:1[5-9]|20)\d\d)\b",
+    rf"|(?P<m5>{MONTH})\b\.?,? (?P<y5>(?:1[5-9]|20)\d\d)\b)",
     re.IGNORECASE,
 )
 _TIME: Final = re.compile(
-    r"(?<![\d:.])(?P<h1>\d{1,2}):(?P<m1>\d{2})(?::(?P<s1>\d{2}))?(?:\.\d+)?(?!:?\d)"
+    r"(?=\d)(?:(?<![\d:.])(?P<h1>\d{1,2}):(?P<m1>\d{2})(?::(?P<s1>\d{2}))?(?:\.\d+)?(?!:?\d)"
     r"(?: ?(?P<half1>[ap])\.?m\b\.?)?"
     r"|(?<![\w:.])(?P<h2>\d{1,2})(?:\.(?P<m2>\d{2}))? (?:uhr\b(?: (?P<m3>\d{2})\b)?|o'clock\b)"
     r"|(?<![\w:.,])(?P<h4>1[0-2]|0?\d)(?:\.(?P<m4>\d{2}))? ?(?P<half4>[ap])\.?m\b\.?"
     # "32 am Tag" and "8 am 20." are German.
-    r"(?! (?:[a-zäöü]*tag|abend|morgen|ende|\d{1,2}\.))",
+    r"(?! (?:[a-zäöü]*tag|abend|morgen|ende|\d{1,2}\.)))",
     re.IGNORECASE,
 )
 _TIME_SIGNS: Final = (":", "uhr", "o'clock", "am", "pm", "a.m", "p.m")
@@ -355,7 +356,7 @@ _PATH: Final = re.compile(r"(?<![\w:/.@])(?:[\w.-]*/)+[\w-]+(?:\.[\w-]+)*\.[a-zA
 _NAMED_ID: Final = re.compile(
     r"(?<![\w/.@-])(#?[A-Za-z]+(?:_[A-Za-z]+)*[_-])(?=[A-Za-z0-9]*\d)([A-Za-z0-9]{3,})\b(?![-/@])"
 )
-_CODE_ID: Final = re.compile(r"(?<![\w/.@-])(#?[A-Z]{1,4})(\d{3,})\b(?![-/@])")
+_CODE_ID: Final = re.compile(r"(?=[#A-Z])(?<![\w/.@-])(#?[A-Z]{1,4})(\d{3,})\b(?![-/@])")
 
 
 class TypedValue(NamedTuple):
