@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -14,8 +14,8 @@ from agents.parsing.tool_names import split_name
 from evaluation.defects.arithmetic import combine, follows, is_converted, is_equal, is_sum, read_numbers
 from evaluation.defects.claims import read_pattern
 from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, Level, list_paths
-from evaluation.defects.sources import SourceIndex, list_short_ids, read_values
-from evaluation.texts.fact_reading import Fact, TypedValue, read_facts, read_vital_numbers
+from evaluation.defects.sources import SourceIndex, index_sources, list_links
+from evaluation.texts.fact_reading import Fact, read_facts, read_typed, read_vital_numbers
 from evaluation.texts.normal import has_digit, split_stated
 from evaluation.texts.numbers import CURRENCIES, agree_units, is_money, read_field_unit, scale_unit
 from evaluation.values import as_list
@@ -59,7 +59,7 @@ class _Field(NamedTuple):
 
 def find_contradicted_facts(evidence: Evidence) -> Iterator[DefectFinding]:
     """Yield the facts of turns that a result gives otherwise."""
-    index = SourceIndex(evidence)
+    index = index_sources(evidence)
     answers = [call for call in evidence.calls if call.answer and call.state != "missed"]
     fields = defaultdict[Decimal, list[_Field]](list)
     for field in chain.from_iterable(map(_list_fields, answers)):
@@ -67,10 +67,11 @@ def find_contradicted_facts(evidence: Evidence) -> Iterator[DefectFinding]:
     for turn in evidence.said:
         if not answers or answers[0].place >= turn.known:
             continue
+        read_known = cache(partial(_list_numbers_before, turn, index))
         for stated in split_stated(turn.text):
             sentence = _NATION.sub("", _MARKER.sub("", stated))
             for fact in read_vital_numbers(sentence):
-                yield from _compare_fact(turn, sentence, fact, index, fields)
+                yield from _compare_fact(turn, sentence, fact, index, fields, numbers=read_known())
             yield from _find_other_names(turn, sentence, index)
 
 
@@ -125,8 +126,9 @@ def _compare_fact(
     fact: Fact,
     index: SourceIndex,
     by_size: Mapping[Decimal, Sequence[_Field]],
+    *,
+    numbers: frozenset[Decimal],
 ) -> Iterator[DefectFinding]:
-    numbers = _list_numbers_before(turn, index)
     sizes = {*map(abs, fact.value.numbers)}
     alike = [field for size in sizes for field in by_size.get(size, ()) if field.call.place < turn.known]
     texts = (each.text for each in index.texts if each.since <= turn.moment)
@@ -234,9 +236,8 @@ def _find_other_names(turn: EvidenceTurn, sentence: str, index: SourceIndex) -> 
     if not (has_digit(sentence) or "@" in sentence or "://" in sentence):
         return
     kinds = ("address", "identifier", "//", *([_DATE] if _SAYS.search(sentence) else []))
-    values = [each for each in read_values(sentence) if isinstance(each, TypedValue)]
-    short = {*list_short_ids(sentence)}
-    named = [each for each in values if each.family.startswith(kinds) and each not in short]
+    values = (*read_typed(sentence), *list_links(sentence))
+    named = [each for each in values if each.family.startswith(kinds)]
     if not named or _EXAMPLE.search(sentence):
         return
     for value in named:

@@ -211,7 +211,7 @@ class EvidenceTurn:
         return self.known, self.place
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
     """The requests, calls, answers and words of a run."""
 
@@ -366,7 +366,7 @@ def list_paths(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tupl
         path, value = waiting.pop()
         if isinstance(value, list):
             waiting += [(path, inner) for inner in reversed(value)]
-        elif not isinstance(value, Mapping) or len(path) >= _DEPTH:
+        elif not isinstance(value, dict) or len(path) >= _DEPTH:
             yield path, value
         else:
             waiting += [((*path, str(key)), inner) for key, inner in [*value.items()][::-1]]

@@ -119,10 +119,9 @@ def _is_other_target(other: EvidenceCall, call: EvidenceCall, sentence: str) -> 
 
 
 def _find_failed_programs(turn: EvidenceTurn, calls: Sequence[EvidenceCall]) -> Iterator[DefectFinding]:
-    is_passed = _PASSED.search(turn.text) and any(call.has_failed for call in calls)
-    for kind, pattern in PROGRAMS_PASS.items() if is_passed else ():
-        last = next((call for call in reversed(calls) if kind in call.programs), None)
-        said = pattern.search(turn.text) if last and last.has_failed else None
-        if last and said:
+    for kind, pattern in PROGRAMS_PASS.items() if _PASSED.search(turn.text) else ():
+        said = pattern.search(turn.text)
+        last = next((call for call in reversed(calls) if kind in call.programs), None) if said else None
+        if said and last and last.has_failed:
             seen = f"the last run of the {kind} answered {quote_text(last.answer, _LONGEST)}"
             yield DefectFinding("failed_told_done", "defect", said[0], seen, turn.place, last.place)

@@ -16,6 +16,7 @@ from evaluation.defects.sources import (
     DONE,
     SOURCES,
     SourceIndex,
+    index_sources,
     list_new_names,
     list_short_ids,
     read_values,
@@ -39,7 +40,7 @@ _SOURCED: Final = ("address", "identifier")
 
 def find_other_values(evidence: Evidence) -> Iterator[DefectFinding]:
     """Yield the values of acting calls without a source, and those that differ from the claimed ones."""
-    index = SourceIndex(evidence)
+    index = index_sources(evidence)
     unused = [*_list_unused(evidence)]
     for call in evidence.calls:
         if call.state == "acted":

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from operator import attrgetter, itemgetter
 from typing import Final, Literal, TypeVar
 
@@ -95,6 +95,12 @@ class SourceIndex:
         return any(part in self.sources[at].lower for at in range(known - 1, -1, -1))
 
 
+@lru_cache(1)
+def index_sources(evidence: Evidence) -> SourceIndex:
+    """Return the index of a run, which several rules read one after the other."""
+    return SourceIndex(evidence)
+
+
 def _list_call_texts(call: EvidenceCall) -> Iterator[Source]:
     if call.acts:
         # Parts are read one by one: the end of one text and the beginning of the next are no value.
@@ -116,12 +122,10 @@ def _index_first(read: Iterable[tuple[Moment, Iterable[_Value]]]) -> dict[_Value
 def read_values(text: str) -> frozenset[TypedValue | Decimal]:
     """Return the numbers and the typed values of a text, its times, links, and names such as #general."""
     clocks = (clock for _, readings in find_times(text) for clock in readings if isinstance(clock, Clock))
-    links = _LINK.finditer(text) if "://" in text else ()
     typed = (
         *(TypedValue("time", f"{clock.hour:02}:{clock.minute:02}") for clock in clocks),
         *(TypedValue(f"tag {match[1]}", match[0].lower()) for match in _TAG.finditer(text)),
-        # The family of a link is its host.
-        *(TypedValue(match[1], match[0].rstrip(".,;:!?*")) for match in links),
+        *list_links(text),
         *list_short_ids(text),
         *(TypedValue("name", name) for name in (text,) if _NAME.match(name)),
     )
@@ -131,6 +135,12 @@ def read_values(text: str) -> frozenset[TypedValue | Decimal]:
 def list_new_names(text: str) -> frozenset[TypedValue]:
     """Return the names that something is changed to."""
     return frozenset(TypedValue("name", name) for name in _NEW.findall(text))
+
+
+def list_links(text: str) -> Iterator[TypedValue]:
+    """Yield the links of a text; the family of a link is its host."""
+    links = _LINK.finditer(text) if "://" in text else ()
+    yield from (TypedValue(match[1], match[0].rstrip(".,;:!?*")) for match in links)
 
 
 def list_short_ids(text: str) -> Iterator[TypedValue]:

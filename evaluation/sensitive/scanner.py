@@ -202,7 +202,10 @@ def find_at_places(
     searched once.
     """
     lines = dict[tuple[str, str], None]()
-    for place, value in _list_suspects(values) if search is find_sensitive else values:
+    for place, value in values:
+        # Most values have nothing, and to walk through one is slow.
+        if search is find_sensitive and not _is_suspect(value):
+            continue
         for name, text in _iterate_texts(value, 0):
             kind = name_kind(name)
             if kind is not None and is_credential(kind, text):
@@ -213,25 +216,8 @@ def find_at_places(
         yield from _search_lines([*lines], search)
 
 
-def _list_suspects(values: Iterable[tuple[str, object]]) -> Iterator[tuple[str, object]]:
-    """Yield the parts of the values in whose JSON text a value may be found; to walk through one is slow."""
-    for place, value in values:
-        # Most values have nothing: to test a value with all its parts costs little more than one of them.
-        if _is_suspect(value):
-            parts = [*_split_value(value)]
-            yield from ((place, part) for part in parts if len(parts) == 1 or _is_suspect(part))
-
-
-def _split_value(value: object) -> Iterator[object]:
-    """Yield each item of the lists of an object, with the name of its list, and the rest of the object."""
-    if not isinstance(value, Mapping) or "value" in value:
-        yield value
-        return
-    for name, part in value.items():
-        yield from ({name: item} for item in (part if isinstance(part, list) else [part]))
-
-
 def _is_suspect(value: object) -> bool:
+    """Return whether a value may be found in the JSON text of another one."""
     try:
         return may_contain_sensitive(to_json(value).decode())
     except (PydanticSerializationError, ValueError, RecursionError):
