@@ -57,6 +57,8 @@ _ACCEPTED: Final = {
     "dict_type": "an object", "model_type": "an object", "model_attributes_type": "an object",
 }  # fmt: skip
 """The accepted types in words that no reader of JSON has to look up; the rest is said in pydantic's."""
+_MOST_NAMES: Final = 8
+"""Most fields of an object that a sentence names."""
 _CLOSE: Final = 0.75
 """How similar two names have to be, as a ratio of letters."""
 
@@ -171,7 +173,22 @@ def _describe(path: Path, details: Sequence[ErrorDetails], known_names: Sequence
     if not _names_form(error):
         return error["msg"][0].lower() + error["msg"][1:]
     accepted = " or ".join(dict.fromkeys(map(_describe_accepted, details)))
-    return f"give {accepted}, not {_describe_given(error['input'])}"
+    prefix = _join_names(path)
+    names = _list_inner(prefix, known_names) if prefix and accepted == "an object" else []
+    listed = ", ".join((*names[:_MOST_NAMES], *(["..."] if names[_MOST_NAMES:] else [])))
+    fields = f" (fields: {listed})" if listed else ""
+    return f"give {accepted}{fields}, not {_describe_given(error['input'])}"
+
+
+def _join_names(path: Path) -> str:
+    """Write a path as those of fields are, without the places in lists, and with a point at its end."""
+    return "".join(f"{part}." for part in path if isinstance(part, str))
+
+
+def _list_inner(prefix: str, known_names: Sequence[str]) -> list[str]:
+    """List the names of the fields of the object at a path."""
+    inner = (each.removeprefix(prefix) for each in known_names if each.startswith(prefix))
+    return [each for each in inner if "." not in each]
 
 
 def _names_form(error: ErrorDetails) -> bool:
@@ -180,12 +197,11 @@ def _names_form(error: ErrorDetails) -> bool:
 
 def _describe_unknown(path: Path, known_names: Sequence[str]) -> str:
     *place, name = [part for part in path if isinstance(part, str)]
-    prefix = "".join(f"{part}." for part in place)
+    prefix = _join_names((*place,))
     # The fields of a check are those of its kind; elsewhere, the shortest path to a name comes first.
     anywhere = [] if place[-1:] == ["checks"] else sorted(known_names, key=len, reverse=True)
     paths = {each.rpartition(".")[2]: each for each in anywhere}
-    near = (each.removeprefix(prefix) for each in known_names if each.startswith(prefix))
-    paths |= {each: each for each in near if "." not in each}
+    paths |= {each: each for each in _list_inner(prefix, known_names)}
     own = OTHER_NAMES.get(name, "")
     close = [own] if own in paths else get_close_matches(name, paths, 1, _CLOSE)
     # A bound is a key of an object, which has no path of its own.

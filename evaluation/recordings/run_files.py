@@ -93,7 +93,7 @@ def _read_zip(file: Path, name: str) -> Iterator[ReadRun]:
     except ContractError as error:
         yield UnreadableCase(name, str(error))
         return
-    yield from _read_value(log, name)
+    yield from read_value(log, name)
 
 
 def read_cases(path: str | Path) -> Iterator[Any]:
@@ -142,7 +142,7 @@ def _read_session(lines: Iterable[tuple[int, bytes]], name: str) -> Iterator[Rea
             yield value
         else:
             cut = (f"{value.where}: the last line is cut, as in a file that is still being written",)
-    for run in _read_value(values, name):
+    for run in read_value(values, name):
         yield replace(run, warnings=(*run.warnings, *cut)) if isinstance(run, RecordedRun) else run
 
 
@@ -153,7 +153,7 @@ def _is_whole_line(line: bytes) -> bool:
 def _read_document(data: bytes, name: str) -> Iterator[ReadRun]:
     value = _parse(data, name)
     if not isinstance(value, list) or _find_format(value) is not None:
-        yield from _read_value(value, name)
+        yield from read_value(value, name)
         return
     if not value:
         yield UnreadableCase(name, "the list is empty")
@@ -166,7 +166,7 @@ def _read_values(values: Iterable[tuple[str, object]], name: str) -> Iterator[Re
     for where, value in values:
         found = _find_format(value)
         if found is None:
-            yield from _read_value(value, where)
+            yield from read_value(value, where)
         elif found.joins:
             joined.setdefault(found.name, []).append(value)
         else:
@@ -176,8 +176,8 @@ def _read_values(values: Iterable[tuple[str, object]], name: str) -> Iterator[Re
             yield from _read_as(each, joined[each.name], name)
 
 
-def _read_value(value: object, where: str) -> Iterator[ReadRun]:
-    """Yields the runs of a value; the problem if it is in no known format."""
+def read_value(value: object, where: str) -> Iterator[ReadRun]:
+    """Yields the runs of a value of a file; the problem if it is in no known format."""
     if isinstance(value, UnreadableCase):
         yield value
         return

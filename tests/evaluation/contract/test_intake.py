@@ -82,6 +82,10 @@ def test_a_problem_says_what_is_accepted_and_what_was_given(subtests):
             {"rubric": {"criteria": []}},
             "rubric.criteria: list should have at least 1 item after validation, not 0",
         ),
+        (
+            {"rubric": {"criteria": [3]}},
+            "rubric.criteria[0]: give an object (fields: name, description, weight, anchors), not 3",
+        ),
         ({"reference_output": None, "input": None}, "input: give a text, not null"),
         ({"keywords": "x" * 100}, "keywords: give a list, not a text"),
         (

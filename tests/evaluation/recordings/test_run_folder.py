@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 from evaluation.recordings.recorded_run import RecordedRun
-from evaluation.recordings.run_files import UnknownFormat
+from evaluation.recordings.run_files import UnknownFormat, read_runs
 from evaluation.recordings.run_folder import read_folder
 
 PEERS = Path(__file__).parents[2] / "data" / "peers"
@@ -43,6 +43,32 @@ def test_a_file_without_runs_is_told_from_one_that_is_broken(tmp_path):
     read = {run.where: isinstance(run, UnknownFormat) for run in read_folder(tmp_path)}
 
     assert read == {"config.json": True, "cut.json": False, "new.json": False}
+
+
+def test_a_folder_with_one_event_of_openhands_in_each_file_is_a_run(subtests, tmp_path):
+    for source, name in [("one-call.json", "{}.json"), ("version-1.json", "event-{:05}-5e0c.json")]:
+        with subtests.test(source=source):
+            [expected] = read_runs(PEERS / "openhands" / source)
+            content = json.loads((PEERS / "openhands" / source).read_bytes())
+            stored = content if isinstance(content, list) else content["events"]
+            folder = tmp_path / source / "events"
+            folder.mkdir(parents=True)
+            for number, event in enumerate(stored, 8):
+                (folder / name.format(number)).write_text(json.dumps(event))
+
+            [run] = read_folder(folder.parent)
+
+            assert run.case == {**expected.case, "case_id": "events"}
+
+
+def test_a_run_that_lacks_an_event_is_not_read(tmp_path):
+    (tmp_path / "events").mkdir()
+    (tmp_path / "events" / "0.json").write_text('{"action": "message", "args": {"content": "Hi"}}')
+    (tmp_path / "events" / "1.json").write_text('{"action": "mess')
+
+    [run] = read_folder(tmp_path)
+
+    assert run.where == "events/1.json"
 
 
 def test_a_trial_of_harbor_is_its_trajectory_with_the_name_of_its_task(tmp_path):
