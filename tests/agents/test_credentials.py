@@ -48,7 +48,6 @@ def test_an_error_without_a_credential_stays_as_it_is(subtests):
         "key-value-pairs are missing",
         "max_tokens is too large: 4096",
         "API key provided: none",
-        "the key user_id is not in the table",
         "see https://docs.example.com:8080/errors#code-401",
         "no run 7f4e6a52-5f0c-4f2c-9a37-0c1d2e3f4a5b",
         f"the image sha256:{HEX}{HEX} is not there",

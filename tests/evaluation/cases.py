@@ -2,6 +2,8 @@
 
 from hypothesis import strategies as st
 
+from evaluation.contract.contract import MATCH_MODES
+
 NAMES = st.sampled_from(["lookup", "search", "refund", "mail"])
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 5) | st.floats(-5, 5) | st.text(max_size=8),
@@ -39,16 +41,7 @@ runs = st.fixed_dictionaries(
 )
 expected = NAMES | st.fixed_dictionaries({"name": NAMES}, optional={"args": args})
 METRICS = st.sampled_from(
-    [
-        "latency_ms",
-        "total_tokens",
-        "rouge_1",
-        "token_jaccard",
-        "trajectory_recall",
-        "exact_match",
-        "gpu_s",
-        "judge_score",
-    ]
+    ["latency_ms", "rouge_1", "trajectory_recall", "exact_match", "gpu_s", "judge_score"]
 )
 cases = st.fixed_dictionaries(
     {"agent_run": runs},
@@ -57,18 +50,7 @@ cases = st.fixed_dictionaries(
         "reference_output": texts,
         "keywords": st.lists(st.text(min_size=1, max_size=6), max_size=3),
         "expected_trajectory": st.lists(expected, max_size=5),
-        "trajectory_match_mode": st.sampled_from(
-            [
-                "exact",
-                "in_order",
-                "any_order",
-                "precision_recall",
-                "single_tool",
-                "subset",
-                "superset",
-                "fuzzy",
-            ]
-        ),
+        "trajectory_match_mode": st.sampled_from([*MATCH_MODES, "fuzzy"]),
         "thresholds": st.dictionaries(METRICS, st.floats(0, 2000), max_size=3),
         "rubric": st.just({"criteria": [{"name": "clarity"}]}),
         "subjective_criteria": st.just(["helpfulness"]),

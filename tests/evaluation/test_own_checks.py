@@ -83,6 +83,19 @@ def test_a_name_that_nothing_has_is_an_error_and_never_a_pass():
     assert report.status == "needs_review"
     assert read_kinds(report)[0] == ("check_error", "checks.has_greeting")
     assert report.errors[0].startswith('The check "has_greeting" has no result: no check has this name; ')
+    near = evaluate({**HELLO, "checks": [{"check": "function", "name": "raise"}]}, named_checks=[raises])
+    assert 'did you mean "raises"?' in near.errors[0]
+
+
+def test_what_is_no_list_of_checks_is_refused(subtests):
+    for checks, problem in [
+        ([lambda context: True], r"checks has a function; give a list of functions with @check"),
+        (has_greeting, "checks has a FunctionCheck"),
+        ("has_greeting", "checks has a str"),
+        ([has_greeting, has_greeting], 'checks has two checks with the name "has_greeting"'),
+    ]:
+        with subtests.test(checks=checks), pytest.raises(ContractError, match=problem):
+            evaluate(HELLO, checks=checks)
 
 
 def test_a_function_that_raises_is_an_error_of_its_own_kind(subtests):

@@ -26,9 +26,7 @@ async def test_a_script_is_answered_in_order_both_ways():
 
 
 def test_a_script_that_has_run_out_says_so():
-    with pytest.raises(
-        AssertionError, match=r"no answer is left in the script for the request about 'Hello, dear Reader!'"
-    ):
+    with pytest.raises(AssertionError, match=r"no answer is left .* about 'Hello, dear Reader!'"):
         ScriptedJudge([]).judge(REQUEST)
 
 

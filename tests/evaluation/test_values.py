@@ -38,11 +38,7 @@ def test_an_alert_shows_how_a_value_differs_from_its_limit(subtests):
         ({"min": 1.00001}, None),
     ]:
         with subtests.test(limit=limit):
-            report = evaluate(
-                {
-                    "agent_run": {"final_output": "x", "latency_ms": 1.00001},
-                    "thresholds": {"latency_ms": limit},
-                }
-            )
+            run = {"final_output": "x", "latency_ms": 1.00001}
+            report = evaluate({"agent_run": run, "thresholds": {"latency_ms": limit}})
 
             assert [alert["reason"] for alert in report.alerts] == ([] if reason is None else [reason])

@@ -143,6 +143,11 @@ def encode(
     return _head(status, named) + data
 
 
+def refuse(message: str, status: int = 400) -> bytes:
+    """Writes the error of a server that takes no request of this kind."""
+    return encode({"error": {"message": message, "type": "invalid_request_error"}}, status)
+
+
 def _head(status: int, headers: Mapping[str, str]) -> bytes:
     named = {"Connection": "close", **headers}
     lines = [f"HTTP/1.1 {status} X", *(f"{name}: {value}" for name, value in named.items())]

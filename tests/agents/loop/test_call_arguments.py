@@ -8,20 +8,13 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
+from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import BaseTool, StructuredTool
 from langchain_ollama import ChatOllama
 from pydantic import BaseModel, ConfigDict, Field
 
 from agents import EffectsMiddleware, ExecutionAgent, ModelRefusedError
-from tests.fakes.protocol_server import (
-    ModelReply,
-    Protocol,
-    ProtocolServer,
-    encode,
-    serve_protocol,
-    write_body,
-    write_stream,
-)
+from tests.fakes.protocol_server import ModelReply, Protocol, serve_model
 
 TEXT = {"type": "string"}
 OBJECT = {"type": "object"}
@@ -49,20 +42,19 @@ class Recorded:
         return "noted"
 
 
-def answer_with(protocol: Protocol, streams: bool, arguments: Mapping[str, object] | str) -> Any:
-    def answer(body: Mapping[str, Any]) -> bytes:
-        has_answer = any("tool" in str(each.get("role")) or "tool_result" in str(each.get("content"))
-                         for each in body["messages"])  # fmt: skip
-        call = ModelReply(calls=[("note", arguments)], reason="tool_calls")
-        reply = ModelReply("done") if has_answer else call
-        return encode(write_stream(protocol, reply) if streams else write_body(protocol, reply))
-
-    return answer
+def serve_call(protocol: Protocol, streams: bool, arguments: Mapping[str, object] | str) -> Any:
+    """Serve a model that calls the tool with these arguments, and then is done."""
+    call = ModelReply(calls=[("note", arguments)], reason="tool_calls")
+    return serve_model(call, ModelReply("done"), protocol=protocol, streaming=streams)
 
 
-def execute(server: ProtocolServer, protocol: Protocol, tools: Sequence[BaseTool], *, streams: bool) -> str:
-    options = {"streaming": True} if streams and protocol != "ollama" else {}
-    return ExecutionAgent(server.model(protocol, **options), tools).execute_step("s")
+def run_bare(model: BaseChatModel, tools: Sequence[BaseTool]) -> str:
+    agent = create_agent(model, tools, middleware=[EffectsMiddleware()])
+    return agent.invoke({"messages": "s"})["messages"][-1].text
+
+
+def execute(model: BaseChatModel, tools: Sequence[BaseTool]) -> str:
+    return ExecutionAgent(model, tools).execute_step("s")
 
 
 TEXTS_TAKEN = [
@@ -84,12 +76,9 @@ TEXTS_TAKEN = [
 def test_a_text_of_ollama_that_is_json_stays_the_text_that_the_model_wrote(subtests):
     for schema, written in TEXTS_TAKEN:
         given = {"content": written}
-        with (
-            subtests.test(f"{schema} {written}"),
-            serve_protocol(answer_with("ollama", True, given)) as server,
-        ):
+        with subtests.test(f"{schema} {written}"), serve_call("ollama", True, given) as (model, _):
             note = Recorded(schema)
-            assert execute(server, "ollama", [note.tool], streams=True) == "done"
+            assert execute(model, [note.tool]) == "done"
             assert note.made == [given]
 
 
@@ -103,10 +92,10 @@ def test_json_in_a_text_of_ollama_is_decoded_only_if_the_tool_takes_no_text(subt
         (OBJECT, "{'a': 1}", "{'a': 1}"),
         ({"type": "integer"}, "7", "7"),
     ]:
-        answer = answer_with("ollama", True, {"content": written})
-        with subtests.test(f"{schema} {written}"), serve_protocol(answer) as server:
+        served = serve_call("ollama", True, {"content": written})
+        with subtests.test(f"{schema} {written}"), served as (model, _):
             note = Recorded(schema)
-            assert execute(server, "ollama", [note.tool], streams=True) == "done"
+            assert execute(model, [note.tool]) == "done"
             assert note.made == [{"content": received}]
 
 
@@ -114,7 +103,7 @@ def test_json_in_a_text_of_ollama_is_decoded_only_if_the_tool_takes_no_text(subt
 async def test_an_agent_of_langchains_with_the_effects_middleware_gets_the_text_too(awaited):
     note = Recorded({"anyOf": [TEXT, {"type": "null"}]})
     given = {"content": '{ "a":1.10 }', "functionName": "note"}
-    with serve_protocol(answer_with("ollama", True, given)) as server:
+    with serve_call("ollama", True, given) as (_, server):
         model = ChatOllama(model="m", base_url=server.url)
         agent = create_agent(model, [note.tool], middleware=[EffectsMiddleware()])
         messages = {"messages": "s"}
@@ -126,9 +115,9 @@ async def test_an_agent_of_langchains_with_the_effects_middleware_gets_the_text_
 def test_an_argument_of_any_name_reaches_the_tool(protocol, streams, subtests):
     for name in ["functionName", "arguments", "type"]:
         given = {name: "note"}
-        with subtests.test(name), serve_protocol(answer_with(protocol, streams, given)) as server:
+        with subtests.test(name), serve_call(protocol, streams, given) as (model, _):
             note = Recorded(TEXT, name)
-            assert execute(server, protocol, [note.tool], streams=streams) == "done"
+            assert execute(model, [note.tool]) == "done"
             assert note.made == [given]
 
 
@@ -150,9 +139,9 @@ NO_NUMBERS = [
 @pytest.mark.parametrize(("protocol", "streams"), [each for each in STREAMED if each[0] != "ollama"])
 def test_a_key_that_stands_twice_is_told_and_the_call_is_not_made(protocol, streams, subtests):
     for written in [*REPEATED, *NO_NUMBERS]:
-        with subtests.test(written), serve_protocol(answer_with(protocol, streams, written)) as server:
+        with subtests.test(written), serve_call(protocol, streams, written) as (model, server):
             note = Recorded({})
-            assert execute(server, protocol, [note.tool], streams=streams) == "done"
+            assert execute(model, [note.tool]) == "done"
             assert note.made == []
             assert "each key once" in json.dumps(server.bodies[-1]["messages"])
 
@@ -160,12 +149,9 @@ def test_a_key_that_stands_twice_is_told_and_the_call_is_not_made(protocol, stre
 @pytest.mark.parametrize("protocol", ["openai", "anthropic"])
 def test_an_agent_of_langchains_is_told_of_a_call_that_cannot_be_read(protocol, subtests):
     for written in [REPEATED[0], '{"content": "/a', "[]"]:
-        with subtests.test(written), serve_protocol(answer_with(protocol, True, written)) as server:
+        with subtests.test(written), serve_call(protocol, True, written) as (model, server):
             note = Recorded({})
-            model = server.model(protocol, streaming=True)
-            agent = create_agent(model, [note.tool], middleware=[EffectsMiddleware()])
-            state = agent.invoke({"messages": "s"})
-            assert (state["messages"][-1].text, note.made) == ("done", [])
+            assert (run_bare(model, [note.tool]), note.made) == ("done", [])
             assert "not valid JSON" in json.dumps(server.bodies[-1])
 
 
@@ -179,12 +165,10 @@ def test_a_streamed_call_without_arguments_is_made_if_its_protocol_writes_an_emp
         (TEXT, "{}", True),
         (TEXT, "", not is_told),
     ]:
-        with (
-            subtests.test(f"{schema} {written!r}"),
-            serve_protocol(answer_with(protocol, True, written)) as server,
-        ):
+        served = serve_call(protocol, True, written)
+        with subtests.test(f"{schema} {written!r}"), served as (model, server):
             note = Recorded(schema)
-            assert execute(server, protocol, [note.tool], streams=True) == "done"
+            assert execute(model, [note.tool]) == "done"
             assert note.made == ([{}] if is_made else [])
             assert ("there are none" in json.dumps(server.bodies[-1])) is not is_made
 
@@ -192,10 +176,10 @@ def test_a_streamed_call_without_arguments_is_made_if_its_protocol_writes_an_emp
 @pytest.mark.parametrize("protocol", ["ollama", "anthropic"])
 def test_a_number_that_json_lacks_is_told_where_the_client_reads_the_arguments(protocol, subtests):
     for written in NO_NUMBERS:
-        answer = answer_with(protocol, protocol == "ollama", json.loads(written))
-        with subtests.test(written), serve_protocol(answer) as server:
+        served = serve_call(protocol, False, json.loads(written))
+        with subtests.test(written), served as (model, server):
             note = Recorded({})
-            assert execute(server, protocol, [note.tool], streams=protocol == "ollama") == "done"
+            assert execute(model, [note.tool]) == "done"
             assert note.made == []
             assert "not valid JSON" in json.dumps(server.bodies[-1]["messages"])
 
@@ -240,15 +224,13 @@ NAMES: Sequence[tuple[Any, str, bool]] = [
 
 
 @pytest.mark.parametrize("protocol", ["openai", "ollama", "anthropic"])
-@pytest.mark.parametrize("is_bare", [False, True], ids=["ExecutionAgent", "create_agent"])
+@pytest.mark.parametrize("run_agent", [execute, run_bare])
 def test_a_call_with_an_argument_that_its_tool_does_not_have_is_told_and_not_made(
-    protocol, is_bare, subtests
+    protocol, run_agent, subtests
 ):
     for schema, name, is_made in NAMES:
-        answer = answer_with(
-            protocol, protocol == "ollama", {name: True} if name != "Path" else {name: "/data"}
-        )
-        with subtests.test(f"{schema} {name}"), serve_protocol(answer) as server:
+        served = serve_call(protocol, False, {name: "/data" if name == "Path" else True})
+        with subtests.test(f"{schema} {name}"), served as (model, server):
             made: list[object] = []
 
             def run(made: list[object] = made, **args: object) -> str:
@@ -256,11 +238,7 @@ def test_a_call_with_an_argument_that_its_tool_does_not_have_is_told_and_not_mad
                 return "noted"
 
             note = StructuredTool(name="note", description="Note.", args_schema=schema, func=run)
-            if is_bare:
-                agent = create_agent(server.model(protocol), [note], middleware=[EffectsMiddleware()])
-                assert agent.invoke({"messages": "s"})["messages"][-1].text == "done"
-            else:
-                assert execute(server, protocol, [note], streams=False) == "done"
+            assert run_agent(model, [note]) == "done"
             told = json.dumps(server.bodies[-1]["messages"])
             assert (len(made), f"has no argument '{name}'; it takes" in told) == (is_made, not is_made)
 
@@ -274,16 +252,10 @@ BLOCKED: Sequence[tuple[Protocol, str]] = [
 def test_the_calls_of_a_reply_that_its_provider_blocked_are_not_made(subtests):
     for protocol, reason in BLOCKED:
         for streams in [True] if protocol == "ollama" else [False, True]:
-            write = write_stream if streams else write_body
             blocked = ModelReply("I note", [("note", {"content": "a"})], reason=reason)
-            body = encode(write(protocol, blocked))
-            with (
-                subtests.test(f"{protocol} {reason} {streams}"),
-                serve_protocol(lambda _, body=body: body) as server,
-            ):
+            served = serve_model(blocked, protocol=protocol, streaming=streams)
+            with subtests.test(f"{protocol} {reason} {streams}"), served as (model, server):
                 note = Recorded(TEXT)
-                model = server.model(protocol, **({} if protocol == "ollama" else {"streaming": streams}))
-                agent = create_agent(model, [note.tool], middleware=[EffectsMiddleware()])
                 with pytest.raises(ModelRefusedError, match=reason):
-                    agent.invoke({"messages": "s"})
+                    run_bare(model, [note.tool])
                 assert (note.made, len(server.bodies)) == ([], 1)

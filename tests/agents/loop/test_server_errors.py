@@ -10,7 +10,6 @@ from langchain_core.exceptions import (
     ModelInvalidRequestError,
     ModelRefusalError,
 )
-from langchain_openai import ChatOpenAI
 
 from agents import (
     BaseAgent,
@@ -21,7 +20,7 @@ from agents import (
     load_model,
 )
 from agents.testing import ScriptedChatModel
-from tests.fakes.protocol_server import PROTOCOLS, encode, serve_protocol
+from tests.fakes.protocol_server import PROTOCOLS, encode, refuse, serve_model, serve_protocol
 
 ONCE = TransportRetry(max_attempts=1)
 
@@ -43,12 +42,11 @@ def test_a_server_that_is_too_slow_says_what_to_raise(awaited):
             ask(llm, awaited)
 
 
-def test_an_executor_with_tools_names_the_address_and_masks_the_key(chat_server):
-    chat_server.will_refuse("the key swordfish is wrong", 401)
-    llm = ChatOpenAI(model="m", base_url=chat_server.url, api_key="swordfish", max_retries=0)
-    with pytest.raises(ModelRefusedError) as caught:
-        ExecutionAgent(llm, [len]).execute_step("x")
-    assert chat_server.url in str(caught.value)
+def test_an_executor_with_tools_names_the_address_and_masks_the_key():
+    served = serve_model(refuse("the key swordfish is wrong", 401), api_key="swordfish")
+    with served as (model, server), pytest.raises(ModelRefusedError) as caught:
+        ExecutionAgent(model, [len]).execute_step("x")
+    assert server.url in str(caught.value)
     assert "swordfish" not in str(caught.value)
 
 

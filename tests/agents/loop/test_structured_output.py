@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel, RootModel
 
 from agents import ExecutionAgent, ModelRefusedError, MonitoringAgent, PlanningAgent, TransportRetry
-from tests.fakes.protocol_server import ModelReply, Protocol, encode, serve_protocol, write_stream
+from tests.fakes.protocol_server import ModelReply, Protocol, refuse, serve_model
 
 ONCE = TransportRetry(max_attempts=1)
 NO_SCHEMA = "This response_format type is unavailable now"
@@ -27,60 +27,39 @@ OTHERS = [
 ]
 
 
-async def judge(agent: MonitoringAgent, awaited: bool = True) -> dict[str, object]:
+async def judge(agent: MonitoringAgent, awaited: bool) -> dict[str, object]:
     if awaited:
         return dict(await agent.aevaluate("objective", "output"))
     return dict(await asyncio.to_thread(agent.evaluate, "objective", "output"))
 
 
-def constrained(chat_server) -> list[bool]:
-    return ["response_format" in request for request in chat_server.requests]
+REFUSED_ALIKE = [(400, "the model is not loaded"), (400, "messages must not be empty")]
+"""Refused with the schema and without it."""
 
 
-both_entries = pytest.mark.parametrize("awaited", [False, True], ids=["evaluate", "aevaluate"])
+@pytest.mark.parametrize("awaited", [False, True], ids=["evaluate", "aevaluate"])
+async def test_a_server_that_refuses_the_schema_is_asked_once_more_without_it(subtests, awaited):
+    for (status, message), answers, constrained in [
+        *((each, [ModelReply(MET)], [True, False]) for each in REFUSALS),
+        *((each, [], [True]) for each in OTHERS),
+        *((each, [], [True, False]) for each in REFUSED_ALIKE),
+    ]:
+        with subtests.test(message), serve_model(refuse(message, status), *answers) as (model, server):
+            agent = MonitoringAgent(model, transport_retry=ONCE)
+            if answers:
+                assert await judge(agent, awaited) == {"success": True, "feedback": "met"}
+            else:
+                with pytest.raises(ModelRefusedError):
+                    await judge(agent, awaited)
+            assert ["response_format" in body for body in server.bodies] == constrained
 
 
-@both_entries
-@pytest.mark.parametrize(("status", "message"), REFUSALS)
-async def test_a_server_that_refuses_the_schema_is_asked_again_without_it(
-    chat_server, awaited, status, message
-):
-    chat_server.will_refuse(message, status)
-    chat_server.will_say(MET)
-    verdict = await judge(MonitoringAgent(chat_server.model(), transport_retry=ONCE), awaited)
-    assert verdict == {"success": True, "feedback": "met"}
-    assert constrained(chat_server) == [True, False]
-
-
-@both_entries
-async def test_it_is_not_asked_with_the_schema_again_by_any_agent(chat_server, awaited):
-    chat_server.will_refuse(NO_SCHEMA)
-    chat_server.will_say(MET)
-    model = chat_server.model()
-    for _ in range(2):
-        await judge(MonitoringAgent(model), awaited)
-    PlanningAgent(model).generate_plan("task")
-    assert constrained(chat_server) == [True, False, False, False]
-
-
-@both_entries
-@pytest.mark.parametrize(("status", "message"), OTHERS)
-async def test_another_refusal_is_final(chat_server, awaited, status, message):
-    chat_server.will_refuse(message, status)
-    with pytest.raises(ModelRefusedError):
-        await judge(MonitoringAgent(chat_server.model()), awaited)
-    assert constrained(chat_server) == [True]
-
-
-@both_entries
-@pytest.mark.parametrize("message", ["the model is not loaded", "messages must not be empty"])
-async def test_a_request_that_is_refused_without_the_schema_too_is_not_sent_again(
-    chat_server, awaited, message
-):
-    chat_server.will_refuse(message)
-    with pytest.raises(ModelRefusedError, match=message):
-        await judge(MonitoringAgent(chat_server.model()), awaited)
-    assert constrained(chat_server) == [True, False]
+async def test_it_is_not_asked_with_the_schema_again_by_any_agent():
+    with serve_model(refuse(NO_SCHEMA), ModelReply(MET)) as (model, server):
+        for awaited in [False, True]:
+            await judge(MonitoringAgent(model), awaited)
+        PlanningAgent(model).generate_plan("task")
+    assert ["response_format" in body for body in server.bodies] == [True, False, False, False]
 
 
 class Part(BaseModel):
@@ -97,10 +76,8 @@ class Machine(BaseModel):
 
 
 def list_sent(protocol: Protocol, kind: type[BaseModel]) -> list[object]:
-    with serve_protocol(lambda _: encode(write_stream(protocol, ModelReply("{}")))) as server:
-        options = {"streaming": True} if protocol == "openai" else {}
-        agent = ExecutionAgent(server.model(protocol, **options))
-        agent.execute_step("x", schema=kind.model_json_schema())
+    with serve_model(ModelReply("{}"), protocol=protocol, streaming=True) as (model, server):
+        ExecutionAgent(model).execute_step("x", schema=kind.model_json_schema())
     body = server.bodies[0]
     return [body[name] for name in ("response_format", "format") if name in body]
 

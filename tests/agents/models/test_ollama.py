@@ -47,10 +47,19 @@ def test_a_json_schema_constrains_the_reply(ollama_llm: BaseChatModel) -> None:
     assert type(json.loads(reply.text)["ok"]) is bool
 
 
-def test_the_context_size_and_the_temperature_are_sent(loopback) -> None:
+@pytest.mark.parametrize(
+    ("settings", "options", "sent"),
+    [
+        ("", {}, {"options": {"num_ctx": 8192, "temperature": 0.0}}),
+        (",num_ctx=16384", {"num_ctx": 100}, {"options": {"num_ctx": 16384, "temperature": 0.0}}),
+        (",keep_alive=30m, reasoning=false", {}, {"keep_alive": "30m", "think": False}),
+        (",keep_alive=-1,reasoning=high", {}, {"keep_alive": -1, "think": "high"}),
+    ],
+)
+def test_the_settings_behind_the_name_and_the_defaults_are_sent(loopback, settings, options, sent) -> None:
     server = loopback(answer=lambda _: ollama_reply())
-    load_model("ollama:m", base_url=server.url).invoke("Hi")
-    assert server.bodies[0]["options"] == {"num_ctx": 8192, "temperature": 0.0}
+    load_model(f"ollama:m:8b{settings}", base_url=server.url, **options).invoke("Hi")
+    assert {**server.bodies[0], **sent, "model": "m:8b"} == server.bodies[0]
 
 
 def test_the_server_is_told_to_refuse_what_it_would_cut(loopback, call) -> None:
@@ -59,28 +68,10 @@ def test_the_server_is_told_to_refuse_what_it_would_cut(loopback, call) -> None:
     assert (server.bodies[0]["truncate"], server.bodies[0]["shift"]) == (False, False)
 
 
-@pytest.mark.parametrize(
-    ("settings", "sent"),
-    [
-        ("num_ctx=16384", {"options": {"num_ctx": 16384, "temperature": 0.0}}),
-        ("keep_alive=30m, reasoning=false", {"keep_alive": "30m", "think": False}),
-        ("keep_alive=-1,reasoning=high", {"keep_alive": -1, "think": "high"}),
-    ],
-)
-def test_settings_follow_the_name(loopback, settings: str, sent: dict[str, object]) -> None:
-    server = loopback(answer=lambda _: ollama_reply())
-    load_model(f"ollama:m:8b,{settings}", base_url=server.url, num_ctx=100).invoke("Hi")
-    assert {**server.bodies[0], **sent, "model": "m:8b"} == server.bodies[0]
-
-
 def test_other_settings_are_answered_with_those_that_are_accepted(subtests: pytest.Subtests) -> None:
     for settings in ["api_key=k", "num_ctx", "num_ctx=", ""]:
-        with (
-            subtests.test(settings=settings),
-            pytest.raises(
-                ModelSpecError, match="give NAME=VALUE with a name of num_ctx, keep_alive, reasoning"
-            ),
-        ):
+        told = "give NAME=VALUE with a name of num_ctx, keep_alive, reasoning"
+        with subtests.test(settings=settings), pytest.raises(ModelSpecError, match=told):
             load_model(f"ollama:m,{settings}")
 
 

@@ -14,6 +14,7 @@ import pytest
 from agents import BaseAgent, ModelRefusedError, ModelUnavailableError, TransportRetry
 from agents.models.server_errors import is_transient
 from agents.testing import ScriptedChatModel
+from tests.fakes.protocol_server import ModelReply, encode, serve_model
 
 REQUEST = httpx.Request("POST", "http://127.0.0.1:1/v1/chat/completions")
 AT_ONCE = TransportRetry(max_attempts=3, initial_seconds=0)
@@ -164,14 +165,14 @@ async def test_an_error_that_stays_has_its_kind_and_its_cause(awaited, error, ki
 
 
 @both_entries
-async def test_a_real_server_that_is_busy_or_breaks_off_is_asked_again(chat_server, awaited):
-    chat_server.will_fail(429, retry_after="0")
-    chat_server.will_fail(503)
-    chat_server.will_send(b'{"choices": [{"index": 0, "message": {"role": "assistant", "content": "hel')
-    chat_server.will_say("hello")
+async def test_a_real_server_that_is_busy_or_breaks_off_is_asked_again(awaited):
+    busy, away = encode({}, 429, {"retry-after": "0"}), encode({}, 503)
+    cut = encode(b'{"choices": [{"index": 0, "message": {"role": "assistant", "content": "hel',
+                 headers={"Content-Type": "application/json"})  # fmt: skip
     patient = TransportRetry(max_attempts=4, initial_seconds=0)
-    assert await ask(BaseAgent(chat_server.model(), transport_retry=patient), awaited) == "hello"
-    assert len(chat_server.requests) == 4
+    with serve_model(busy, away, cut, ModelReply("hello")) as (model, server):
+        assert await ask(BaseAgent(model, transport_retry=patient), awaited) == "hello"
+    assert len(server.bodies) == 4
 
 
 def test_retry_after_is_found_where_a_client_library_hides_the_response():

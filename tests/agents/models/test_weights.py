@@ -15,16 +15,10 @@ def unset(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PEM_WEIGHTS", raising=False)
 
 
-@pytest.fixture
-def gguf(tmp_path: Path) -> Path:
-    path = tmp_path / "tiny.gguf"
-    path.write_bytes(b"GGUF" + bytes(60))
-    return path
-
-
-def test_the_path_in_the_environment_comes_first(gguf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PEM_WEIGHTS", str(gguf))
-    assert find_weights() == gguf
+def test_the_path_in_the_environment_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tiny.gguf").write_bytes(b"GGUF" + bytes(60))
+    monkeypatch.setenv("PEM_WEIGHTS", str(tmp_path / "tiny.gguf"))
+    assert find_weights() == tmp_path / "tiny.gguf"
 
 
 def test_the_installed_package_comes_second() -> None:

@@ -13,6 +13,7 @@ from langchain_core.tools import tool
 from agents import BaseAgent, EffectsMiddleware, ExecutionAgent
 from agents.models.model_call import make_sendable
 from agents.testing import ScriptedChatModel
+from tests.fakes.protocol_server import ModelReply, serve_model
 
 HALF = "a\udc80b"
 MENDED = "a\ufffdb"
@@ -39,18 +40,16 @@ def test_any_answer_with_half_a_surrogate_pair_is_told(subtests):
             assert "a\ufffdb" in str(model.prompts[1][-1].content)
 
 
-def test_half_a_surrogate_pair_in_a_tools_arguments_goes_back_mended(chat_server):
+def test_half_a_surrogate_pair_in_a_tools_arguments_goes_back_mended():
     @tool
     def echo(text: str) -> str:
         """Say nothing about it."""
         return "said"
 
-    arguments = json.dumps({"text": HALF})
-    call = {"id": "1", "type": "function", "function": {"name": "echo", "arguments": arguments}}
-    chat_server.will_say(None, "tool_calls", tool_calls=[call])
-    chat_server.will_say("done")
-    assert ExecutionAgent(chat_server.model(), tools=[echo]).execute_step("s") == "done"
-    [sent] = chat_server.requests[1]["messages"][1]["tool_calls"]
+    call = ModelReply(calls=[("echo", {"text": HALF})], reason="tool_calls")
+    with serve_model(call, ModelReply("done")) as (model, server):
+        assert ExecutionAgent(model, tools=[echo]).execute_step("s") == "done"
+    [sent] = server.bodies[1]["messages"][1]["tool_calls"]
     assert json.loads(sent["function"]["arguments"]) == {"text": MENDED}
 
 

@@ -40,6 +40,7 @@ def problems(case):
     return taken.problems
 
 
+UNKNOWN = "no field has this name; write '{}' instead, or leave it out"
 REFUSED = [
     (None, "case: "),
     (3, "case: "),
@@ -47,7 +48,6 @@ REFUSED = [
     ({"agent_run": {}}, "agent_run: "),
     ({"agent_run": {**RUN, "final_output": 3}}, "agent_run.final_output: "),
     ({"agent_run": {**RUN, "latency_ms": -1}}, "agent_run.latency_ms: "),
-    ({"agent_run": {**RUN, "latency_ms": "12"}}, "agent_run.latency_ms: "),
     ({"agent_run": {**RUN, "latency_ms": float("nan")}}, "agent_run.latency_ms: nan"),
     ({"agent_run": RUN, "thresholds": {"latency_ms": float("inf")}}, "thresholds.latency_ms: inf"),
     ({"agent_run": {**RUN, "retries": 10**50}}, "agent_run.retries: "),
@@ -68,12 +68,9 @@ def test_what_is_wrong_is_named_by_its_path(subtests):
 
 def test_a_problem_says_what_is_accepted_and_what_was_given(subtests):
     for changes, problem in [
-        ({"keyword": ["x"]}, "keyword: no field has this name; write 'keywords' instead, or leave it out"),
+        ({"keyword": ["x"]}, f"keyword: {UNKNOWN.format('keywords')}"),
         ({"zzz": 1}, "zzz: no field has this name; leave it out"),
-        (
-            {"agent_run": {"output": "x"}},
-            "agent_run.output: no field has this name; write 'final_output' instead, or leave it out",
-        ),
+        ({"agent_run": {"output": "x"}}, f"agent_run.output: {UNKNOWN.format('final_output')}"),
         (
             {"thresholds": {"latency_ms": "fast"}},
             "thresholds.latency_ms: give an object or a number or true or false, not a text",
@@ -86,7 +83,6 @@ def test_a_problem_says_what_is_accepted_and_what_was_given(subtests):
             {"rubric": {"criteria": [3]}},
             "rubric.criteria[0]: give an object (fields: name, description, weight, anchors), not 3",
         ),
-        ({"reference_output": None, "input": None}, "input: give a text, not null"),
         ({"keywords": "x" * 100}, "keywords: give a list, not a text"),
         (
             {"audit": {"credentials": "bad"}},
@@ -206,14 +202,9 @@ def test_a_wrong_field_is_named_in_a_plain_sentence(subtests):
             )
 
 
-def test_each_wrong_field_has_its_own_sentence():
-    with pytest.raises(ContractError, match=r"^keywords: give a list, not 3; owner: give a text, not 4$"):
+def test_each_wrong_field_has_its_own_sentence_in_a_value_error_without_the_one_of_pydantic():
+    with pytest.raises(ValueError, match=r"^keywords: .* not 3; owner: give a text, not 4$") as refused:
         EvaluationContract(keywords=3, owner=4)
-
-
-def test_the_error_is_a_value_error_without_the_one_of_pydantic():
-    with pytest.raises(ValueError, match="keywords") as refused:
-        EvaluationContract(keywords=3)
 
     assert refused.value.__cause__ is None
     assert refused.value.__suppress_context__

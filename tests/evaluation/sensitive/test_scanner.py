@@ -3,11 +3,17 @@ from hypothesis import strategies as st
 from pydantic_core import to_json
 
 from evaluation.sensitive.scanner import find_sensitive, may_contain_sensitive
-from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS, KEYS, PASSWORDS, TOKENS, URLS
+from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS, KEYS, PASSWORDS, URLS
+from tests.evaluation.sensitive.labelled.kinds import PREFIXED, fill
 from tests.evaluation.sensitive.labelled.negatives import NEGATIVES
 from tests.evaluation.sensitive.labelled.personal import PERSONAL
 from tests.evaluation.sensitive.labelled.score import score
 
+OTHER_NAMES = {
+    "1password": "onepassword", "openrouter": "openai", "htpasswd": "password_hash", "weights": "wandb",
+    "wi-fi": "wifi", "new": "newrelic",
+}  # fmt: skip
+"""The names of providers that a kind does not begin with."""
 LOOKS_LIKE_DATA = st.text(
     st.sampled_from("0123456789 .-/()+@:=\"'\\ABCabcpswordtken_{}[]é\u2011\u0661王\ud800\n") | st.characters()
 )
@@ -35,9 +41,14 @@ def test_recall_and_precision_on_the_labelled_set_hold(subtests):
 
 
 def test_a_credential_is_named_by_its_kind(subtests):
-    for sample in [*TOKENS, *KEYS, *URLS, *PASSWORDS[:4]]:
+    for sample in [*KEYS, *URLS, *PASSWORDS[:4]]:
         with subtests.test(sample=sample):
             assert {span.kind for span in find_sensitive(sample.text)} == {sample.kind}
+    for provider, template in PREFIXED.items():
+        with subtests.test(provider=provider):
+            [span] = find_sensitive(f"Use {fill(template, 'token')} for the upload.")
+            first = provider.split()[0]
+            assert span.kind.startswith(OTHER_NAMES.get(first, first))
 
 
 def test_the_prefilter_settles_most_clean_texts():
@@ -71,7 +82,6 @@ def test_a_value_that_could_be_read_in_two_ways_is_found_once_and_as_a_whole(sub
             assert found_values(text) == [(value, kind)]
 
 
-def test_what_has_only_the_look_of_a_number_is_none(subtests):
+def test_what_has_only_the_look_of_a_number_is_none():
     for text in ["01 23456789 23456789 12345678", "DE89 3704 0044 0532 0130 01", "XDE89370400440532013000"]:
-        with subtests.test(text=text):
-            assert found_values(text) == []
+        assert found_values(text) == []

@@ -8,18 +8,18 @@ from evaluation.report.redaction import build_excerpt
 from tests.evaluation.measures.trajectory.builders import seen, step
 
 NO_F1 = "precision or recall has no value"
+NO_PRECISION, NO_RECALL = "no observed action was compared", "no action is expected"
 METRICS = {"score", "precision", "recall", "f1"}
 
 
+def write_all(items, write):
+    return [write(item) if isinstance(item, str) else item for item in items]
+
+
 def scores(actual, expected, mode="in_order", bounds=None, **rules):
+    wanted = None if expected is None else write_all(expected, step)
     return score_trajectory(
-        [seen(check) if isinstance(check, str) else check for check in actual],
-        None
-        if expected is None
-        else [step(check) if isinstance(check, str) else check for check in expected],
-        mode,
-        TrajectoryRules.model_validate(rules),
-        bounds or {},
+        write_all(actual, seen), wanted, mode, TrajectoryRules.model_validate(rules), bounds or {}
     )
 
 
@@ -34,12 +34,7 @@ def brief(result):
 def test_everything_that_was_found_is_there():
     result = scores(["b", "x", seen("a", {"x": 2})], ["b", step("a", {"x": 1})])
 
-    assert result.scores == {
-        "score": 0.0,
-        "precision": pytest.approx(1 / 3),
-        "recall": 0.5,
-        "f1": pytest.approx(0.4),
-    }
+    assert result.scores == pytest.approx({"score": 0.0, "precision": 1 / 3, "recall": 0.5, "f1": 0.4})
     assert result.facts == {
         "match_mode": "in_order",
         "missing_actions": ["a"],
@@ -69,35 +64,17 @@ def test_the_verdict_of_the_mode_is_a_critical_check():
     [failed] = scores([], ["a"]).checks
 
     assert (passed.kind, passed.name, passed.passed) == ("trajectory", "trajectory", True)
-    assert (failed.passed, failed.severity, failed.observed, failed.limit) == (
-        False,
-        "critical",
-        0.0,
-        1.0,
-    )
+    assert (failed.passed, failed.severity) == (False, "critical")
+    assert (failed.observed, failed.limit) == (0.0, 1.0)
     assert failed.reason == "The actions do not agree with the expected ones in mode in_order: missing a."
 
 
 def test_a_share_of_nothing_is_unscored_with_a_reason(subtests):
     for actual, expected, mode, reasons in [
-        ([], ["a"], "in_order", {"precision": "no observed action was compared", "f1": NO_F1}),
-        (["a"], [], "in_order", {"recall": "no action is expected", "f1": NO_F1}),
-        (
-            [],
-            ["a"],
-            "precision_recall",
-            {"precision": "no observed action was compared", "f1": NO_F1, "score": NO_F1},
-        ),
-        (
-            [],
-            [],
-            "in_order",
-            {
-                "precision": "no observed action was compared",
-                "recall": "no action is expected",
-                "f1": NO_F1,
-            },
-        ),
+        ([], ["a"], "in_order", {"precision": NO_PRECISION, "f1": NO_F1}),
+        (["a"], [], "in_order", {"recall": NO_RECALL, "f1": NO_F1}),
+        ([], ["a"], "precision_recall", {"precision": NO_PRECISION, "f1": NO_F1, "score": NO_F1}),
+        ([], [], "in_order", {"precision": NO_PRECISION, "recall": NO_RECALL, "f1": NO_F1}),
     ]:
         with subtests.test(actual=actual, expected=expected, mode=mode):
             result = scores(actual, expected, mode)
@@ -116,9 +93,6 @@ def test_a_threshold_on_a_share_of_nothing_is_missing_data():
     assert result.scores["f1"]["status"] == "not_applicable"
 
 
-# Nothing expected
-
-
 def test_without_an_expectation_nothing_applies():
     result = scores(["a"], None)
 
@@ -135,9 +109,6 @@ def test_a_forbidden_name_that_looks_misspelt_needs_a_review_without_an_expectat
     assert "write transfer if that is meant" in result.checks[0].reason
 
 
-# Rules
-
-
 def test_what_is_not_allowed_is_counted_against_none():
     checks = scores(
         ["drop", "drop", seen("a", failed=True), seen("b", args_error="no JSON")],
@@ -149,9 +120,6 @@ def test_what_is_not_allowed_is_counted_against_none():
         (2, 0, "Forbidden tools were called: drop; do not call them"),
         (1, 0, "The arguments of tool calls are not a JSON object: b; send an object"),
     ]
-
-
-# Errors
 
 
 def test_a_comparison_that_cannot_be_made_is_an_error():
@@ -168,10 +136,7 @@ def test_a_comparison_that_cannot_be_made_is_an_error():
 
 def test_a_critical_minimum_replaces_the_verdict_of_precision_and_recall(subtests):
     for metric, bound, mode, checks in [
-        *[
-            (f"trajectory_{name}", {"min": 0.3}, "precision_recall", 1)
-            for name in ("precision", "recall", "f1")
-        ],
+        *((f"trajectory_{name}", {"min": 0.3}, "precision_recall", 1) for name in ("precision", "f1")),
         # A threshold that fails no run does not replace the verdict, nor does one on another metric.
         ("trajectory_precision", {"min": 0.0}, "precision_recall", 2),
         ("trajectory_precision", {"max": 1.0}, "precision_recall", 2),

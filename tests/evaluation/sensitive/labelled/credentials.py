@@ -3,7 +3,8 @@
 import base64
 import json
 
-from tests.evaluation.sensitive.labelled.sample import ALNUM, BASE64, HEX, UPPER, URLSAFE, Sample, body
+from tests.evaluation.sensitive.labelled.kinds import PREFIXED, fill
+from tests.evaluation.sensitive.labelled.sample import ALNUM, BASE64, HEX, Sample, body
 
 _FRAMES = (
     "Use {} for the upload.",
@@ -16,55 +17,11 @@ _FRAMES = (
     "see `{}` above",
 )
 
-_TOKENS = {
-    "aws_access_key": ["AK" + "IA" + body(16, UPPER, 1), "AS" + "IA" + body(16, UPPER, 2)],
-    "github_token": [
-        "gh" + "p_" + body(36),
-        "gh" + "s_" + body(36, seed=1),
-        "github" + "_pat_" + body(22) + "_" + body(59),
-    ],
-    "gitlab_token": ["gl" + "pat-" + body(20, URLSAFE)],
-    "slack_token": [
-        "xo" + "xb-" + "123456789012-1234567890123-" + body(24),
-        "xa" + "pp-1-A0" + body(9, UPPER) + "-123456-" + body(40, HEX),
-    ],
-    "anthropic_key": ["sk-" + "ant-api03-" + body(93, URLSAFE) + "AA"],
-    "openai_key": ["sk-" + "proj-" + body(48, URLSAFE), "sk-" + body(48)],
-    "google_api_key": ["AI" + "za" + body(35, URLSAFE)],
-    "google_oauth": ["GOC" + "SPX-" + body(28, URLSAFE), "ya" + "29." + body(60, URLSAFE)],
-    "stripe_key": ["sk_" + "live_" + body(24), "rk_" + "test_" + body(24, seed=3), "wh" + "sec_" + body(32)],
-    "npm_token": ["np" + "m_" + body(36, seed=4)],
-    "pypi_token": ["py" + "pi-AgEIcHlwaS5vcmc" + body(70, URLSAFE)],
-    "sendgrid_key": ["S" + "G." + body(22, URLSAFE) + "." + body(43, URLSAFE)],
-    "twilio_key": ["S" + "K" + body(32, HEX)],
-    "mailgun_key": ["key" + "-" + body(32, HEX, 5)],
-    "mailchimp_key": [body(32, HEX, 6) + "-us12"],
-    "huggingface_token": ["h" + "f_" + body(34)],
-    "digitalocean_token": ["do" + "p_v1_" + body(64, HEX)],
-    "databricks_token": ["da" + "pi" + body(32, HEX, 7)],
-    "shopify_token": ["sh" + "pat_" + body(32, HEX, 8)],
-    "telegram_token": ["123456789:" + "AA" + body(33, URLSAFE, 9)],
-    "azure_secret": ["abC" + "8Q~" + body(34, URLSAFE, 10)],
-    "jwt": ["ey" + "JhbGciOiJIUzI1NiJ9.ey" + "JzdWIiOiIxMjM0NTY3ODkwIn0." + body(43, URLSAFE)],
-    "groq_key": ["gs" + "k_" + body(52)],
-    "linear_key": ["lin_" + "api_" + body(40)],
-    "notion_token": ["nt" + "n_" + body(46)],
-    "vault_token": ["hv" + "s." + body(90, URLSAFE)],
-    "newrelic_key": ["NR" + "AK-" + body(27, UPPER)],
-    "grafana_token": ["gl" + "sa_" + body(32) + "_" + body(8, HEX)],
-    "docker_token": ["dc" + "kr_pat_" + body(27, URLSAFE)],
-    "langsmith_key": ["lsv2" + "_pt_" + body(32, HEX) + "_" + body(10, HEX)],
-    "replicate_token": ["r" + "8_" + body(37)],
-    "postman_key": ["PM" + "AK-" + body(24, HEX) + "-" + body(34, HEX)],
-    "slack_webhook": [
-        "hooks.sl" + "ack.com/services/T" + body(8, UPPER) + "/B" + body(8, UPPER, 2) + "/" + body(24)
-    ],
-    "password_hash": ["$2" + "b$12$" + body(53, ALNUM)],
-}
 TOKENS = [
-    Sample(_FRAMES[(place + turn) % len(_FRAMES)].format(token), (token,), kind=kind)
-    for place, (kind, tokens) in enumerate(_TOKENS.items())
-    for turn, token in enumerate(tokens)
+    Sample(_FRAMES[place % len(_FRAMES)].format(token), (token,), kind=kind)
+    for place, (kind, template) in enumerate([*PREFIXED.items()][::2])
+    if kind != "wi-fi"  # its secret is a part
+    for token in [fill(template, "token")]
 ]
 
 _PEM = "\n".join(
