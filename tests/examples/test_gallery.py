@@ -7,8 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from langchain_core.messages import ToolMessage
+from langchain_mcp_adapters.client import MultiServerMCPClient
 
+from agents import ExecutionAgent
+from agents.testing import ScriptedChatModel
 from tests.conftest import OLLAMA_MODEL
+from tests.fakes.runs import call
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "docs" / "examples"
@@ -65,3 +70,39 @@ def test_200_runs_end_and_send_one_letter_each_although_a_worker_is_killed():
 
     assert re.search(r"killed a worker after \d+ letters\n200 results in \d+ s", printed)
     assert printed.endswith("200 letters to 200 customers\n")
+
+
+# The example with MCP tools runs as it is, against its real server
+
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.mark.soak
+def test_the_example_prints_what_the_servers_tools_returned():
+    process = subprocess.run(
+        [sys.executable, str(EXAMPLES / "mcp_tools.py")],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert process.returncode == 0, process.stderr
+    assert process.stdout.splitlines() == [
+        "tools: price_of, with_tax",
+        "price_of({'title': 'Moby Dick'}) returned 12.5",
+        "with_tax({'amount': 12.5}) returned 13.38",
+        "success, unverified: Moby Dick costs 12.5 euros, 13.38 with tax.",
+    ]
+
+
+@pytest.mark.soak
+async def test_a_tool_of_a_real_server_that_fails_is_told_to_the_model():
+    server = {"transport": "stdio", "command": sys.executable, "args": [str(EXAMPLES / "mcp_server.py")]}
+    tools = await MultiServerMCPClient({"bookshop": server}).get_tools()
+    model = ScriptedChatModel([call("price_of", title="Emma"), "There is no such book."])
+    # The blocking entry, inside a running loop: these tools can only be awaited.
+    assert ExecutionAgent(model, tools=tools).execute_step("What does Emma cost?") == "There is no such book."
+    [answer] = [message for message in model.prompts[-1] if isinstance(message, ToolMessage)]
+    assert "no book 'Emma'; there are: moby dick, ulysses" in answer.text
+    assert answer.status == "error"

@@ -36,3 +36,10 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
             yield disk
     except NoDiskError as error:
         pytest.skip(str(error))
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def make_place(request: pytest.FixtureRequest) -> Places:
+    """Makes empty places in either kind of store."""
+    sqlite = request.param == "sqlite"
+    return request.getfixturevalue("places") if sqlite else request.getfixturevalue("postgres").place

@@ -4,7 +4,7 @@ import asyncio
 import gc
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -117,12 +117,8 @@ def _own(file: Path, runs: int, process: int) -> Load:
 def one_after_another(saver: BaseCheckpointSaver[str] | None, names: Iterable[str]) -> int:
     """Do runs of one step with one orchestrator; how many objects there are more afterwards."""
     orchestrator = build(saver, 1)
-    return _more_objects(lambda: [orchestrator.run(name, name)["status"] for name in names])
-
-
-def _more_objects(tell: Callable[[], list[str]]) -> int:
     gc.collect()
     before = len(gc.get_objects())
-    ended = len(set(tell()))  # nothing of the runs is kept
+    ended = len({orchestrator.run(name, name)["status"] for name in names})  # nothing of the runs is kept
     gc.collect()
     return len(gc.get_objects()) - before if ended == 1 else 1_000_000_000

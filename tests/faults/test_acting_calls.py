@@ -13,13 +13,6 @@ from tests.faults.paying import find_harm, start
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(1800)]
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def make_place(request):
-    """Makes empty places in either kind of store."""
-    sqlite = request.param == "sqlite"
-    return request.getfixturevalue("places") if sqlite else request.getfixturevalue("postgres").place
-
-
 @pytest.mark.parametrize("wanted", [pytest.param(2, marks=pytest.mark.sample), 50])
 @pytest.mark.parametrize("kind", ["run", "agent"])
 def test_no_call_is_made_again_without_a_question_and_none_that_is_answered_is_asked_about(

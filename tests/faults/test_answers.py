@@ -6,32 +6,25 @@ import threading
 
 import pytest
 
-from orchestrator import ConfigurationError, LangGraphOrchestrator, StoreError
+from orchestrator import ConfigurationError, StoreError
 from orchestrator.persistence import open_store
 from tests.fakes.executor import FakeExecutor
-from tests.fakes.monitor import FakeMonitor
-from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import build
 from tests.faults.answers import answered_twice, resumed_twice
 from tests.faults.tally import NONE
 
-at_once = pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.sample), *range(1, 20)])
 ELSEWHERE = "thread 'thread' is being run elsewhere"
 LOST = "was lost, and with it the lock of thread 'thread'; resume the run|couldn't get a connection.* resume"
 """The sentence of a run whose connections were cut: of its lock, or of its pool."""
 
 
 @pytest.mark.faults
-@at_once
+@pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.sample), *range(1, 20)])
 @pytest.mark.parametrize("twice", [answered_twice, resumed_twice])
-def test_of_two_processes_that_answer_or_resume_one_run_one_does_and_the_other_is_told(places, twice, seed):
-    assert twice(places, seed) == NONE
-
-
-@pytest.mark.faults
-@at_once
-@pytest.mark.parametrize("twice", [answered_twice, resumed_twice])
-def test_of_two_processes_that_answer_or_resume_one_run_in_postgres_one_does(postgres, twice, seed):
-    assert twice(postgres.place, seed) == NONE
+def test_of_two_processes_that_answer_or_resume_one_run_one_does_and_the_other_is_told(
+    make_place, twice, seed
+):
+    assert twice(make_place, seed) == NONE
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.thorough)])
@@ -61,15 +54,15 @@ def orchestrator_over(saver, *, during=lambda: None):
             during()
         return f"{step} done"
 
-    agents = FakePlanner(["one", "two", "three"]), FakeExecutor(act), FakeMonitor()
-    return LangGraphOrchestrator(*agents, checkpointer=saver)
+    return build(FakeExecutor(act), plan=["one", "two", "three"], checkpointer=saver)
 
 
-def test_a_thread_that_runs_is_not_begun_again_over_another_connection(ours, theirs):
-    refused = []
+def test_a_thread_that_runs_is_not_begun_again_over_another_connection_and_others_run_beside_it(ours, theirs):
+    refused, beside = [], []
 
     def also():
         other = orchestrator_over(theirs.saver)
+        beside.append(other.run("y", "other")["status"])
         for begin in (
             lambda: other.run("y", "thread"),
             lambda: other.resume("thread"),
@@ -82,15 +75,7 @@ def test_a_thread_that_runs_is_not_begun_again_over_another_connection(ours, the
 
     state = orchestrator_over(ours.saver, during=also).run("x", "thread")
 
-    assert (state["status"], len(state["results"]), len(refused)) == ("success", 3, 4)
-
-
-def test_other_threads_run_beside_it(ours, theirs):
-    states = []
-    beside = orchestrator_over(theirs.saver)
-    orchestrator_over(ours.saver, during=lambda: states.append(beside.run("y", "other"))).run("x", "thread")
-
-    assert [state["status"] for state in states] == ["success"]
+    assert (state["status"], len(state["results"]), len(refused), beside) == ("success", 3, 4, ["success"])
 
 
 def test_a_run_that_nobody_follows_to_its_end_leaves_its_thread_to_others(ours, theirs):
@@ -115,14 +100,10 @@ def test_a_run_whose_thread_was_taken_over_while_its_connections_were_cut_ends(p
 
         def cut():
             postgres.cut_idle()
-            assert taken_by(theirs)
+            assert theirs.saver.locks.acquire("thread", wait=True)
 
         with pytest.raises(StoreError, match=LOST):
             orchestrator_over(ours.saver, during=cut).run("x", "thread")
-
-
-def taken_by(store):
-    return store.saver.locks.acquire("thread", wait=True)
 
 
 class SlowLocks:

@@ -13,13 +13,6 @@ from tests.faults.tally import NONE, find_harm
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(1800)]
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def make_place(request):
-    """Makes empty places in either kind of store."""
-    sqlite = request.param == "sqlite"
-    return request.getfixturevalue("places") if sqlite else request.getfixturevalue("postgres").place
-
-
 def kill_at_writes(place, story, every):
     """Kill a run before and after every n-th write until it has ended; a node ends in two writes."""
     kills = 0

@@ -17,21 +17,6 @@ def do_nothing():
 
 
 @at_moments
-def test_a_file_that_is_locked_for_a_while_is_waited_for(places, at):
-    place = places()
-
-    assert struck(Fault(Lock(place.store).take_for_a_while, do_nothing, None), place, at) == NONE
-
-
-@at_moments
-def test_a_file_that_stays_locked_is_an_error_after_which_the_run_goes_on(places, at):
-    place = places()
-    lock, says = Lock(place.store), f"{place.store} failed \\(database is locked"
-
-    assert struck(Fault(lock.take, lock.let_go, says, patience_ms=300), place, at) == NONE
-
-
-@at_moments
 def test_a_full_disk_is_an_error_after_which_the_run_goes_on(disk, at):
     place = disk.place()
     says = f"{place.store} failed \\(database or disk is full"
@@ -60,3 +45,13 @@ def test_a_database_that_is_gone_is_an_error_after_which_the_run_goes_on(postgre
     mend, says = (do_nothing, LOST) if is_cut else (postgres.start, "postgres.* failed")
 
     assert struck(Fault(getattr(postgres, how), mend, says), postgres.place(), at) == NONE
+
+
+@at_moments
+@pytest.mark.parametrize("is_short", [True, False])
+def test_a_locked_file_is_waited_for_or_an_error_after_which_the_run_goes_on(places, is_short, at):
+    place = places()
+    lock, says = Lock(place.store), f"{place.store} failed \\(database is locked"
+    short = Fault(lock.take_for_a_while, do_nothing, None)
+
+    assert struck(short if is_short else Fault(lock.take, lock.let_go, says, 300), place, at) == NONE

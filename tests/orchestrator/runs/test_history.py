@@ -95,19 +95,6 @@ async def test_a_run_that_was_cut_off_is_as_far_as_it_came(opened, at, status, p
     assert opened.history.show(run.thread_id).state["status"] == status
 
 
-def test_a_run_is_listed_as_executing_while_a_process_runs_it(opened):
-    listed = []
-
-    class Looking(FakeExecutor):
-        def execute_step(self, step_description, context=""):
-            listed.append(opened.history.runs()[0].status)
-            return super().execute_step(step_description, context)
-
-    build(opened, ["one"], Looking()).run("x", "thread")
-
-    assert (listed, opened.history.runs()[0].status) == (["executing"], "success")
-
-
 def test_a_deleted_run_is_gone_and_no_other(several):
     others = {name: several.history.show(name) for name in ("asking", "bad")}
     several.history.delete("good")

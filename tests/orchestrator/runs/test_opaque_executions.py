@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from langchain.agents import create_agent
-from langchain_core.messages import AIMessage
 from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
@@ -20,7 +19,7 @@ from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import ResumeError, SupervisionPolicy
 from orchestrator.persistence import open_store
-from tests.fakes.runs import build, failure_kind
+from tests.fakes.runs import build, call, failure_kind
 
 PROCESSES = multiprocessing.get_context("spawn")
 APPROVE = {"answer": "approve", "answered_by": "Ada"}
@@ -65,7 +64,7 @@ class Desk:
         return "sent"
 
     def _build_agent(self):
-        replies = [AIMessage("", tool_calls=[_call("refund")]), AIMessage("", tool_calls=[_call("send")])]
+        replies = [call("refund", order="7"), call("send", order="7")]
         model = ScriptedChatModel(
             lambda messages: [*replies, "done"][sum(m.type == "tool" for m in messages)]
         )
@@ -87,10 +86,6 @@ class Desk:
     async def _aagent(self, step_description, context=""):
         state = await self._build_agent().ainvoke({"messages": [("user", "x")]})
         return state["messages"][-1].text
-
-
-def _call(name):
-    return {"name": name, "args": {"order": "7"}, "id": name}
 
 
 def run_and_die(where, folder, kind):

@@ -4,13 +4,13 @@ import asyncio
 
 import pytest
 from langchain.agents import create_agent
-from langchain_core.messages import AIMessage
 from langchain_core.tools import StructuredTool
 from langgraph.graph import START, MessagesState, StateGraph
 
 from agents import ActingTool, EffectsMiddleware, ExecutionAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import ConfigurationError
+from tests.fakes.acting import ask
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.orchestrator.runs.test_runs import build
 
@@ -30,11 +30,6 @@ def get_order(order: str) -> str:
 def send(to: str) -> str:
     """Send a mail."""
     return f"sent to {to}"
-
-
-def calls(*named):
-    asked = [{"name": name, "args": args, "id": f"{name}-{at}"} for at, (name, args) in enumerate(named)]
-    return AIMessage("", tool_calls=asked)
 
 
 def model(*replies):
@@ -65,7 +60,7 @@ REFUND, SEND = ("refund", {"order": "7"}), ("send", {"to": "Ada"})
 
 
 def test_what_acted_before_an_open_question_is_known_when_the_run_is_cancelled_or_forked(opened):
-    executor = ExecutionAgent(model(calls(REFUND), calls(SEND), "done"), [refund, send])
+    executor = ExecutionAgent(model(ask(REFUND), ask(SEND), "done"), [refund, send])
     orchestrator = build(opened, ["one"], executor, acting_tools=ACTING)
     waiting = orchestrator.run("x", "thread")
     assert waiting["question"]["text"] == "May the tool send run?"
@@ -90,7 +85,7 @@ async def test_a_call_that_was_cut_off_is_an_unknown_effect_beside_one_that_was_
         await asyncio.sleep(3600)
         return "booked"
 
-    executor = ExecutionAgent(model(calls(REFUND, ("hang", {"order": "7"})), "done"), [refund, hang])
+    executor = ExecutionAgent(model(ask(REFUND, ("hang", {"order": "7"})), "done"), [refund, hang])
     orchestrator = build(opened, ["one"], executor, acting_tools=["refund", "hang"])
     running = asyncio.ensure_future(orchestrator.arun("x", "thread"))
     await asyncio.wait_for(begun.wait(), 20)
@@ -125,9 +120,7 @@ async def test_each_start_that_was_cut_off_is_an_effect_of_a_run_that_waits_or_i
         task.cancel()
         await asyncio.wait([task])
 
-    agent = create_agent(
-        model(calls(("pay", {"order": "7"})), "done"), [pay], middleware=[EffectsMiddleware()]
-    )
+    agent = create_agent(model(ask(("pay", {"order": "7"})), "done"), [pay], middleware=[EffectsMiddleware()])
     graph = StateGraph(MessagesState).add_node("desk", agent).add_edge(START, "desk").compile()
     orchestrator = build(opened, ["one"], agent if place == "agent" else graph, acting_tools=["pay"])
     await cut_off(orchestrator.arun("x", "thread"))
@@ -143,7 +136,7 @@ async def test_each_start_that_was_cut_off_is_an_effect_of_a_run_that_waits_or_i
 
 def test_the_open_execution_of_a_graph_of_the_user_is_known_by_its_effects(opened):
     middleware = [EffectsMiddleware(ACTING)]
-    graph = create_agent(model(calls(REFUND), calls(SEND), "done"), [refund, send], middleware=middleware)
+    graph = create_agent(model(ask(REFUND), ask(SEND), "done"), [refund, send], middleware=middleware)
     orchestrator = build(opened, ["one"], graph)
 
     assert effects(orchestrator.run("x", "thread")) == [(0, "refund", "acted")]
@@ -159,9 +152,9 @@ STRICT = {"refund": ActingTool(), "send": ActingTool(approve=True)}
 def lead(place, asks):
     """A graph whose agent reads and refunds an order within a tool or a node, and that asks then."""
     own = [
-        calls(("get_order", {"order": "7"})),
-        calls(REFUND),
-        *([calls(SEND)] if asks == "inside" else []),
+        ask(("get_order", {"order": "7"})),
+        ask(REFUND),
+        *([ask(SEND)] if asks == "inside" else []),
         "done",
     ]
     inner = create_agent(model(*own), [get_order, refund, send], middleware=[EffectsMiddleware(STRICT)])
@@ -174,8 +167,8 @@ def lead(place, asks):
         return {"messages": [("user", delegate("refund"))]}
 
     tools = [delegate, send] if place == "tool" else [send]
-    asked = [calls(("delegate", {"task": "refund"}))] if place == "tool" else []
-    replies = [*asked, *([calls(SEND)] if asks == "afterwards" else []), "done"]
+    asked = [ask(("delegate", {"task": "refund"}))] if place == "tool" else []
+    replies = [*asked, *([ask(SEND)] if asks == "afterwards" else []), "done"]
     outer = create_agent(model(*replies), tools, middleware=[EffectsMiddleware({"send": STRICT["send"]})])
     if place == "tool":
         return outer
@@ -202,7 +195,7 @@ def test_an_agent_beside_the_one_that_asks_keeps_its_effects_when_it_has_ended(b
     def build_beside(opened):
         middleware = [EffectsMiddleware(STRICT)]
         desk, post = (
-            create_agent(model(calls(call), "done"), [refund, send], middleware=middleware)
+            create_agent(model(ask(call), "done"), [refund, send], middleware=middleware)
             for call in (REFUND, SEND)
         )
         graph = StateGraph(MessagesState).add_node("desk", desk).add_node("post", post)
@@ -234,7 +227,7 @@ class Writer(ExecutionAgent):
 
 
 def test_the_effects_of_a_program_that_writes_the_answer_are_among_those_of_the_run(opened):
-    executor = Writer(model(calls(REFUND), "done"), [refund])
+    executor = Writer(model(ask(REFUND), "done"), [refund])
     orchestrator = build(
         opened, ["one", "two"], executor, acting_tools={"refund": ActingTool(repeat="allow")}
     )
@@ -246,17 +239,15 @@ def test_the_effects_of_a_program_that_writes_the_answer_are_among_those_of_the_
 
 def test_agents_whose_models_number_their_calls_alike_keep_their_effects(backend):
     def build_lead(opened):
-        inner = create_agent(
-            model(calls(REFUND), "done"), [refund], middleware=[EffectsMiddleware(["refund"])]
-        )
+        inner = create_agent(model(ask(REFUND), "done"), [refund], middleware=[EffectsMiddleware(["refund"])])
 
         def delegate(task: str) -> str:
             """Give a task to a helper."""
             return inner.invoke({"messages": [("user", task)]})["messages"][-1].text
 
-        asked = [calls(("delegate", {"task": task})) for task in ("first", "second")]
+        asked = [ask(("delegate", {"task": task})) for task in ("first", "second")]
         middleware = [EffectsMiddleware({"send": ActingTool(approve=True)})]
-        outer = create_agent(model(*asked, calls(SEND), "done"), [delegate, send], middleware=middleware)
+        outer = create_agent(model(*asked, ask(SEND), "done"), [delegate, send], middleware=middleware)
         return build(opened, ["one"], outer)
 
     with backend.open() as opened:

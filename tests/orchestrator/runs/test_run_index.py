@@ -171,7 +171,7 @@ def test_a_task_is_found_in_another_case_and_nul_is_in_none(opened):
     assert opened.history.runs(task="\0") == []
 
 
-def test_a_postgres_store_without_an_index_gets_one(postgres_url):
+def test_a_postgres_store_of_langgraphs_saver_gets_an_index_and_its_runs_go_on(postgres_url):
     with PostgresSaver.from_conn_string(postgres_url) as saver:
         saver.setup()
         succeed(SimpleNamespace(saver=saver), "a")
@@ -181,6 +181,9 @@ def test_a_postgres_store_without_an_index_gets_one(postgres_url):
             ("b", "waiting"),
             ("a", "success"),
         ]
+        asking(store).resume("b", APPROVE)
+        state = asking(store).resume("b", APPROVE)
+        assert (state["status"], store.history.show("b").state) == ("success", state)
 
 
 def test_an_encrypted_index_has_no_text_in_the_clear(tmp_path):

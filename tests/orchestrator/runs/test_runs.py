@@ -7,10 +7,12 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from orchestrator import LangGraphOrchestrator
+from orchestrator.events import RunResumed
 from tests.fakes.executor import FakeExecutor
+from tests.fakes.hook import RecordingHook
 from tests.fakes.interruption import interrupt_run
 from tests.fakes.monitor import FakeMonitor, refuse
-from tests.fakes.planner import steps
+from tests.fakes.planner import FakePlanner, steps
 from tests.fakes.runs import THREAD, failure_kind
 from tests.fakes.runs import build as build_run
 from tests.fakes.supervision import SpeakingExecutor
@@ -60,11 +62,14 @@ class CutOff:
         return answer
 
 
+def planned_by(agent, opened):
+    return LangGraphOrchestrator(agent, agent, FakeMonitor(), checkpointer=opened.saver)
+
+
 async def cut_off(opened, at, thread="thread"):
     """Run a task until a call at which it is cut off; the calls."""
     agent = CutOff(at)
-    orchestrator = LangGraphOrchestrator(agent, agent, FakeMonitor(), checkpointer=opened.saver)
-    running = asyncio.ensure_future(orchestrator.arun("x", thread, replace=True))
+    running = asyncio.ensure_future(planned_by(agent, opened).arun("x", thread, replace=True))
     await asyncio.wait_for(agent.reached.wait(), 20)
     running.cancel()
     await asyncio.wait([running])
@@ -77,8 +82,7 @@ async def test_a_run_that_was_cut_off_goes_on_where_it_was(backend, at):
         before = await cut_off(opened, at)
     agent = CutOff("nowhere")
     with backend.open() as opened:
-        orchestrator = LangGraphOrchestrator(agent, agent, FakeMonitor(), checkpointer=opened.saver)
-        state = await orchestrator.aresume("thread")
+        state = await planned_by(agent, opened).aresume("thread")
         assert opened.history.show("thread").state == state
 
     assert (state["status"], before[:-1] + agent.calls) == ("success", ["x", "step 1", "step 2", "step 3"])
@@ -130,3 +134,69 @@ def test_a_step_begins_after_the_end_of_the_step_before_is_stored():
     build_run(FakeExecutor(look, look, look), plan=steps(3), checkpointer=saver).run("x", "thread")
 
     assert stored == [0, 1, 2]
+
+
+# Threads on which runs were begun, gone back in or cut off by LangGraph's own means
+
+
+def test_a_run_that_one_went_back_to_has_its_own_plan(opened):
+    first = build(opened, steps(3))
+    first.run("x", "thread")
+    [begun, *_] = [
+        one.config for one in first.graph.get_state_history(THREAD) if one.next == ("executor_node",)
+    ]
+    build(opened, steps(1)).run("y", "thread", replace=True)
+    asyncio.run(first.graph.ainvoke(None, begun))
+    shown = opened.history.show("thread")
+
+    assert (shown.summary.status, shown.summary.steps_done, shown.summary.steps_planned) == ("success", 3, 3)
+    assert (shown.state["task"], shown.state["plan"]) == ("x", steps(3))
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["after another run", "on a new thread"])
+async def test_a_run_that_was_given_nothing_but_its_task_is_not_one_that_has_ended(opened, before):
+    if before:
+        await build(opened, steps(1)).arun("first", "thread")
+    agent = CutOff("second")
+    running = asyncio.ensure_future(planned_by(agent, opened).graph.ainvoke({"task": "second"}, THREAD))
+    await asyncio.wait_for(agent.reached.wait(), 20)
+    running.cancel()
+    await asyncio.wait([running])
+    [listed] = opened.history.runs()
+    ended = await build(opened, steps(2)).aresume("thread")
+
+    assert (listed.status, listed.task, listed.steps_done) == ("interrupted", "second", 0)
+    assert (ended["status"], ended["task"], ended["plan"]) == ("success", "second", steps(2))
+
+
+# A run that was cut off as it began
+
+
+class KeepsTheBeginning(InMemorySaver):
+    """Fails at what follows a run's first checkpoint."""
+
+    lost = False
+
+    async def aput_writes(self, config, writes, task_id, task_path=""):
+        if self.lost:
+            raise OSError("the disk is gone")
+        await super().aput_writes(config, writes, task_id, task_path)
+
+
+@pytest.mark.parametrize("is_used", [False, True], ids=["new thread", "thread of an earlier run"])
+def test_a_run_of_which_its_input_alone_was_kept_goes_on_with_its_task(is_used):
+    saver, hook = KeepsTheBeginning(), RecordingHook()
+    orchestrator = build_run(
+        planner=FakePlanner(lambda task: [f"do {task}"]), checkpointer=saver, hooks=[hook]
+    )
+    if is_used:
+        orchestrator.run("an earlier task", "thread")
+    saver.lost = True
+    with pytest.raises(OSError, match="the disk is gone"):
+        orchestrator.run("the task", "thread", replace=True)
+    saver.lost = False
+    state = orchestrator.resume("thread")
+
+    (before,) = (event.state for event in hook.events if isinstance(event, RunResumed))
+    assert (before["task"], before["status"], before["results"]) == ("the task", "planning", [])
+    assert (state["status"], state["results"][0]["result"]) == ("success", "do the task done")

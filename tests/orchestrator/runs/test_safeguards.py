@@ -4,7 +4,6 @@ import json
 from functools import partial
 
 import pytest
-from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel
 
@@ -15,8 +14,9 @@ from orchestrator import Budget, ResumeError
 from orchestrator.runs.resume import list_changed
 from tests.fakes.acting import approve
 from tests.fakes.runs import build as build_run
+from tests.fakes.runs import call
 
-CALL = AIMessage("", tool_calls=[{"name": "send", "args": {"to": "Ann"}, "id": "1"}])
+CALL = call("send", to="Ann")
 WORDS = EvaluationContract(checks=[{"check": "word_count", "max": 9}])
 MORE_WORDS = EvaluationContract(checks=[{"check": "word_count", "max": 99}])
 

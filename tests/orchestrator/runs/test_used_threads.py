@@ -1,19 +1,15 @@
 """A run is not begun on a thread that has one, unless the caller replaces that run."""
 
 import inspect
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-from agents import ExecutionAgent
-from agents.testing import ScriptedChatModel
 from orchestrator import ConfigurationError
 from tests.fakes.interruption import interrupt_run
 from tests.fakes.planner import FakePlanner
+from tests.fakes.runs import agent, call
 from tests.fakes.runs import build as build_run
 from tests.fakes.supervision import SpeakingExecutor
 
@@ -32,17 +28,6 @@ def ask(saver):
     build(saver, executor=SpeakingExecutor(), supervision="human").run("x", "t")
 
 
-async def consume(events):
-    return [event async for event in events]
-
-
-METHODS: dict[str, Callable[..., Any]] = {
-    "run": lambda orchestrator, *args, **options: orchestrator.run(*args, **options),
-    "arun": lambda orchestrator, *args, **options: orchestrator.arun(*args, **options),
-    "stream": lambda orchestrator, *args, **options: list(orchestrator.stream(*args, **options)),
-    "astream": lambda orchestrator, *args, **options: consume(orchestrator.astream(*args, **options)),
-}
-
 SENTENCE = f"thread 't' has a run that has not ended; continue it with resume('t'), {OTHERS}"
 
 
@@ -59,7 +44,7 @@ def test_the_refusal_says_how_to_go_on(subtests):
 
 
 async def test_every_method_refuses_before_anything_is_stored_and_replaces_on_purpose(subtests):
-    for method in METHODS.values():
+    for method in ("run", "arun", "stream", "astream"):
         with subtests.test(method=method):
             saver, config = InMemorySaver(), {"configurable": {"thread_id": "t"}}
             waiting = build(saver, executor=SpeakingExecutor(), supervision="human")
@@ -67,16 +52,19 @@ async def test_every_method_refuses_before_anything_is_stored_and_replaces_on_pu
             before = waiting.graph.get_state(config)
 
             with pytest.raises(ConfigurationError, match="replace=True"):
-                await _maybe_await(method(waiting, "y", "t"))
+                await follow(getattr(waiting, method)("y", "t"))
             assert waiting.graph.get_state(config) == before
 
-            await _maybe_await(method(build(saver), "y", "t", replace=True))
+            await follow(getattr(build(saver), method)("y", "t", replace=True))
             state = waiting.graph.get_state(config).values
             assert (state["task"], state["status"], len(state["results"])) == ("y", "success", 1)
 
 
-async def _maybe_await(result):
-    return await result if inspect.isawaitable(result) else result
+async def follow(started):
+    """Follow a run to its end, whatever the method that began it returned."""
+    if inspect.isawaitable(started):
+        return await started
+    return [event async for event in started] if inspect.isasyncgen(started) else list(started)
 
 
 def test_of_several_runs_that_begin_at_once_on_a_thread_one_is_executed(backend):
@@ -96,8 +84,7 @@ def test_the_refusal_says_whether_the_effect_of_the_ended_run_is_known(answer, t
         """Sell a share."""
         return answer
 
-    sale = {"name": "sell", "args": {"share": "ACME"}, "id": "1"}
-    executor = ExecutionAgent(ScriptedChatModel([AIMessage("", tool_calls=[sale]), "It is done."]), [sell])
+    executor = agent(call("sell", share="ACME"), "It is done.", tools=[sell])
     orchestrator = build(InMemorySaver(), executor=executor, acting_tools=["sell"])
     orchestrator.run("x", "t")
 
