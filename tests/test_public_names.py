@@ -7,6 +7,8 @@ from importlib import import_module
 
 import pytest
 
+import orchestrator
+
 SURFACES = ["orchestrator.events", "orchestrator.persistence", "orchestrator.queue", "orchestrator.retry"]
 MOST_NAMES = 90
 PACKAGES = ["agents", "evaluation", "orchestrator", *SURFACES]
@@ -66,3 +68,19 @@ def test_what_is_imported_needs_nothing_heavy(subtests, tmp_path):
             process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
 
             assert process.stdout.splitlines()[-1] == "set()"
+
+
+METHODS = inspect.getmembers(orchestrator.LangGraphOrchestrator, inspect.isfunction)
+
+
+def test_every_public_method_is_documented():
+    undocumented = [name for name, method in METHODS if not (name.startswith("_") or inspect.getdoc(method))]
+
+    assert undocumented == []
+
+
+def test_the_documented_arguments_come_first_and_in_this_order():
+    parameters = inspect.signature(orchestrator.LangGraphOrchestrator).parameters.values()
+    positional = [item.name for item in parameters if item.kind is item.POSITIONAL_OR_KEYWORD]
+
+    assert positional == ["planner", "executor", "monitor", "compressor", "max_retries"]

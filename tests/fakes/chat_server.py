@@ -1,7 +1,6 @@
 """A real OpenAI-compatible endpoint on loopback that answers as a test tells it."""
 
 import json
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,14 +21,12 @@ class ChatServer:
         answers: Texts, or functions to a text (which may wait), by kind.
         asked: The kinds of the questions so far.
         models: The models that were asked for.
-        ending: Set when the test is over, for answers that wait.
     """
 
     answers: dict[str, list[Answer]]
     url: str = ""
     asked: list[str] = field(default_factory=list)
     models: list[str] = field(default_factory=list)
-    ending: threading.Event = field(default_factory=threading.Event)
 
     def answer(self, body: dict[str, object]) -> str:
         kind = _kind(body)
@@ -92,14 +89,11 @@ def answers(
 
 
 @contextmanager
-def serving(script: dict[str, list[Answer]], *, usage: bool = True) -> Iterator[ChatServer]:
+def serving(script: dict[str, list[Answer]]) -> Iterator[ChatServer]:
     chat = ChatServer(script)
-    with serve_protocol(lambda body: _write(body, chat.answer(body), usage=usage)) as server:
+    with serve_protocol(lambda body: _write(body, chat.answer(body))) as server:
         chat.url = server.url
-        try:
-            yield chat
-        finally:
-            chat.ending.set()
+        yield chat
 
 
 def _kind(body: dict[str, object]) -> str:
@@ -117,11 +111,11 @@ def call(name: str, **args: object) -> str:
     return json.dumps({"call": {"name": name, "arguments": json.dumps(args)}})
 
 
-def _write(body: dict[str, object], text: str, *, usage: bool) -> bytes:
+def _write(body: dict[str, object], text: str) -> bytes:
     is_call = text.startswith('{"call": ')
     asked = json.loads(text)["call"] if is_call else {}
     calls = [(asked["name"], asked["arguments"])] if is_call else []
     reply = ModelReply("" if is_call else text, calls, usage=(10, 5), model=str(body["model"]))
     if body.get("stream") is True:
         return encode(write_stream("openai", reply))
-    return encode({**write_body("openai", reply), **({} if usage else {"usage": None})})
+    return encode(write_body("openai", reply))

@@ -88,24 +88,21 @@ class TwinExecutor(FakeExecutor):
 
 
 class ModelExecutor(FakeExecutor):
-    """A plain executor that calls a LangChain model ``calls_per_step`` times."""
+    """A plain executor that calls a LangChain model."""
 
-    def __init__(self, llm, calls_per_step=1):
+    def __init__(self, llm):
         super().__init__()
         self.llm = llm
-        self.calls_per_step = calls_per_step
 
     def execute_step(self, step_description, context="", task=""):
         self.calls.append(ExecutorCall(step_description, context, task=task))
-        replies = [self.llm.invoke(step_description).text for _ in range(self.calls_per_step)]
-        return replies[-1]
+        return self.llm.invoke(step_description).text
 
 
 class AsyncModelExecutor(ModelExecutor):
     async def execute_step(self, step_description, context=""):
         self.calls.append(ExecutorCall(step_description, context))
-        replies = [(await self.llm.ainvoke(step_description)).text for _ in range(self.calls_per_step)]
-        return replies[-1]
+        return (await self.llm.ainvoke(step_description)).text
 
 
 class WaitingExecutor:

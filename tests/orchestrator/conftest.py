@@ -2,9 +2,13 @@
 
 import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+
+from tests.fakes.chat_server import ChatServer, answers, serving
 
 _UNSET = (
     "OPENAI_API_KEY",
@@ -41,3 +45,23 @@ def environment(monkeypatch: pytest.MonkeyPatch, bytecode: dict[str, str], tmp_p
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     return {**os.environ, **bytecode}
+
+
+@pytest.fixture
+def chat() -> Iterator[Callable[..., ChatServer]]:
+    """Start scripted endpoints: `chat(plans=[...], steps=[...], verdicts=[...])`."""
+    with ExitStack() as stack:
+        yield lambda **script: stack.enter_context(serving(answers(**script)))
+
+
+@pytest.fixture
+def served(chat: Callable[..., ChatServer], monkeypatch: pytest.MonkeyPatch) -> Callable[..., ChatServer]:
+    """Start a scripted endpoint for the whole test: `served(steps=[...])`."""
+
+    def start(**script: object) -> ChatServer:
+        server = chat(**script)
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        return server
+
+    return start

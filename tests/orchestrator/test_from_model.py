@@ -9,7 +9,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from agents import TransportRetry
 from agents.testing import ScriptedChatModel
 from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy, engine
-from tests.fakes.chat_server import SUPERVISE, answers, assessment, serving, supervision
+from tests.fakes.chat_server import SUPERVISE, assessment, supervision
 from tests.fakes.protocol_server import (
     PROTOCOLS,
     ModelReply,
@@ -25,44 +25,29 @@ APPROVAL = '{"success": true, "feedback": "good"}'
 from_model = partial(LangGraphOrchestrator.from_model, planning="always")
 
 
-@pytest.fixture
-def served(monkeypatch, environment):
-    with serving(answers()) as chat:
-        for name, value in chat.environment.items():
-            monkeypatch.setenv(name, value)
-        yield chat
-
-
-def test_planning_executing_and_judging_all_ask_the_model_of_the_specification(served):
+def test_planning_executing_and_judging_all_ask_the_model_of_the_specification(environment, served):
+    server = served()
     state = from_model("openai:scripted").run("the task")
 
     assert state["status"] == "success"
-    assert served.asked == ["plan", "step", "verdict"]
-    assert set(served.models) == {"scripted"}
-
-
-@pytest.fixture
-def doubted(monkeypatch, environment):
-    """A model whose executor has a concern, and whose supervisor lets it stand."""
-    with serving(
-        answers(assessments=[assessment(True, "odd")], supervisions=[supervision("continue", "fine")])
-    ) as chat:
-        for name, value in chat.environment.items():
-            monkeypatch.setenv(name, value)
-        yield chat
+    assert server.asked == ["plan", "step", "verdict"]
+    assert set(server.models) == {"scripted"}
 
 
 @pytest.mark.parametrize(("own", "asked"), [("openai:boss", "boss"), (None, "strict")])
-def test_the_supervisor_has_its_own_model_or_else_the_monitors(doubted, own, asked):
+def test_the_supervisor_has_its_own_model_or_else_the_monitors(environment, served, own, asked):
+    concern, judged = assessment(True, "odd"), supervision("continue", "fine")
+    server = served(assessments=[concern], supervisions=[judged])
     state = from_model(
         "openai:common", supervision="llm", monitor_model="openai:strict", supervisor_model=own
     ).run("the task")
 
     assert state["status"] == "success"
-    assert dict(zip(doubted.asked, doubted.models, strict=True))[SUPERVISE] == asked
+    assert dict(zip(server.asked, server.models, strict=True))[SUPERVISE] == asked
 
 
-def test_options_reach_the_constructor(served):
+def test_options_reach_the_constructor(environment, served):
+    served()
     events, saver = [], InMemorySaver()
 
     built = from_model(

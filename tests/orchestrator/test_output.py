@@ -1,17 +1,14 @@
 """The answer of a run: the result of its only step, or what the executor writes from several results."""
 
 import pytest
-from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-from agents import ExecutionAgent
-from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract
 from orchestrator import ResumeError, RetryPolicy
 from orchestrator.persistence import open_store
 from tests.fakes.executor import FakeExecutor, PlainExecutor, SynthesizingExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
-from tests.fakes.runs import build, failure_kind
+from tests.fakes.runs import agent, build, call, failure_kind
 
 RESULTS = "Step 1: one\nResult: one done\n\nStep 2: two\nResult: two done"
 
@@ -176,9 +173,7 @@ def test_a_contract_that_asks_for_calls_accepts_a_blank_output():
         """Send the invitation."""
         return "sent"
 
-    call = AIMessage("", tool_calls=[{"name": "send", "args": {}, "id": "1"}])
-    executor = ExecutionAgent(ScriptedChatModel([call, " "]), [send])
-    contract = EvaluationContract(must_call=["send"])
+    executor, contract = agent(call("send"), " ", tools=[send]), EvaluationContract(must_call=["send"])
     state = build(executor, plan=["one"], contract=contract).run("x")
 
     assert (state["status"], state["basis"]) == ("success", "unverified")

@@ -152,19 +152,13 @@ class TaskMonitor(FakeMonitor):
         return super().evaluate(objective, result)
 
 
-def test_an_executor_that_takes_the_task_is_given_it_with_the_marked_outline(subtests):
+def test_an_executor_and_a_monitor_that_take_the_task_are_given_it_with_the_marked_outline(subtests):
     for executor in [FakeExecutor(), TwinExecutor()]:
         with subtests.test(executor=executor):
-            run(executor, plan=PLAN, task=TASK)
+            monitor = TaskMonitor()
+            run(executor, monitor, plan=PLAN, task=TASK)
 
-            assert executor.calls[1].task == OUTLINE
-
-
-def test_a_monitor_that_takes_the_task_is_given_it():
-    monitor = TaskMonitor()
-    run(FakeExecutor(), monitor, plan=PLAN, task=TASK)
-
-    assert monitor.tasks[1] == OUTLINE
+            assert (executor.calls[1].task, monitor.tasks[1]) == (OUTLINE, OUTLINE)
 
 
 def test_a_step_that_is_the_whole_task_is_asked_without_a_header():

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from itertools import product
 
 import pytest
-from langchain_core.messages import AIMessage
 from langchain_core.tools import StructuredTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 
@@ -13,7 +12,7 @@ from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, check, evaluate, run_from_state
 from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy
-from tests.fakes.acting import approve
+from tests.fakes.acting import approve, ask
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 
@@ -86,8 +85,7 @@ def orchestrate(executor, plan=("one", "two"), *plans, **options):
 
 
 def calls(*names):
-    made = [{"name": name, "args": {"query": "884"}, "id": str(at)} for at, name in enumerate(names)]
-    return AIMessage("", tool_calls=made)
+    return ask(*((name, {"query": "884"}) for name in names))
 
 
 def run_agent(replies, plan=("one", "two"), **options):
@@ -196,7 +194,7 @@ def scripted_refund(*answers):
 
 
 def test_refused_calls_of_a_tool_that_the_contract_names_leave_room_and_unknown_ones_do_not(subtests):
-    other = AIMessage("", tool_calls=[{"name": "refund", "args": {"query": "885"}, "id": "9"}])
+    other = ask(("refund", {"query": "885"}))
     for answer, bound, second, passed in [
         ("Could not refund: card expired", "max", "acted", True),
         ("Could not refund: card expired", "exactly", "acted", True),
@@ -215,11 +213,6 @@ def test_refused_calls_of_a_tool_that_the_contract_names_leave_room_and_unknown_
             assert state["results"][0]["report"]["checks"][0]["passed"] is passed
 
 
-def call_pay_back(amount):
-    call = {"name": "pay_back", "args": {"order": "A17", "amount": amount}, "id": str(amount)}
-    return AIMessage("", tool_calls=[call])
-
-
 @pytest.mark.parametrize(
     "rules", [{"trajectory": {"acting_tools": ["pay_back"]}}, {"trajectory_match_mode": "exact"}]
 )
@@ -234,7 +227,9 @@ def test_a_call_that_acts_with_other_arguments_than_the_expected_ones_is_not_mad
         done.append(amount)
         return f"paid back {amount} for {order}"
 
-    model = ScriptedChatModel([*map(call_pay_back, amounts), "good"])
+    model = ScriptedChatModel(
+        [*(ask(("pay_back", {"order": "A17", "amount": each})) for each in amounts), "good"]
+    )
     expected = [{"name": "pay_back", "args": {"order": "A17", "amount": 40.0}}]
     contract = contract_of(expected_trajectory=expected, **rules)
     options = {"contract": contract, "acting_tools": ["pay_back"], "max_retries": 0}

@@ -32,7 +32,6 @@ def test_a_refusal_names_the_setting_its_value_and_the_accepted_values(subtests)
         (Budget, {"prices": {"m": 3}}, f"prices is 3; {PRICES}"),
         (RetryPolicy, {"max_retries": -1}, f"max_retries is -1; {COUNT}"),
         (RetryPolicy, {"max_retries": 2**70}, f"max_retries is {2**70}; {COUNT}"),
-        (RetryPolicy, {"transport": 3}, "transport is 3; give a TransportRetry"),
         (SupervisionPolicy, {"max_reorient_attempts": 0}, f"max_reorient_attempts is 0; {POSITIVE}"),
         (SupervisionPolicy, {"human": "yes"}, "human is 'yes'; give True or False"),
     ]:

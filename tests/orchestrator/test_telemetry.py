@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from opentelemetry.instrumentation.langchain import LangchainInstrumentor
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
@@ -18,9 +17,9 @@ from orchestrator import LangGraphOrchestrator
 from orchestrator.study.recorded_evaluation import RecordedEvaluation
 from orchestrator.telemetry import RunTracer, VerdictTracer
 from tests.fakes.acting import approve
-from tests.fakes.runs import price_of
+from tests.fakes.runs import call, price_of
 
-LOOKED_UP = AIMessage("", tool_calls=[{"name": "price_of", "args": {"title": "Moby Dick"}, "id": "1"}])
+LOOKED_UP = call("price_of", title="Moby Dick")
 PEERS = Path(__file__).parents[1] / "data" / "peers"
 CONTRACT = {"must_call": ["price_of"], "required_content": [{"number": 12.5}]}
 

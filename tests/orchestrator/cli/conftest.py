@@ -5,27 +5,19 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from orchestrator.cli.app import app
-from tests.fakes.chat_server import ChatServer, answers, serving
+from tests.fakes.chat_server import ChatServer
 
 
 def plan_first(arguments: tuple[str, ...]) -> tuple[str, ...]:
     """Have a run ask its planner, whose script has the steps; ``test_planning.py`` tests the default."""
     is_run = arguments[:1] == ("run",) and "--planning" not in arguments
     return ("run", "--planning", "always", *arguments[1:]) if is_run else arguments
-
-
-@pytest.fixture
-def chat() -> Iterator[Callable[..., ChatServer]]:
-    """Start scripted endpoints: `chat(plans=[...], steps=[...], verdicts=[...])`."""
-    with ExitStack() as stack:
-        yield lambda *, usage=True, **script: stack.enter_context(serving(answers(**script), usage=usage))
 
 
 @pytest.fixture
@@ -71,19 +63,6 @@ def db(tmp_path: Path) -> Path:
     return tmp_path / "runs.sqlite"
 
 
-@pytest.fixture
-def served(chat: Callable[..., ChatServer], monkeypatch: pytest.MonkeyPatch) -> Callable[..., ChatServer]:
-    """Start a scripted endpoint for the whole test: `served(steps=[...])`."""
-
-    def start(**script: object) -> ChatServer:
-        server = chat(**script)
-        for name, value in server.environment.items():
-            monkeypatch.setenv(name, value)
-        return server
-
-    return start
-
-
 class Slow:
     """An answer that comes after the test."""
 
@@ -103,3 +82,13 @@ def slow() -> Iterator[Slow]:
     answer = Slow()
     yield answer
     answer.over.set()
+
+
+@pytest.fixture
+def ask(cli: Callable[..., Result], chat: Callable[..., ChatServer]) -> Callable[..., Result]:
+    """Run a task against a scripted endpoint: `ask("--json", steps=[...])`."""
+
+    def run(*options: str, task: str = "the task", **script: object) -> Result:
+        return cli("run", task, "--model", "openai:scripted", *options, env=chat(**script).environment)
+
+    return run

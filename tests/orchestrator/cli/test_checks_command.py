@@ -8,18 +8,12 @@ from evaluation import read_case_set
 from tests.fakes.chat_server import plan, verdict
 
 TASK = "Name a fruit. Use at most 2 words."
-STEPS = {"plans": [plan("name it")], "steps": ["a red apple", "apple"], "verdicts": [verdict(True, "good")]}
-
-
-@pytest.fixture
-def ask(cli, chat):
-    """Run a task against a scripted endpoint: `ask("--json", steps=[...])`."""
-
-    def run(*options, task=TASK, **script):
-        served = chat(**{**STEPS, **script})
-        return cli("run", task, "--model", "openai:scripted", *options, env=served.environment)
-
-    return run
+STEPS = {
+    "task": TASK,
+    "plans": [plan("name it")],
+    "steps": ["a red apple", "apple"],
+    "verdicts": [verdict(True, "good")],
+}
 
 
 def test_the_checks_are_printed_in_plain_words_with_their_quotes(cli):
@@ -38,7 +32,7 @@ def test_it_says_how_to_state_the_content(cli, tmp_path, ask):
     [line] = [line for line in shown.stderr.splitlines() if line.startswith("  ")]
     text = file.read_text().replace("contract:\n", f"contract:\n{line.replace('...', 'apple')}\n")
     file.write_text(text)
-    state = json.loads(ask("--contract", str(file), "--json").stdout)
+    state = json.loads(ask("--contract", str(file), "--json", **STEPS).stdout)
 
     assert (state["basis"], state["evidence"]["content"]) == ("checked", "code")
 
@@ -60,7 +54,7 @@ def test_a_saved_contract_can_be_edited_and_passed_back(cli, ask, tmp_path):
     file.write_text(
         file.read_text().replace("max: 2", "max: 3").replace("contract:", "contract:\n  complete: true")
     )
-    done = ask("--contract", str(file), "--json")
+    done = ask("--contract", str(file), "--json", **STEPS)
     state = json.loads(done.stdout)
 
     assert (saved.exit_code, done.exit_code) == (0, 0)
@@ -70,7 +64,7 @@ def test_a_saved_contract_can_be_edited_and_passed_back(cli, ask, tmp_path):
 
 
 def test_a_run_shows_the_checks_retries_against_them_and_says_what_the_success_rests_on(ask):
-    done = ask()
+    done = ask(**STEPS)
     lines = [line.partition(" (")[0] for line in done.stderr.splitlines()]
 
     assert lines[-2] == "Done. Form: 1 check passed. Answer: not verified"

@@ -5,18 +5,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from langchain_core.messages import AIMessage
 
-from agents import ExecutionAgent
-from agents.testing import ScriptedChatModel
-from orchestrator import LangGraphOrchestrator
 from orchestrator.persistence import open_store
-from tests.fakes.acting import approve
+from tests.fakes.acting import Office, approve, ask
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.interruption import interrupt_run
-from tests.fakes.monitor import FakeMonitor
-from tests.fakes.planner import FakePlanner
-from tests.fakes.runs import build
+from tests.fakes.runs import agent, build, call
 from tests.fakes.supervision import SpeakingExecutor
 
 STORED = Path(__file__).parents[2] / "data" / "stored" / "version_2.sqlite"
@@ -152,10 +146,6 @@ def price_of(title: str, note: str = "") -> float:
     return 12.5
 
 
-def ask_tool(number, **args):
-    return AIMessage("", tool_calls=[{"name": "price_of", "args": args, "id": number}])
-
-
 @pytest.fixture
 def in_python(cli, tmp_path):
     """Start the run "t" in Python, then run a command about it: `in_python("show", supervision="human")`."""
@@ -171,13 +161,9 @@ def in_python(cli, tmp_path):
     return start
 
 
-def call_tools(*, note):
-    calls = [ask_tool("1", title="x"), ask_tool("2", title="x", note=note), "12.5"]
-    return ExecutionAgent(ScriptedChatModel(calls), tools=[price_of])
-
-
 def test_the_tool_calls_of_an_execution_are_shown_with_their_arguments_and_errors(in_python):
-    lines = in_python("show", "t", executor=call_tools(note="n" * 500)).stdout.splitlines()
+    calls = call("price_of", title="x"), call("price_of", title="x", note="n" * 500)
+    lines = in_python("show", "t", executor=agent(*calls, "12.5", tools=[price_of])).stdout.splitlines()
     first = next(number for number, line in enumerate(lines) if "step 1 of 1, attempt 1" in line)
 
     assert lines[first + 1].startswith('  price_of {"title": "x"}, failed: ')
@@ -191,8 +177,7 @@ def test_what_became_of_a_call_that_acts_is_shown(in_python):
         """Send a mail."""
         return {"Ada": "sent", "Bob": "hm", "Eve": "Could not send: no such address"}[to]
 
-    calls = [{"name": "send", "args": {"to": name}, "id": name} for name in ("Ada", "Bob", "Eve")]
-    executor = ExecutionAgent(ScriptedChatModel([AIMessage("", tool_calls=calls), "done"]), [send])
+    executor = agent(ask(*(("send", name) for name in ("Ada", "Bob", "Eve"))), "done", tools=[send])
     shown = in_python("show", "t", executor=executor, acting_tools=["send"]).stdout
 
     for name, outcome in [("Ada", "acted"), ("Bob", "unknown"), ("Eve", "refused")]:
@@ -200,18 +185,8 @@ def test_what_became_of_a_call_that_acts_is_shown(in_python):
 
 
 def test_a_call_that_acted_in_an_execution_under_way_is_shown(in_python):
-    def send(to: str) -> str:
-        """Send a mail."""
-        return "sent"
-
-    def refund(order: str) -> str:
-        """Refund an order."""
-        return "refunded"
-
-    calls = [("send", {"to": "Ada"}), ("refund", {"order": "7"})]
-    replies = [AIMessage("", tool_calls=[{"name": name, "args": args, "id": name}]) for name, args in calls]
-    executor = ExecutionAgent(ScriptedChatModel(replies), [send, refund])
-    shown = in_python("show", "t", executor=executor, acting_tools=approve("refund")).stdout
+    executor = agent(ask(("send", "Ada")), ask(("pay", "Bob")), tools=Office().tools())
+    shown = in_python("show", "t", executor=executor, acting_tools=approve("pay")).stdout
 
     assert 'step 1 of 1, attempt 1, under way: send {"to": "Ada"}, acted' in shown
 
@@ -227,12 +202,7 @@ def test_a_run_of_python_is_continued_in_python(in_python, words):
 def test_a_run_that_was_interrupted_is_shown_with_the_command_that_continues_it(on, db):
     with open_store(db) as store:
         store.keep({"model": "local", "tools": ["shop:price of"]})
-        agents = FakePlanner(["one"]), FakeMonitor()
-        interrupt_run(
-            lambda executor: LangGraphOrchestrator(agents[0], executor, agents[1], checkpointer=store),
-            "x",
-            "cut",
-        )
+        interrupt_run(lambda executor: build(executor, plan=["one"], checkpointer=store), "x", "cut")
 
     assert on("show", "cut").stdout.splitlines()[-1] == (
         f"To go on, type: orchestrator resume cut --db {db} --tools 'shop:price of'"

@@ -17,7 +17,7 @@ FINISH_S = 60
 
 
 @pytest.fixture
-def interrupted(cli, chat, slow):
+def interrupted(ask, slow):
     """Run a task, and send a signal when the slow answer is awaited."""
 
     def send(number):
@@ -27,7 +27,7 @@ def interrupted(cli, chat, slow):
     def run(*, by=signal.SIGINT, **script):
         thread = threading.Thread(target=send, args=[by])
         thread.start()
-        ended = cli("run", "the task", "--model", "openai:scripted", "--json", env=chat(**script).environment)
+        ended = ask("--json", **script)
         thread.join()
         return ended.exit_code, json.loads(ended.stdout)
 
@@ -42,23 +42,20 @@ WHEN = {
 }
 
 
-@pytest.mark.parametrize("when", WHEN)
-def test_ctrl_c_interrupts_the_run_and_keeps_its_results(interrupted, slow, when):
-    script, records = WHEN[when]
-    handler = signal.getsignal(signal.SIGINT)
+OTHERS = [("planning", signal.SIGTERM), ("planning", signal.SIGHUP)]
 
-    code, state = interrupted(**script(slow))
+
+@pytest.mark.parametrize(("when", "by"), [*((when, signal.SIGINT) for when in WHEN), *OTHERS])
+def test_a_request_to_end_interrupts_the_run_and_keeps_its_results(interrupted, slow, when, by):
+    script, records = WHEN[when]
+    before = signal.getsignal(by)
+    handler = before if by == signal.SIGINT else lambda *_: None  # the default would end the tests
+    signal.signal(by, handler)
+
+    code, state = interrupted(by=by, **script(slow))
+    after = signal.signal(by, before)
 
     assert (code, state["failure"]) == (130, None)
     assert state["status"] == ("planning" if when == "planning" else "executing")
     assert len(state["results"]) == records
-    assert signal.getsignal(signal.SIGINT) is handler
-
-
-@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGHUP])
-def test_other_requests_to_end_interrupt_the_run_as_ctrl_c_does(interrupted, slow, by):
-    before = signal.signal(by, lambda *_: None)  # the default handler would end the tests
-    code, state = interrupted(by=by, plans=[slow])
-    signal.signal(by, before)
-
-    assert (code, state["status"]) == (130, "planning")
+    assert after is handler

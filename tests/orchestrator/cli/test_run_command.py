@@ -13,17 +13,6 @@ TWO_STEPS = {"plans": [plan("first step", "second step")], "steps": ["one", "two
 REFUSING = {"verdicts": [verdict(False, "too short")]}
 
 
-@pytest.fixture
-def ask(cli, chat):
-    """Run a task against a scripted endpoint: `ask("--json", steps=[...])`."""
-
-    def run(*options, usage=True, **script):
-        served = chat(usage=usage, **script)
-        return cli("run", "the task", "--model", "openai:scripted", *options, env=served.environment)
-
-    return run
-
-
 def test_a_task_that_succeeds_exits_with_0_and_prints_the_result_alone(ask, subtests):
     for options in [[], ["--no-synthesis"]]:
         with subtests.test(options=options):
@@ -70,10 +59,9 @@ def test_a_task_that_fails_shows_its_best_attempt(ask):
     assert json.loads(document.stdout)["best_attempt"]
 
 
-def test_the_best_attempt_is_chosen_by_checks(cli, chat):
-    served = chat(steps=["Far Too Long", "two words", "Three Words Here"])
-    task = "Name a fruit in one word, in lowercase."
-    failed = cli("run", task, "--planning", "never", "--model", "openai:scripted", env=served.environment)
+def test_the_best_attempt_is_chosen_by_checks(ask):
+    steps = ["Far Too Long", "two words", "Three Words Here"]
+    failed = ask("--planning", "never", task="Name a fruit in one word, in lowercase.", steps=steps)
 
     assert "\nBest attempt, which was not accepted\ntwo words\n" in failed.stderr
 
@@ -161,9 +149,8 @@ def test_a_resumed_run_keeps_the_models_that_are_not_changed(run, cli, db):
     assert "other" in server.models
 
 
-def test_show_has_each_output_and_its_checks(cli, chat):
-    server = chat(steps=["one two three"])
-    cli("run", "Write exactly 3 words.", "--model", "openai:m", "--thread", "t", env=server.environment)
+def test_show_has_each_output_and_its_checks(cli, ask):
+    ask("--thread", "t", task="Write exactly 3 words.", steps=["one two three"])
     shown = cli("show", "t").stdout
 
     assert "  | one two three\n" in shown

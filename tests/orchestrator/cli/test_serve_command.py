@@ -114,7 +114,11 @@ def test_a_wrong_option_is_one_sentence_and_status_2(cli, db, arguments, sentenc
 @pytest.mark.soak
 @pytest.mark.parametrize(
     ("words", "module", "extra"),
-    [(["serve"], "fastapi", "serve"), (["worker", "--app", "a:b"], "procrastinate", "postgres")],
+    [
+        (["serve"], "fastapi", "serve"),
+        (["worker", "--app", "a:b"], "procrastinate", "postgres"),
+        (["runs", "--db", "postgresql://127.0.0.1/runs"], "psycopg", "postgres"),
+    ],
 )
 def test_a_missing_extra_is_one_sentence_and_status_2(environment, words, module, extra):
     hide = f"import sys; sys.modules['{module}'] = None; from orchestrator.cli.app import app"

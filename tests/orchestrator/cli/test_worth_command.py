@@ -186,26 +186,19 @@ def test_what_cannot_be_used_is_told_in_one_sentence(cli, write_results, write_j
     gap = {**state, "results": state["results"][1:]}
     run = {"case_id": "a", "agent_run": {"final_output": "Hi", "metadata": {"ok": "maybe"}}}
     other = {**run, "required_content": [{"text": "Hi"}]}
-    unlabelled = write_results("RR", correct=None, name="unlabelled.jsonl")
     judged = write_results("RR", correct=None, name="judged.jsonl", report=JUDGED)
     skipped = tmp_path / "skipped.jsonl"
     skipped.write_text(Path(good).read_text().replace('"trial":1', '"trial":2'))
     for arguments, words in [
         ([str(skipped)], "'case 0' lacks a trial between others"),
         (
-            [write_results("R", "w", name="once.jsonl")],
-            "one attempt a task, so nothing to estimate; record at",
-        ),
-        (
             [good, "--truth", "reward"],
             "has no truth: its field 'reward' is missing; give true, false, 1 or 0",
         ),
         ([write_json(run, name="maybe.jsonl"), "--truth", "ok"], "its field 'ok' is 'maybe'"),
-        ([good, "--cost-per-attempt", "-1"], "cost_per_attempt is -1.0; give a number from 0 to"),
         ([good, "--judge", judge_file(tmp_path)], "no judge was asked about these runs"),
         ([judged, "--judge", judge_file(tmp_path, "Judge 1 model-b")], "the figures are of another judge"),
         ([good, "--judge", good], "has no figures of a judge; give what"),
-        ([unlabelled, "--at-most-wrong", "0.1"], "a guarantee rests on labels, and right and wrong on"),
         ([write_json(gap, name="gap.json")], "the record of 'a' lacks an attempt"),
         (
             [write_json({**state, "max_retries": "x"}, name="no.json")],

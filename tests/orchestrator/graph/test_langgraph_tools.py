@@ -1,5 +1,7 @@
 """The graph in the hands of LangGraph's and LangChain's own tools: drawings, streams, traces, config."""
 
+import sqlite3
+import threading
 from collections.abc import Iterator
 from uuid import UUID
 
@@ -8,6 +10,7 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite import SqliteSaver
 
 from agents import ExecutionAgent, MonitoringAgent
 from agents.testing import ScriptedChatModel
@@ -168,3 +171,49 @@ def test_a_config_that_contradicts_the_call_is_refused(subtests):
     ]:
         with subtests.test(thread=thread, config=config), pytest.raises(ConfigurationError, match=problem):
             build().run("x", thread, config=config)
+
+
+# Savers without async methods
+
+
+class WatchedSqliteSaver(SqliteSaver):
+    """SqliteSaver overrides the async methods only to refuse them."""
+
+    def __init__(self):
+        super().__init__(sqlite3.connect(":memory:", check_same_thread=False))
+        self.threads = set()
+
+    def get_tuple(self, config):
+        self.threads.add(threading.current_thread())
+        return super().get_tuple(config)
+
+    def put(self, *args):
+        self.threads.add(threading.current_thread())
+        return super().put(*args)
+
+
+@pytest.fixture
+def saver():
+    return WatchedSqliteSaver()
+
+
+async def test_a_plain_saver_does_not_block_the_event_loop(saver):
+    await build(monitor=FakeMonitor(refuse(), accept()), checkpointer=saver).arun("x", "thread")
+
+    assert threading.current_thread() not in saver.threads
+
+
+async def test_a_thread_in_a_plain_saver_can_be_deleted_either_way(saver):
+    orchestrator = build(monitor=FakeMonitor(refuse(), accept()), checkpointer=saver)
+    for thread, delete in (("a", False), ("b", True)):
+        await orchestrator.arun("x", thread)
+        stored = orchestrator.graph.checkpointer
+        await stored.adelete_thread(thread) if delete else stored.delete_thread(thread)
+
+    assert list(saver.list(None)) == []
+
+
+def test_a_saver_with_async_methods_is_used_as_it_is():
+    memory = InMemorySaver()
+
+    assert build(checkpointer=memory).graph.checkpointer is memory

@@ -3,17 +3,19 @@
 from functools import reduce
 
 import pytest
-from langchain_core.messages import AIMessage
 
 from agents import ExecutionAgent, MonitoringAgent
 from agents.testing import ScriptedChatModel
-from evaluation import EvaluationContract
+from evaluation import EvaluationContract, evaluate
 from evaluation.testing import ScriptedJudge
 from orchestrator import ConfigurationError, RetryPolicy
+from orchestrator.judging.evaluator import MAX_CONTEXT, build_agent_run
 from orchestrator.judging.feedback import list_kinds
-from tests.fakes.executor import CorrectingExecutor, FakeExecutor
+from tests.fakes.executor import CorrectingExecutor, FakeExecutor, SynthesizingExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
-from tests.fakes.runs import build, failure_kind, run, statuses
+from tests.fakes.records import record, usage
+from tests.fakes.runs import agent, build, failure_kind, run, statuses
+from tests.fakes.runs import call as tool_call
 from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, met
 
 DONE = EvaluationContract(required_content=[{"text": "done"}])
@@ -24,7 +26,6 @@ TOO_DEEP = EvaluationContract(
     expected_trajectory=[{"name": "pay", "args": reduce(lambda inner, _: {"in": inner}, range(120), {})}]
 )
 MILD = EvaluationContract(required_content=[{"text": "please", "severity": "warning"}, {"text": "done"}])
-LOG_IN = {"name": "log_in", "args": {"password": "hunter2hunter2"}, "id": "1"}
 
 
 def log_in(password: str) -> str:
@@ -181,8 +182,8 @@ def test_an_output_with_a_credential_is_refused_although_the_monitor_approves():
 
 
 def test_without_contracts_a_credential_in_a_tool_call_is_only_noted():
-    model = ScriptedChatModel([AIMessage("", tool_calls=[LOG_IN]), "logged in"])
-    state = run(ExecutionAgent(model, tools=[log_in]), plan=["one"])
+    executor = agent(tool_call("log_in", password="hunter2hunter2"), "logged in", tools=[log_in])
+    state = run(executor, plan=["one"])
 
     [alert] = state["results"][0]["report"]["alerts"]
     assert (state["status"], alert["severity"]) == ("success", "info")
@@ -254,3 +255,86 @@ def test_a_check_that_cannot_be_decided_is_no_success():
 
     assert state["status"] == "failed"
     assert {record["status"] for record in state["results"]} == {"needs_review"}
+
+
+# The run that a step is judged as: the end of a long context, and nothing that the step was given
+
+
+def test_an_execution_is_told_by_what_was_asked_said_done_and_spent():
+    call = {"name": "search", "args": {"q": "haiku"}, "result": "found", "error": None, "latency_ms": 3.5}
+    made = record(1, 2, tool_calls=[call], usage=usage(150), model="qwen3", transport_retries=1)
+    run = build_agent_run(made, "Step 1: Read")
+    spent = {"latency_ms": 1000.0, "input_tokens": 150, "output_tokens": 0, "total_tokens": 150}
+
+    assert [message["content"] for message in run.pop("messages")] == ["Step 1: Read", "step 2", "the result"]
+    assert run.pop("metadata") == {"step_index": 1, "attempt": 2, "timestamp": made["started_at"]}
+    said = {"input": "step 2", "final_output": "the result", "model": "qwen3", "retries": 1, "model_calls": 1}
+    assert run == {**said, **spent, "tool_calls": [call]}
+
+
+def test_a_longer_context_shows_its_end_and_says_how_much_is_left_out():
+    shown = build_agent_run(record(), "old" + "n" * MAX_CONTEXT)["messages"][0]["content"]
+
+    assert shown == "[the first 3 characters of the context are left out]\n" + "n" * MAX_CONTEXT
+
+
+def test_a_credential_in_what_a_step_was_given_is_no_finding_against_it():
+    run = build_agent_run(record(step="log in with password=hunter2"), "api_key=sk-abcdefghijklmnop1234")
+
+    assert evaluate({"agent_run": run, "required_content": [{"text": "r"}]})["audit_findings"] == []
+
+
+# A reply that repeats the fences of our own prompt is a failed check, never a result
+
+
+MARK = "=====0123456789ab"
+
+
+def repeat_prompt(messages):
+    return messages[-1].text
+
+
+def test_a_model_that_repeats_its_prompt_has_not_done_the_step():
+    state = run(ExecutionAgent(ScriptedChatModel(repeat_prompt)), max_retries=0)
+
+    assert (state["status"], state["failure"]["kind"]) == ("failed", "attempts_exhausted")
+    assert "repeated_prompt" in state["failure"]["message"]
+    assert "without the marked lines of the request" in state["results"][0]["verdict"]["feedback"]
+
+
+def test_the_final_answer_is_checked_as_well():
+    state = run(SynthesizingExecutor(written=(f"{MARK} results of the steps", "answer")))
+
+    assert (state["output"], [record["status"] for record in state["synthesis"]]) == (
+        "answer",
+        ["failed", "validated"],
+    )
+
+
+def test_other_rules_and_hashes_are_ordinary_text(subtests):
+    for text in [
+        "Title\n=====\nText",
+        "<<<<<<< ours\n=======\n>>>>>>> theirs",
+        "=================0123456789ab",
+        "sha 0123456789ab of =====",
+        "=====0123456789abcdef",
+        "a == b, a === b, x=====1",
+        "== BEGIN your last output ==",
+    ]:
+        with subtests.test(text=text):
+            assert run(FakeExecutor(text), plan=["one"])["status"] == "success"
+
+
+def test_a_mark_that_the_user_wrote_may_be_quoted(subtests):
+    for where in ["task", "step", "earlier result"]:
+        with subtests.test(where=where):
+            text = f"Explain the line {MARK} notes"
+            if where == "earlier result":
+                # A step that reads a log may quote it, and the next one may quote the step.
+                state = run(FakeExecutor(f"{MARK} notes", "second"), plan=[text, "two"])
+            else:
+                state = run(
+                    FakeExecutor(f"{MARK} notes"), plan=[text if where == "step" else "one"], task=text
+                )
+
+            assert state["status"] == "success"

@@ -1,16 +1,13 @@
 """An output that contradicts the calls of the run: sent back with both sides, and refused if it stays."""
 
-from langchain_core.messages import AIMessage
-
-from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, evaluate, run_from_state
 from orchestrator import LangGraphOrchestrator
-from tests.fakes.runs import build, price_of
+from tests.fakes.runs import agent, build, call, price_of
 
 ACCEPT = '{"success": true, "feedback": "fine"}'
-CALL = AIMessage("", tool_calls=[{"name": "price_of", "args": {"title": "Moby Dick"}, "id": "1"}])
-REFUND = AIMessage("", tool_calls=[{"name": "refund_order", "args": {"order": "1"}, "id": "1"}])
+CALL = call("price_of", title="Moby Dick")
+REFUND = call("refund_order", order="1")
 WRONG, RIGHT = "It costs 99 euros.", "It costs 12.50 euros."
 
 
@@ -78,8 +75,7 @@ def test_an_action_that_did_not_happen_is_sent_back(subtests):
 
 
 def test_a_step_may_say_what_the_step_before_has_done():
-    model = ScriptedChatModel([REFUND, "I refunded it.", "The order has been refunded."])
-    executor = ExecutionAgent(model, [refund_order])
+    executor = agent(REFUND, "I refunded it.", "The order has been refunded.", tools=[refund_order])
     orchestrator = build(executor, plan=["Refund it", "Say so", "x"], synthesis=False)
     state = orchestrator.run("Refund it")
 
@@ -91,8 +87,7 @@ def test_a_target_from_nowhere_is_refused_in_each_attempt():
         """Find an order."""
         return "ord_1001"
 
-    find = AIMessage("", tool_calls=[{"name": "find_order", "args": {"title": "Moby Dick"}, "id": "1"}])
-    refund = AIMessage("", tool_calls=[{"name": "refund_order", "args": {"order": "ord_1007"}, "id": "2"}])
+    find, refund = call("find_order", title="Moby Dick"), call("refund_order", order="ord_1007")
     model = ScriptedChatModel(['{"plan": ["Refund it"]}', *[find, refund, "It is refunded.", ACCEPT] * 2])
     orchestrator = LangGraphOrchestrator.from_model(model, tools=[find_order, refund_order], max_retries=1)
     state = orchestrator.run("Refund Moby Dick")

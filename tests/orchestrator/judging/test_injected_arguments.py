@@ -4,7 +4,6 @@ from typing import Annotated, Any
 
 import pytest
 from langchain.agents.middleware import AgentMiddleware, AgentState
-from langchain_core.messages import AIMessage
 from langchain_core.tools import BaseTool, InjectedToolArg, InjectedToolCallId, tool
 from langgraph.prebuilt import InjectedState, InjectedStore, ToolRuntime
 from pydantic import BaseModel, Field
@@ -13,6 +12,7 @@ from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import ConfigurationError, LangGraphOrchestrator
 from tests.fakes.runs import build as build_run
+from tests.fakes.runs import call
 
 
 class OwnArg(InjectedToolArg):
@@ -90,8 +90,7 @@ class CartMiddleware(AgentMiddleware):
 
 
 def build(each: BaseTool, *middleware: AgentMiddleware) -> LangGraphOrchestrator:
-    call = AIMessage("", tool_calls=[{"name": each.name, "args": {"q": "x"}, "id": "1"}])
-    agent = ExecutionAgent(ScriptedChatModel([call, "done"]), [each], middleware=middleware)
+    agent = ExecutionAgent(ScriptedChatModel([call(each.name, q="x"), "done"]), [each], middleware=middleware)
     return build_run(agent, plan=["one"])
 
 

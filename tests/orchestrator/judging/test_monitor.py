@@ -93,7 +93,6 @@ BAD = {"success": False, "feedback": "bad"}
 def test_a_monitors_answer_is_read_as(subtests):
     for answer, verdict in [
         (GOOD, GOOD),
-        (BAD, BAD),
         ({**GOOD, "score": 1}, GOOD),
         (MappingProxyType(GOOD), GOOD),
         ({"success": False, "feedback": ""}, {"success": False, "feedback": ""}),
@@ -104,14 +103,11 @@ def test_a_monitors_answer_is_read_as(subtests):
         ),
         ({"success": False, "feedback": "Failed to parse monitoring response: x"}, None),
         ({"success": "true", "feedback": "good"}, None),
-        ({"success": 1, "feedback": "good"}, None),
         ({"success": True, "feedback": None}, None),
         ({**GOOD, "verdict": "fail"}, None),
         ({}, None),
         ([GOOD], None),
-        ("success", None),
         (True, None),
-        (None, None),
     ]:
         with subtests.test(answer=answer, verdict=verdict):
             assert read_verdict(answer) == verdict

@@ -4,7 +4,6 @@ from datetime import date
 from typing import Literal
 
 import pytest
-from langchain_core.messages import AIMessage
 from langchain_core.tools import StructuredTool, tool
 
 from agents import ExecutionAgent
@@ -24,9 +23,8 @@ from tests.fakes.runs import run as run_agents
 
 def run_tools(calls: list[str], tools: list[StructuredTool], **contract: object) -> OrchestratorState:
     # One after the other: calls of one reply run at once, and are recorded in the order of their starts.
-    requests = [{"name": name, "args": {}, "id": str(place)} for place, name in enumerate(calls)]
-    replies = [AIMessage("", tool_calls=[request]) for request in requests]
-    return run_agents(agent(*replies, "done", tools=tools), plan=["one"], max_retries=0, contract=contract)
+    executor = agent(*map(call, calls), "done", tools=tools)
+    return run_agents(executor, plan=["one"], max_retries=0, contract=contract)
 
 
 @pytest.mark.parametrize(

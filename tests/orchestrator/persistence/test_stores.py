@@ -1,21 +1,21 @@
 """Opening a store: what is there is found, made or refused; what is refused is as it was."""
 
+import shutil
 import sqlite3
 import stat
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psycopg
 import pytest
 
-from orchestrator import StoreError, StoreLostError
+from orchestrator import BrokenRunError, StoreError, StoreLostError
 from orchestrator.persistence import open_store
+from orchestrator.state.graph_state import SCHEMA_VERSION
+from tests.fakes.executor import FakeExecutor
 from tests.fakes.runs import build as build_run
 from tests.fakes.supervision import SpeakingExecutor
 
-ROOT = Path(__file__).parents[3]
 APPROVE = {"answer": "approve"}
 
 
@@ -49,14 +49,6 @@ def test_without_a_path_the_store_is_in_the_users_data_folder_and_only_the_user_
 
     assert path == tmp_path / "plan-execute-monitor" / "runs.sqlite"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
-def test_a_store_that_is_not_to_be_made_is_not(tmp_path):
-    path = tmp_path / "runs"
-    with pytest.raises(StoreError, match=f"there is no {path}"), open_store(path, make=False):
-        pass
-
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_store_in_memory_is_refused_and_makes_no_file(tmp_path, monkeypatch):
@@ -153,19 +145,6 @@ def test_the_url_that_is_shown_names_the_same_database(postgres_url):
     assert "s3cret" not in shown
 
 
-@pytest.mark.soak
-def test_a_missing_extra_is_one_sentence():
-    code = (
-        "import sys; sys.modules['psycopg'] = None\n"
-        "from orchestrator.persistence import open_store\n"
-        "with open_store('postgresql://127.0.0.1/runs'): pass"
-    )
-    command = [sys.executable, "-c", code]
-    ended = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=120, check=False)
-
-    assert "install plan-execute-monitor[postgres]" in ended.stderr
-
-
 def test_a_run_goes_on_after_its_connections_were_cut(postgres_url):
     with open_store(postgres_url) as store:
         orchestrator = asking(store.saver)
@@ -198,23 +177,6 @@ def test_of_a_write_that_fails_nothing_is_kept(tmp_path):
         assert saver.conn.execute("SELECT count(*) FROM writes").fetchone() == (0,)
 
 
-# What LangGraph's own savers began
-
-
-def test_a_run_that_langgraphs_saver_began_in_postgres_goes_on_in_a_store(postgres_url):
-    from langgraph.checkpoint.postgres import PostgresSaver  # noqa: PLC0415
-
-    with PostgresSaver.from_conn_string(postgres_url) as saver:
-        saver.setup()
-        asking(saver).run("x", "thread")
-    with open_store(postgres_url) as store:
-        asking(store.saver).resume("thread", APPROVE)
-        state = asking(store.saver).resume("thread", APPROVE)
-
-        assert store.history.show("thread").state == state
-    assert (state["status"], state["task"]) == ("success", "x")
-
-
 def test_a_lock_file_that_is_removed_as_it_is_locked_is_made_again(tmp_path, monkeypatch):
     fcntl = pytest.importorskip("fcntl")  # Windows has none
     lock = fcntl.lockf
@@ -230,3 +192,59 @@ def test_a_lock_file_that_is_removed_as_it_is_locked_is_made_again(tmp_path, mon
         assert store.saver.locks.acquire("thread", wait=False)
         assert len([*tmp_path.glob("*-run-*")]) == 1
         store.saver.locks.release("thread")
+
+
+# Runs that were stored earlier go on; the file is as it was made
+
+
+FOLDER = Path(__file__).parents[2] / "data" / "stored"
+
+
+@pytest.fixture
+def store(tmp_path):
+    """A copy of the file of this version's form."""
+    path = shutil.copy(FOLDER / f"version_{SCHEMA_VERSION}.sqlite", tmp_path)
+    with open_store(path, make=False) as opened:
+        yield opened
+
+
+def build_stored(store, executor, **options):
+    return build_run(executor, plan=("never", "planned"), checkpointer=store.saver, **options)
+
+
+def results(state):
+    return [(record["step"], record["attempt"], record["status"]) for record in state["results"]]
+
+
+def test_a_stored_run_that_waits_is_answered(store):
+    orchestrator = build_stored(store, SpeakingExecutor(), supervision="human")
+    while (state := orchestrator.resume("waiting", APPROVE))["status"] == "executing":
+        pass
+
+    assert (state["status"], [record["step"] for record in state["results"]]) == ("success", ["one", "two"])
+
+
+def test_a_stored_run_whose_steps_an_earlier_version_executes_side_by_side_is_refused(store, subtests):
+    thread, orchestrator = (
+        "waiting side by side",
+        build_stored(store, SpeakingExecutor(), supervision="human"),
+    )
+    for refused in (
+        lambda: store.history.show(thread),
+        lambda: orchestrator.resume(thread, APPROVE),
+        lambda: orchestrator.fork(thread, 0, "new"),
+        lambda: orchestrator.cancel(thread),
+    ):
+        with (
+            subtests.test(refused=refused),
+            pytest.raises(BrokenRunError, match=r"side by side.*use the version that began the run"),
+        ):
+            refused()
+
+
+def test_a_stored_run_that_was_cut_off_goes_on(store):
+    executor = FakeExecutor()
+    state = build_stored(store, executor).resume("cut off")
+
+    assert (state["status"], [call.step for call in executor.calls]) == ("success", ["two"])
+    assert results(state) == [("one", 1, "failed"), ("one", 2, "validated"), ("two", 1, "validated")]

@@ -11,7 +11,6 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import StructuredTool
 
-from agents import ActingTool
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator
 from orchestrator.persistence import Store
@@ -74,14 +73,9 @@ def build_once(store: Store) -> LangGraphOrchestrator:
     return _build(store, once=True)
 
 
-def build_asking(store: Store) -> LangGraphOrchestrator:
-    """Build one that asks a person before its tool acts."""
-    return _build(store, asks=True)
-
-
-def _build(store: Store, *, once: bool = False, asks: bool = False) -> LangGraphOrchestrator:
+def _build(store: Store, *, once: bool = False) -> LangGraphOrchestrator:
     # Its key makes a repeated call of ``act`` harmless, and only a tool that reads is repeated unasked.
-    metadata = {} if once or asks else {"readOnlyHint": True}
+    metadata = {} if once else {"readOnlyHint": True}
     tool = StructuredTool.from_function(act_once if once else act, name="act", metadata=metadata)
     return LangGraphOrchestrator.from_model(
         ScriptedChatModel(_answer),
@@ -91,7 +85,7 @@ def _build(store: Store, *, once: bool = False, asks: bool = False) -> LangGraph
         contract=None,
         planning="always",
         synthesis=False,
-        acting_tools={"act": ActingTool(approve=asks)} if once or asks else None,
+        acting_tools=["act"] if once else None,
         checkpointer=store,
     )
 

@@ -40,7 +40,6 @@ MIXED = RetryPolicy(
 
 def test_the_first_rule_that_matches_and_is_not_used_up_decides(subtests):
     for kinds, uses in [
-        (["content"], ["resample"]),
         (["format"], ["feedback"]),
         (["format", "format"], ["feedback", "resample"]),
         (["content", "content", "content", "content"], ["resample", "resample", "feedback", "feedback"]),
@@ -79,7 +78,6 @@ def test_without_a_verdict(subtests):
 def test_when_the_retries_end(subtests):
     for policy, attempts, use in [
         (RetryPolicy(max_retries=0), 1, "stop"),
-        (RetryPolicy(max_retries=1), 1, "feedback"),
         (RetryPolicy(max_retries=1), 2, "stop"),
         (RetryPolicy(max_retries=1, max_replans=1), 2, "replan"),
         (RetryPolicy(max_retries=1, strategies=[FeedbackRule(), AskHumanRule()]), 2, "ask_human"),

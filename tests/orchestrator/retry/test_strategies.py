@@ -1,7 +1,6 @@
 """What each strategy of a retry policy does to the next execution of a step."""
 
 import pytest
-from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from agents import ExecutionAgent
@@ -11,8 +10,10 @@ from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
 from tests.fakes.runs import build as build_run
+from tests.fakes.runs import call
 
 CONTRACT = {"checks": [{"check": "word_count", "min": 3}, {"check": "excludes", "texts": ["red"]}]}
+THREAD = {"configurable": {"thread_id": "t"}}
 WORDS, RED = "Use at least 3 words.", 'Do not use "red".'
 
 
@@ -94,8 +95,7 @@ def test_by_default_a_step_that_called_a_tool_sees_its_output_and_need_not_call_
         sent.append(to)
         return "sent"
 
-    call = {"name": "send", "args": {"to": "Ann"}, "id": "1"}
-    model = ScriptedChatModel([AIMessage("", tool_calls=[call]), "red", "blue", "a blue boat"])
+    model = ScriptedChatModel([call("send", to="Ann"), "red", "blue", "a blue boat"])
     contract = EvaluationContract(checks=[{"check": "word_count", "min": 3}])
     state = build_run(ExecutionAgent(model, [send]), plan=["send"], contract=contract).run("send")
 
@@ -165,3 +165,40 @@ def test_a_run_that_was_cut_off_before_a_retry_makes_it_as_if_it_had_not_been(su
             again, model = build(["a blue boat"], *rules, checkpointer=store)
             assert again.resume("t")["status"] == "success"
             assert (model.prompts, model.samplings) == (whole.prompts[1:], whole.samplings[1:])
+
+
+STRATEGIES = [
+    {"use": "feedback"},
+    {"use": "resample"},
+    {"use": "escalate", "model": "other"},
+    pytest.param({"use": "ask_human"}, marks=pytest.mark.sample),
+]
+
+
+def finish(orchestrator, state):
+    """The executions of a run whose questions are answered with a denial."""
+    while state["question"]:
+        state = orchestrator.resume("t", {"answer": "deny", "text": "no"})
+    keys = ("attempt", "result", "status", "decision", "sampling")
+    return [[record[key] for key in keys] for record in state["results"]]
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("rule", STRATEGIES, ids=lambda rule: rule["use"])
+def test_a_run_that_is_cut_off_after_any_event_ends_as_if_it_had_not_been(rule):
+    def build_over(store):
+        models = {"other": ScriptedChatModel(lambda _: "red")} if rule["use"] == "escalate" else None
+        return build(lambda _: "red", rule, models=models, checkpointer=store)[0]
+
+    whole = build_over(InMemorySaver())
+    expected = finish(whole, whole.run("write", "t"))
+    for cut in range(2, 1 + sum(1 for _ in build_over(InMemorySaver()).stream("write", "t"))):
+        store = InMemorySaver()
+        events = build_over(store).stream("write", "t")
+        assert sum(1 for _ in zip(range(cut), events, strict=False)) == cut
+        events.close()
+        again = build_over(store)
+        state = again.graph.get_state(THREAD).values
+        has_ended = state["status"] in {"failed", "success"}
+
+        assert finish(again, state if has_ended else again.resume("t")) == expected

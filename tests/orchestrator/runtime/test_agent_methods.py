@@ -24,7 +24,7 @@ from tests.fakes.executor import AsyncFakeExecutor, FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import AsyncFakePlanner, FakePlanner
 from tests.fakes.runs import build as build_run
-from tests.fakes.runs import run
+from tests.fakes.runs import call, run
 
 
 def never(messages):
@@ -63,20 +63,14 @@ def test_an_agent_in_a_thread_cannot_end_the_process(error):
     assert type(error).__name__ in state["failure"]["message"]
 
 
-def test_a_compressor_is_asked_before_every_later_execution():
-    compressor = FakeCompressor("short")
-    run(plan=["one", "two", "three"], compressor=compressor, task="the task")
-
-    assert compressor.texts == ["Step 1: one\nResult: one done", "short\n\nStep 2: two\nResult: two done"]
-
-
 class TaskCompressor(FakeCompressor):
     def compress(self, text, task):
+        self.texts.append(text)
         return f"short for {task}"
 
 
-def test_each_documented_form_is_called(subtests):
-    for compressor, context in [
+def test_each_documented_form_of_a_compressor_is_asked_before_every_later_execution(subtests):
+    for compressor, short in [
         (FakeCompressor("short"), "short"),
         (AsyncFakeCompressor("short"), "short"),
         (RunCompressor(), "run"),
@@ -84,66 +78,45 @@ def test_each_documented_form_is_called(subtests):
     ]:
         with subtests.test(compressor=compressor):
             executor = FakeExecutor()
-            run(executor, plan=["one", "two"], compressor=compressor, task="the task")
+            run(executor, plan=["one", "two", "three"], compressor=compressor, task="the task")
 
-            assert executor.calls[1].context == context
+            assert [call.context for call in executor.calls[1:]] == [short] * 2
+            asked = ["Step 1: one\nResult: one done", f"{short}\n\nStep 2: two\nResult: two done"]
+            assert compressor.texts == asked
 
 
-def test_an_error_of_the_compressor_ends_the_run_with_the_earlier_results(subtests):
-    for answer, message, error_type in [
-        (ValueError("no room"), "ValueError: no room", "ValueError"),
-        (lambda text: None, "the compressor returned a NoneType; text is wanted", None),
+def test_an_error_of_an_agent_ends_the_run_with_its_cause_and_the_earlier_results(subtests):
+    missing, no_idea, no_room = KeyError("missing"), ValueError("no idea"), ValueError("no room")
+    kept, cut = [("first", "validated")], [("first", "validated"), ("", "failed")]
+    nothing = "the compressor returned a NoneType; text is wanted"
+    for agents, results, told in [
+        ({"planner": FakePlanner(no_idea)}, [], ("planner", "ValueError: no idea", None)),
+        ({"planner": AsyncFakePlanner(no_idea)}, [], ("planner", "ValueError: no idea", None)),
+        ({"executor": FakeExecutor("first", missing)}, cut, ("executor", "step 2: KeyError: 'missing'", 1)),
+        (
+            {"executor": AsyncFakeExecutor("first", missing)},
+            cut,
+            ("executor", "step 2: KeyError: 'missing'", 1),
+        ),
+        ({"compressor": FakeCompressor(no_room)}, kept, ("compressor", "step 2: ValueError: no room", 1)),
+        ({"compressor": FakeCompressor(lambda text: None)}, kept, ("compressor", f"step 2: {nothing}", 1)),
     ]:
-        with subtests.test(answer=answer):
-            executor = FakeExecutor()
-            state = run(
-                executor, plan=["one", "two", "three"], compressor=FakeCompressor(answer), task="the task"
-            )
+        with subtests.test(agents=agents):
+            state = run(**{"executor": FakeExecutor("first", "second"), **agents}, task="the task")
+            role, message, step_index = told
 
-            assert len(executor.calls) == len(state["results"]) == 1
-            assert (state["status"], state["context"]) == ("failed", "Step 1: one\nResult: one done")
-            assert state["failure"] == {
-                "kind": "compressor_error",
-                "message": f"step 2: {message}",
-                "step_index": 1,
-                "error_type": error_type,
-            }
-
-
-def test_an_exception_of_the_planner_comes_back_with_its_cause(subtests):
-    for planner in [FakePlanner, AsyncFakePlanner]:
-        with subtests.test(planner=planner):
-            state = run(planner=planner(ValueError("no idea")), task="the task")
-
-            assert (state["status"], state["task"], state["plan"], state["results"]) == (
+            assert [(record["result"], record["status"]) for record in state["results"]] == results
+            assert (state["status"], state["task"], state["plan"] == []) == (
                 "failed",
                 "the task",
-                [],
-                [],
+                not results,
             )
+            assert state["context"] == ("Step 1: one\nResult: first" if results else "")
             assert state["failure"] == {
-                "kind": "planner_error",
-                "message": "ValueError: no idea",
-                "step_index": None,
-                "error_type": "ValueError",
-            }
-
-
-def test_an_exception_of_the_executor_keeps_what_was_done_before(subtests):
-    for executor in [FakeExecutor, AsyncFakeExecutor]:
-        with subtests.test(executor=executor):
-            state = run(executor("first", KeyError("missing")), task="the task")
-
-            assert [(record["result"], record["status"]) for record in state["results"]] == [
-                ("first", "validated"),
-                ("", "failed"),
-            ]
-            assert (state["context"], state["current_step_index"]) == ("Step 1: one\nResult: first", 1)
-            assert state["failure"] == {
-                "kind": "executor_error",
-                "message": "step 2: KeyError: 'missing'",
-                "step_index": 1,
-                "error_type": "KeyError",
+                "kind": f"{role}_error",
+                "message": message,
+                "step_index": step_index,
+                "error_type": None if nothing in message else message.split(": ")[-2],
             }
 
 
@@ -168,7 +141,7 @@ def settle(to: str) -> str:
 def reply(messages):
     if isinstance(messages[-1], ToolMessage):
         return f"Done: {messages[-1].text}"
-    return AIMessage("", tool_calls=[{"name": "settle", "args": {"to": "Ada"}, "id": "1"}])
+    return call("settle", to="Ada")
 
 
 def build(*middleware, **options):
@@ -182,10 +155,9 @@ def test_the_structured_output_of_a_graph_is_no_call_of_a_tool(subtests):
     class UpdateOrder(BaseModel):
         to: str
 
-    output = {"name": "UpdateOrder", "args": {"to": "Ada"}, "id": "2"}
     for options in [{}, STATED]:
         with subtests.test(options=options):
-            model = ScriptedChatModel([reply([HumanMessage("x")]), AIMessage("", tool_calls=[output])])
+            model = ScriptedChatModel([reply([HumanMessage("x")]), call("UpdateOrder", to="Ada")])
             form = ToolStrategy(UpdateOrder)
             graph = create_agent(model, [settle], middleware=[EffectsMiddleware()], response_format=form)
             state = build_run(graph, plan=["one"], checkpointer=InMemorySaver(), **options).run("x", "t")
@@ -217,12 +189,6 @@ def test_a_graph_whose_middleware_stands_behind_an_approval_is_refused(subtests)
     assert build(TodoListMiddleware(), EffectsMiddleware(), approval).run("x", "thread")["question"]
 
 
-def test_a_graph_whose_tool_may_act_needs_the_middleware(subtests):
-    for options in [{}, STATED, {**STATED, "checkpointer": None}]:
-        with subtests.test(options=options), pytest.raises(ConfigurationError, match=NEEDS):
-            build(**options)
-
-
 def nest(*graphs):
     """Returns a graph with a node that runs one graph, and a node whose function calls the others."""
     first, *others = graphs
@@ -252,6 +218,7 @@ def test_one_rule_decides_about_a_graph_and_each_graph_in_it(subtests):
         new_agent(get_name, guarded=False),
     )
     refused = [
+        bare,
         nest(bare),
         nest(nest(bare)),
         nest(good, bare),
@@ -259,9 +226,9 @@ def test_one_rule_decides_about_a_graph_and_each_graph_in_it(subtests):
         nest(nest(good, bare)),
     ]
     for place, graph in enumerate(refused):
-        for options in [{}, STATED]:
+        for options in [{}, STATED, {**STATED, "checkpointer": None}]:
             with subtests.test(place=place, options=options), pytest.raises(ConfigurationError, match=NEEDS):
-                build_run(graph, checkpointer=InMemorySaver(), **options)
+                build_run(graph, **{"checkpointer": InMemorySaver(), **options})
     own = create_agent(ScriptedChatModel(reply), [settle], middleware=[ShopEffects()])
     for place, graph in enumerate([nest(good), nest(nest(good), good), nest(reads, good), nest(own, own)]):
         with subtests.test(place=place):

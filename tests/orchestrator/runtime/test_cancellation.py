@@ -3,7 +3,6 @@
 import asyncio
 import contextvars
 import signal
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -11,7 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from orchestrator import ConfigurationError, ResumeError
 from orchestrator.events import Planned, RunStarted, StepExecuted, StepStarted
-from tests.fakes.executor import FakeExecutor, WaitingExecutor
+from tests.fakes.executor import AsyncFakeExecutor, FakeExecutor, WaitingExecutor
 from tests.fakes.planner import FakePlanner, steps
 from tests.fakes.runs import build as build_run
 
@@ -146,21 +145,7 @@ async def test_an_interrupted_run_that_is_cancelled_has_ended_for_good():
 WHO = contextvars.ContextVar("WHO", default="nobody")
 
 
-class Echo:
-    """Its output tells the step and the context that it was given."""
-
-    async def execute_step(self, step_description, context=""):
-        await asyncio.sleep(0.001)
-        return f"<{step_description}>"
-
-
-class PlainEcho:
-    def execute_step(self, step_description, context=""):
-        time.sleep(0.001)
-        return f"<{step_description}>"
-
-
-@pytest.mark.parametrize("executor", [Echo, PlainEcho])
+@pytest.mark.parametrize("executor", [FakeExecutor, AsyncFakeExecutor])
 async def test_many_runs_at_once_on_one_orchestrator_do_not_mix(executor):
     planner = FakePlanner(lambda task: [f"{task}-{number}" for number in range(3)])
     orchestrator = build_run(executor(), planner=planner)
@@ -169,7 +154,7 @@ async def test_many_runs_at_once_on_one_orchestrator_do_not_mix(executor):
     for number, state in enumerate(states):
         assert state["task"] == f"task{number}"
         assert [record["result"] for record in state["results"]] == [
-            f"<task{number}-{step}>" for step in range(3)
+            f"task{number}-{step} done" for step in range(3)
         ]
 
 

@@ -4,19 +4,29 @@ import logging
 import threading
 
 import pytest
-from langchain_core.messages import AIMessage
-from langchain_core.tools import StructuredTool
+from langchain_core.tools import StructuredTool, tool
 
-from agents import ExecutionAgent, load_model
+from agents import ExecutionAgent, MonitoringAgent, PlanningAgent, load_model
 from agents.testing import ScriptedChatModel
-from orchestrator import Budget, RetryPolicy
-from orchestrator.events import RunInterrupted, RunStarted, StepJudged, StepRetried, StepStarted, ToolStarted
+from orchestrator import Budget, LangGraphOrchestrator, RetryPolicy
+from orchestrator.events import (
+    RunInterrupted,
+    RunStarted,
+    StepJudged,
+    StepRetried,
+    StepStarted,
+    TextStreamed,
+    ToolEnded,
+    ToolStarted,
+)
+from tests.fakes.chat_server import plan
 from tests.fakes.compressor import FakeCompressor
 from tests.fakes.executor import FakeExecutor, WaitingExecutor
 from tests.fakes.hook import RecordingHook
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner, steps
 from tests.fakes.protocol_server import encode, ollama_reply
+from tests.fakes.runs import agent, call
 from tests.fakes.runs import build as build_run
 
 UNREADABLE = {"success": False, "feedback": "Failed to parse monitoring response: hmm"}
@@ -120,9 +130,7 @@ def test_a_tool_that_outlives_a_stream_that_was_left_writes_no_error(caplog):
                 ended.set()
 
     tool = Slow.from_function(lambda: left.wait(20), name="wait_long", description="Wait.")
-    call = AIMessage("", tool_calls=[{"name": "wait_long", "args": {}, "id": "1"}])
-    executor = ExecutionAgent(ScriptedChatModel([call, "done"]), [tool])
-    for event in build_run(executor, plan=["one"]).stream("x"):
+    for event in build_run(agent(call("wait_long"), "done", tools=[tool]), plan=["one"]).stream("x"):
         if isinstance(event, ToolStarted):
             break
     left.set()
@@ -168,3 +176,70 @@ def test_a_task_that_fits_is_not_warned_of(loopback, words, tokens):
     state = run(loopback, ollama_reply("an answer", prompt_eval_count=tokens), "word " * words)
 
     assert (state["status"], state["warnings"]) == ("success", [])
+
+
+# The events of a stream while an agent works: pieces of text, and tool calls
+
+
+@pytest.fixture
+def streaming(served) -> LangGraphOrchestrator:
+    """An orchestrator whose model is a server that streams."""
+    served(plans=[plan("one")], steps=["three short words"])
+    llm = load_model("openai:scripted")
+    agents = PlanningAgent(llm), ExecutionAgent(llm), MonitoringAgent(llm)
+    return LangGraphOrchestrator(*agents, budget=Budget(max_total_tokens=10_000))
+
+
+def test_the_text_of_the_models_streams_piece_by_piece(streaming):
+    pieces = [event for event in streaming.stream("x", tokens=True) if isinstance(event, TextStreamed)]
+    written = [event.text for event in pieces if event.agent == "executor"]
+
+    assert len(written) > 1
+    assert "".join(written) == "three short words"
+    assert "".join(event.text for event in pieces if event.agent == "planner") == plan("one")
+    assert {event.step_index for event in pieces if event.agent == "executor"} == {0}
+
+
+class UnaskedStream(ScriptedChatModel):
+    """Streams whether or not anybody asks, as ``ChatOllama`` does."""
+
+    def _generate(self, messages, stop=None, run_manager=None, **kwargs):
+        result = super()._generate(messages, stop, run_manager, **kwargs)
+        if run_manager is not None:
+            run_manager.on_llm_new_token(result.generations[0].text)
+        return result
+
+
+def test_text_streams_only_if_it_is_asked_for(subtests):
+    for tokens in [False, True]:
+        with subtests.test(tokens=tokens):
+            heard = []
+            executor = ExecutionAgent(UnaskedStream(["three words"]))
+            orchestrator = build_run(executor, plan=["one"], hooks=[heard.append])
+            events = list(orchestrator.stream("x", tokens=tokens))
+
+            for listed in (events, heard):
+                assert any(isinstance(event, TextStreamed) for event in listed) is tokens
+
+
+@tool
+def look_up(word: str) -> str:
+    """Look a word up."""
+    if not word:
+        raise ValueError("no word")
+    return f"{word}: a large body of water"
+
+
+def test_tool_calls_are_events():
+    calls = [call("look_up", word="sea"), call("look_up", word="")]
+    executor = agent(*calls, "a large body of water", tools=[look_up])
+    events = list(build_run(executor, plan=["one"]).stream("x"))
+    started = [event.call for event in events if isinstance(event, ToolStarted)]
+    ended = [event.call for event in events if isinstance(event, ToolEnded)]
+
+    assert [(call["name"], call["args"], call["result"]) for call in started] == [
+        ("look_up", {"word": "sea"}, None),
+        ("look_up", {"word": ""}, None),
+    ]
+    assert [call["result"] for call in ended] == ["sea: a large body of water", None]
+    assert ended == events[-1].state["results"][0]["tool_calls"]

@@ -6,7 +6,6 @@ import pytest
 from langchain.agents import create_agent
 from langchain_core.tools import StructuredTool, ToolException
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import interrupt
 
 from agents import ActingTool, EffectsMiddleware, ExecutionAgent, NoEffectError
 from agents.testing import ScriptedChatModel
@@ -322,22 +321,6 @@ def test_effects_stand_in_the_order_of_their_calls_also_those_of_starts_that_wer
             effects = [(each["name"], each["outcome"]) for each in state["effects"]]
             assert effects[:2] == [("pay", "unknown"), ("pay", "acted")]
             assert ({name for name, _ in effects[2:]}, effects[-1]) == ({"send"}, ("send", "acted"))
-
-
-def test_a_tool_that_asks_a_person_itself_runs_on_after_the_answer():
-    paid = []
-
-    def pay(to: str) -> str:
-        """Pay after a question."""
-        answer = interrupt(f"Pay {to}?")
-        paid.append(to)
-        return str(answer)
-
-    orchestrator, _ = build([pay], ask(("pay", "Ada")), "done", checkpointer=InMemorySaver())
-    orchestrator.run("x", "thread")
-    state = orchestrator.resume("thread", "yes")
-
-    assert (state["status"], list_outcomes(state), paid) == ("success", [("yes", None)], ["Ada"])
 
 
 def test_a_tool_that_calls_an_agent_is_not_called_again_after_a_crash_if_nobody_can_be_asked():

@@ -2,8 +2,8 @@
 
 import asyncio
 import time
+from types import SimpleNamespace
 
-from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
 
 from agents import ExecutionAgent, TransportRetry
@@ -12,43 +12,30 @@ from orchestrator import Budget, RetryPolicy
 from tests.fakes.executor import AsyncFakeExecutor, FakeExecutor, WaitingExecutor
 from tests.fakes.monitor import FakeMonitor, refuse
 from tests.fakes.planner import AsyncFakePlanner, steps
-from tests.fakes.runs import run
+from tests.fakes.runs import agent, call, run
 
 
-class WaitingPlanner:
-    async def generate_plan(self, task):
-        await asyncio.sleep(3600)
-
-
-class WaitingMonitor:
-    async def evaluate(self, objective, result):
-        await asyncio.sleep(3600)
+async def wait(*_):
+    await asyncio.sleep(3600)
 
 
 def test_an_agent_that_takes_too_long_is_stopped_and_ends_the_run(subtests):
-    for agents, step_index, where in [
-        ({"planner": WaitingPlanner()}, None, ""),
-        ({"executor": WaitingExecutor()}, 0, "step 1: "),
+    judged_late = [("step 1 done", "needs_review")]
+    for agents, step_index, results in [
+        ({"planner": SimpleNamespace(generate_plan=wait)}, None, []),
+        ({"executor": WaitingExecutor()}, 0, [("", "failed")]),
+        ({"monitor": SimpleNamespace(evaluate=wait)}, 0, judged_late),
     ]:
         with subtests.test(agents=agents):
             state = run(plan=steps(2), **agents, call_timeout=0.2)
+            failure, where = state["failure"], "" if step_index is None else "step 1: "
 
-            assert state["failure"] == {
-                "kind": "timeout",
-                "message": f"{where}call_timeout is 0.2 s and has passed: raise --call-timeout",
-                "step_index": step_index,
-                "error_type": "TimeoutError",
-            }
+            told = f"{where}call_timeout is 0.2 s and has passed: raise --call-timeout"
+            assert failure["message"].startswith(told)
+            assert (failure["kind"], failure["step_index"]) == ("timeout", step_index)
+            assert failure["error_type"] == "TimeoutError"
+            assert [(record["result"], record["status"]) for record in state["results"]] == results
             assert "executor" not in agents or agents["executor"].stopped.is_set()
-
-
-def test_a_monitor_that_takes_too_long_leaves_the_result_for_review():
-    state = run(monitor=WaitingMonitor(), plan=steps(2), call_timeout=0.2)
-
-    assert (state["status"], state["failure"]["kind"]) == ("failed", "timeout")
-    assert [(record["result"], record["status"]) for record in state["results"]] == [
-        ("step 1 done", "needs_review")
-    ]
 
 
 def test_step_timeout_counts_all_attempts_of_a_step():
@@ -74,9 +61,8 @@ def test_a_timeout_does_not_wait_for_a_tool_that_blocks():
         time.sleep(5)
         return "late"
 
-    call = AIMessage("", tool_calls=[{"name": "slow", "args": {"n": 1}, "id": "1"}])
     started = time.monotonic()
-    state = run(ExecutionAgent(ScriptedChatModel([call, "end"]), [slow]), plan=steps(2), call_timeout=0.3)
+    state = run(agent(call("slow", n=1), "end", tools=[slow]), plan=steps(2), call_timeout=0.3)
 
     assert state["failure"]["kind"] == "timeout"
     assert time.monotonic() - started < 4
@@ -117,17 +103,17 @@ def run_three_times(executor, **options):
 def test_two_lost_connections_and_a_result_are_one_attempt(subtests):
     for executor in [FakeExecutor, AsyncFakeExecutor]:
         with subtests.test(executor=executor):
-            agent = executor(ConnectionError("refused"), ConnectionError("reset"), "out")
-            state = run_three_times(agent)
+            fake = executor(ConnectionError("refused"), ConnectionError("reset"), "out")
+            state = run_three_times(fake)
 
-            assert (state["status"], state["attempts"], len(agent.calls)) == ("success", 0, 3)
+            assert (state["status"], state["attempts"], len(fake.calls)) == ("success", 0, 3)
             assert [(record["attempt"], record["result"]) for record in state["results"]] == [(1, "out")]
 
 
 def test_an_agent_that_retries_by_itself_is_not_retried_once_more():
     llm = ScriptedChatModel(lambda messages: ConnectionError("refused"))
-    agent = ExecutionAgent(llm, transport_retry=TransportRetry(max_attempts=2, initial_seconds=0))
-    state = run_three_times(agent)
+    retry = TransportRetry(max_attempts=2, initial_seconds=0)
+    state = run_three_times(ExecutionAgent(llm, transport_retry=retry))
 
     assert (len(llm.prompts), state["failure"]["error_type"]) == (2, "ModelUnavailableError")
 
@@ -152,10 +138,9 @@ def test_nothing_is_tried_again_once_a_tool_was_called():
 
 
 def test_a_lost_connection_within_a_tool_loop_is_mended_without_a_second_payment():
-    call = AIMessage("", tool_calls=[{"name": "pay", "args": {"amount": 3}, "id": "1"}])
-    llm = ScriptedChatModel([call, ConnectionError("reset"), "paid"])
-    agent = ExecutionAgent(llm, [pay], transport_retry=TransportRetry(max_attempts=2, initial_seconds=0))
-    state = run_three_times(agent)
+    llm = ScriptedChatModel([call("pay", amount=3), ConnectionError("reset"), "paid"])
+    retry = TransportRetry(max_attempts=2, initial_seconds=0)
+    state = run_three_times(ExecutionAgent(llm, [pay], transport_retry=retry))
 
     assert state["status"] == "success"
     assert len(state["results"][0]["tool_calls"]) == 1

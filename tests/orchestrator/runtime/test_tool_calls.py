@@ -39,12 +39,6 @@ def divide(a: int, b: int) -> str:
     return str(a / b)
 
 
-def asks(*calls):
-    return AIMessage(
-        "", tool_calls=[{"name": name, "args": args, "id": str(at)} for at, (name, args) in enumerate(calls)]
-    )
-
-
 def tool_calls(*replies):
     state = run(ExecutionAgent(ScriptedChatModel(list(replies), usage=(3, 2)), [add, divide]))
     return [
@@ -54,8 +48,8 @@ def tool_calls(*replies):
 
 
 def test_tool_calls_are_recorded_with_arguments_and_results_or_errors_in_order():
-    divisions = asks(("divide", {"a": 6, "b": 3})), asks(("divide", {"a": 1, "b": 0}))
-    calls = tool_calls(asks(("add", {"a": 1, "b": 2})), *divisions, "done")
+    divisions = ask(("divide", {"a": 6, "b": 3})), ask(("divide", {"a": 1, "b": 0}))
+    calls = tool_calls(ask(("add", {"a": 1, "b": 2})), *divisions, "done")
 
     error = "ZeroDivisionError: division by zero"
     assert calls == [
@@ -79,7 +73,7 @@ def test_a_list_is_recorded_as_the_model_reads_it(value, text):
         """Find free rooms."""
         return value
 
-    model = ScriptedChatModel([asks(("find_rooms", {})), "done"])
+    model = ScriptedChatModel([ask(("find_rooms", {})), "done"])
     [record] = run(ExecutionAgent(model, [find_rooms]))["results"]
 
     assert record["tool_calls"][0]["result"] == text
@@ -90,13 +84,9 @@ BROKEN = AIMessage("", invalid_tool_calls=[{"name": "add", "args": "{a", "id": "
 
 
 def test_a_call_that_cannot_be_made_is_recorded_as_refused(subtests):
+    unknown = "nonsense is not a valid tool, try one of [add, divide]"
     for reply, name, args, error in [
-        (
-            asks(("nonsense", {"a": 1})),
-            "nonsense",
-            {"a": 1},
-            "nonsense is not a valid tool, try one of [add, divide]",
-        ),
+        (ask(("nonsense", {"a": 1})), "nonsense", {"a": 1}, unknown),
         (BROKEN, "add", {"arguments": "{a"}, "not valid JSON"),
     ]:
         with subtests.test(reply=reply):
@@ -107,47 +97,33 @@ def test_a_call_that_cannot_be_made_is_recorded_as_refused(subtests):
 
 
 def test_each_try_of_a_middleware_that_repeats_calls_is_an_effect_of_its_own():
-    answers = iter(["", '{"status": "refunded"}'])
-
-    def refund(order: str) -> str:
-        """Refund an order."""
-        if not (answer := next(answers)):
-            raise ConnectionError("no answer")
-        return answer
-
-    model = ScriptedChatModel([asks(("refund", {"order": "7"})), "done"])
+    tools, model = (
+        Office(ConnectionError("no answer")).tools(),
+        ScriptedChatModel([ask(("pay", "Ada")), "done"]),
+    )
     again = ToolRetryMiddleware(max_retries=1, initial_delay=0, jitter=False)
-    state = run(ExecutionAgent(model, [refund], middleware=[again]), acting_tools=["refund"])
+    state = run(ExecutionAgent(model, tools, middleware=[again]), acting_tools=["pay"])
 
     assert [each["outcome"] for each in state["effects"]] == ["unknown", "acted"]
 
 
 def test_calls_that_a_middleware_answers_at_its_limit_did_not_act():
-    def refund(order: str) -> str:
-        """Refund an order."""
-        raise AssertionError("it was called")
-
-    model = ScriptedChatModel([asks(("refund", {"order": "7"}), ("refund", {"order": "8"}))])
+    office, model = Office(), ScriptedChatModel([ask(("pay", "Ada"), ("pay", "Bob"))])
     limit = ToolCallLimitMiddleware(run_limit=1, exit_behavior="end")
-    state = run(ExecutionAgent(model, [refund], middleware=[limit]), acting_tools=["refund"])
+    state = run(ExecutionAgent(model, office.tools(), middleware=[limit]), acting_tools=["pay"])
 
-    assert [each["outcome"] for each in state["effects"]] == ["denied", "denied"]
+    assert ([each["outcome"] for each in state["effects"]], office.done) == (["denied", "denied"], [])
 
 
 def test_a_call_that_cannot_be_read_back_is_warned_of():
-    def refund(order: str) -> str:
-        """Refund an order."""
-        return '{"status": "refunded"}'
-
-    def look(order: str) -> str:
+    def look(to: str) -> str:
         raise ConnectionError("the database is away")
 
-    model = ScriptedChatModel([asks(("refund", {"order": "7"})), "done"])
-    state = run(ExecutionAgent(model, [refund]), acting_tools={"refund": ActingTool(read_back=look)})
+    model = ScriptedChatModel([ask(("pay", "Ada")), "done"])
+    state = run(ExecutionAgent(model, Office().tools()), acting_tools={"pay": ActingTool(read_back=look)})
 
-    assert state["warnings"] == [
-        "step 1: refund was not read back, since look failed: ConnectionError: the database is away"
-    ]
+    told = "step 1: pay was not read back, since look failed: ConnectionError: the database is away"
+    assert state["warnings"] == [told]
 
 
 @pytest.mark.parametrize("is_async", [False, True])
@@ -158,21 +134,17 @@ def test_a_blocking_middleware_wraps_the_calls_of_a_run_in_either_way(is_async):
         return handler(request)
 
     @wrap_model_call
-    def ask(request, handler):
+    def look_on(request, handler):
         seen.append(len(request.messages))
         return handler(request)
 
-    def pay(to: str) -> str:
-        """Pay."""
-        return f"paid {to}"
-
     seen = list[object]()
-    model = ScriptedChatModel([asks(("pay", {"to": "Ada"})), "done"])
-    executor = ExecutionAgent(model, [pay], middleware=[trace, ask])
+    model = ScriptedChatModel([ask(("pay", "Ada")), "done"])
+    executor = ExecutionAgent(model, Office().tools(), middleware=[trace, look_on])
     orchestrator = build(executor, plan=["one"], acting_tools=["pay"])
     state = asyncio.run(orchestrator.arun("x")) if is_async else orchestrator.run("x")
 
-    assert [(each["outcome"], each["answer"]) for each in state["effects"]] == [("acted", "paid Ada")]
+    assert [(each["outcome"], each["answer"]) for each in state["effects"]] == [("acted", "paid 1.0 to Ada")]
     assert (state["status"], seen) == ("success", [1, "pay", 3])
 
 
@@ -189,7 +161,7 @@ def keys_of(plan, monitor, *threads, crash=False, replies=None):
         return "paid"
 
     def reply(messages):
-        return "done" if messages[-1].type == "tool" else call("Ada")
+        return "done" if messages[-1].type == "tool" else ask(("pay", "Ada"))
 
     model = ScriptedChatModel(reply if replies is None else replies)
     executor = ExecutionAgent(model, [pay])
@@ -205,24 +177,14 @@ def keys_of(plan, monitor, *threads, crash=False, replies=None):
     return keys
 
 
-def call(*payees):
-    made = [{"name": "pay", "args": {"to": to}, "id": str(at)} for at, to in enumerate(payees)]
-    return AIMessage("", tool_calls=made)
-
-
-def test_each_call_and_each_retry_has_a_key_of_its_own_and_a_repetition_after_a_crash_the_same():
-    replies = [call("Ada", "Bob", "Ada"), call("Ada"), "done"]
+def test_each_call_retry_and_run_has_a_key_of_its_own_and_a_repetition_after_a_crash_the_same():
+    replies = [ask(*[("pay", to) for to in ("Ada", "Bob", "Ada")]), ask(("pay", "Ada")), "done"]
     crashed = keys_of(["a"], FakeMonitor(), "thread", crash=True)
     retried = keys_of(["a"], FakeMonitor(refuse(), accept()), "thread")
+    renewed = keys_of(["a"], FakeMonitor(), "thread", "thread")
 
     assert len(set(keys_of(["a"], FakeMonitor(), "thread", replies=replies))) == 4
-    assert (len(crashed), len(set(crashed)), len(retried), len(set(retried))) == (2, 1, 2, 2)
-
-
-def test_a_new_run_on_a_used_thread_has_keys_of_its_own():
-    first, second = keys_of(["a"], FakeMonitor(), "thread", "thread")
-
-    assert first != second
+    assert [(len(keys), len(set(keys))) for keys in (crashed, retried, renewed)] == [(2, 1), (2, 2), (2, 2)]
 
 
 def test_an_outage_is_told_as_that_of_the_tool_or_of_the_server_of_the_model(subtests):

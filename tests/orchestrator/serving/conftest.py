@@ -8,12 +8,12 @@ from typing import Any
 import httpx
 import pytest
 import uvicorn
-from langchain_core.messages import AIMessage
 
 from agents.testing import ScriptedChatModel
 from orchestrator import LangGraphOrchestrator
 from orchestrator.persistence import Store, open_store
 from orchestrator.serving import OneOrchestrator, ServerOptions, build_app
+from tests.fakes.runs import call
 
 GOOD = '{"success": true, "feedback": "good"}'
 ADDRESS = "http://127.0.0.1:8321"
@@ -28,6 +28,13 @@ class Client(httpx.AsyncClient):
         return await self.post(path, data=fields, headers={"Origin": ADDRESS})
 
 
+class Elsewhere(OneOrchestrator):
+    """Cannot build the runs of the store again."""
+
+    def find_problem(self, thread_id: str) -> str:
+        return f"its tools are missing; type: orchestrator resume {thread_id}"
+
+
 def send(to: str) -> str:
     """Send an invitation."""
     return f"sent to {to}"
@@ -35,11 +42,12 @@ def send(to: str) -> str:
 
 def invite(*names: str) -> list[object]:
     """The replies of a run that calls the tool for each name."""
-    calls = [
-        AIMessage("", tool_calls=[{"name": "send", "args": {"to": name}, "id": str(place)}])
-        for place, name in enumerate(names)
+    return [
+        '{"plan": ["Invite them"]}',
+        *(call("send", to=name) for name in names),
+        "They are invited.",
+        *[GOOD] * 9,
     ]
-    return ['{"plan": ["Invite them"]}', *calls, "They are invited.", *[GOOD] * 9]
 
 
 @pytest.fixture

@@ -2,12 +2,11 @@
 
 import asyncio
 
-from langchain_core.messages import AIMessage
 from langgraph.types import interrupt
 
-from orchestrator.serving import OneOrchestrator
 from tests.fakes.acting import approve
-from tests.orchestrator.serving.conftest import GOOD, invite, send
+from tests.fakes.runs import call
+from tests.orchestrator.serving.conftest import GOOD, Elsewhere, invite, send
 
 
 async def ask_about_tool(build, *names, thread="asking", **options):
@@ -146,10 +145,6 @@ async def test_an_answer_that_is_not_accepted_changes_nothing(build, serve, subt
 
 
 async def test_a_run_that_cannot_be_rebuilt_here_names_the_command(build, serve):
-    class Elsewhere(OneOrchestrator):
-        def find_problem(self, thread_id):
-            return f"its tools are missing; type: orchestrator resume {thread_id}"
-
     client = await serve(Elsewhere(await ask_about_tool(build, "Bob")))
 
     page, answer = (await client.get("/")).text, await give(client, "approve")
@@ -166,8 +161,7 @@ async def test_the_question_of_a_tool_takes_any_value(build, serve):
         """Ask a person."""
         return str(interrupt(f"What about {subject}?"))
 
-    call = AIMessage("", tool_calls=[{"name": "ask", "args": {"subject": "tea"}, "id": "1"}])
-    orchestrator = build('{"plan": ["Ask"]}', call, "Green tea.", GOOD, tools=[ask])
+    orchestrator = build('{"plan": ["Ask"]}', call("ask", subject="tea"), "Green tea.", GOOD, tools=[ask])
     await orchestrator.arun("Ask about tea", "asking")
     client = await serve(orchestrator)
     question = (await read_question(client))["id"]

@@ -7,16 +7,13 @@ import time
 
 import pytest
 import uvicorn
-from langchain_core.messages import AIMessage
 
-from agents.testing import ScriptedChatModel
-from orchestrator import LangGraphOrchestrator
-from orchestrator.persistence import open_store
 from orchestrator.serving import OneOrchestrator, ServerOptions, build_app
 from orchestrator.serving.web_app import PageServer
 from tests.fakes.acting import approve
 from tests.fakes.chromium import open_chromium
 from tests.fakes.gated_replies import GatedReplies
+from tests.fakes.runs import call
 from tests.orchestrator.serving.conftest import GOOD, invite, send
 
 HOSTILE = (
@@ -50,20 +47,15 @@ class ThreadServer:
 
 
 @pytest.fixture
-def opened_store(tmp_path):
-    with open_store(tmp_path / "runs.sqlite") as store:
-        yield store
-
-
-@pytest.fixture
-def serve_pages(opened_store):
+def serve_pages(store, build):
     """Serve an orchestrator after some runs: `address = serve_pages(replies, runs, **options)`."""
     servers = []
 
     def start(replies, before=(), port=0, **options):
         for task, thread, script, given in before:
-            build(opened_store, script, **given).run(task, thread)
-        servers.append(ThreadServer(opened_store, build(opened_store, replies, **options), port))
+            build(*script, **given).run(task, thread)
+        script = [replies] if callable(replies) else replies
+        servers.append(ThreadServer(store, build(*script, **options), port))
         return f"http://127.0.0.1:{servers[-1].port}"
 
     def restart():
@@ -74,12 +66,6 @@ def serve_pages(opened_store):
     yield start
     for server in servers:
         server.stop()
-
-
-def build(store, replies, **options):
-    script = replies if callable(replies) else list(replies)
-    defaults = {"planning": "always", "checkpointer": store}
-    return LangGraphOrchestrator.from_model(ScriptedChatModel(script), **{**defaults, **options})
 
 
 @pytest.fixture
@@ -214,9 +200,8 @@ def test_after_a_restart_of_the_server_the_events_are_listed_once(serve_pages, o
 def hostile_runs():
     """A run that failed, and one that waits, with a hostile text in every field."""
     plan = json.dumps({"plan": [HOSTILE]})
-    call = AIMessage("", tool_calls=[{"name": "send", "args": {"to": HOSTILE}, "id": "1"}])
     yield HOSTILE, HOSTILE, [plan, *[HOSTILE, BAD] * 3], {}
-    yield HOSTILE, f"{HOSTILE} 2", [plan, call], ASKING
+    yield HOSTILE, f"{HOSTILE} 2", [plan, call("send", to=HOSTILE)], ASKING
 
 
 def test_hostile_text_is_shown_as_text_and_does_not_run(serve_pages, open_page):

@@ -11,30 +11,39 @@ from tests.fakes.executor import FakeExecutor, ModelExecutor, WaitingExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
 from tests.fakes.runs import build as build_run
+from tests.fakes.runs import stored_state
 
 UNREADABLE = {"success": False, "feedback": "Failed to parse monitoring response: hmm"}
-CONFIG = {"configurable": {"thread_id": "thread"}}
+
+
+PLANS = ScriptedChatModel(['{"plan": ["one"]}'], usage=(1, 1))
+OUT = ScriptedChatModel(lambda messages: "out", usage=(1, 1))
+YES = ScriptedChatModel(['{"success": true, "feedback": "ok"}'], usage=(1, 1))
 
 
 def build(*agents, **options):
     return build_run(*agents, checkpointer=InMemorySaver(), **options)
 
 
-def silent():
-    return ScriptedChatModel(lambda messages: "out")
-
-
-def test_the_stored_state_equals_the_returned_one(subtests):
+def test_the_stored_state_equals_the_returned_one_and_is_plain_json(subtests):
     for kind, options in [
         (None, {}),
         (None, {"monitor": FakeMonitor(refuse(), accept())}),
+        (
+            None,
+            {
+                "planner": PlanningAgent(PLANS),
+                "executor": ExecutionAgent(OUT),
+                "monitor": MonitoringAgent(YES),
+            },
+        ),
         ("attempts_exhausted", {"monitor": FakeMonitor(accept(), refuse())}),
         ("needs_review", {"monitor": FakeMonitor(UNREADABLE)}),
         ("planner_error", {"planner": FakePlanner(ValueError("no"))}),
         ("plan_invalid", {"planner": FakePlanner([])}),
         ("executor_error", {"executor": FakeExecutor("out", ValueError("no"))}),
         ("monitor_error", {"monitor": FakeMonitor(accept(), ValueError("no"))}),
-        ("budget_exceeded", {"executor": ModelExecutor(silent()), "budget": Budget(max_model_calls=1)}),
+        ("budget_exceeded", {"executor": ModelExecutor(OUT), "budget": Budget(max_model_calls=1)}),
         ("budget_exceeded", {"executor": WaitingExecutor(), "budget": Budget(max_seconds=0.3)}),
         ("timeout", {"executor": WaitingExecutor(), "call_timeout": 0.2}),
     ]:
@@ -43,16 +52,7 @@ def test_the_stored_state_equals_the_returned_one(subtests):
             state = orchestrator.run("x", "thread")
 
             assert (state["failure"] and state["failure"]["kind"]) == kind
-            assert orchestrator.graph.get_state(CONFIG).values == state
-
-
-def test_the_state_is_plain_json():
-    planner = PlanningAgent(ScriptedChatModel(['{"plan": ["one"]}'], usage=(1, 1)))
-    executor = ExecutionAgent(ScriptedChatModel(["out"], usage=(1, 1)))
-    monitor = MonitoringAgent(ScriptedChatModel(['{"success": true, "feedback": "ok"}'], usage=(1, 1)))
-    state = build(executor, monitor, planner=planner).run("x")
-
-    assert json.loads(json.dumps(state)) == state
+            assert stored_state(orchestrator) == state == json.loads(json.dumps(state))
 
 
 def test_a_second_run_after_a_failed_one_starts_clean(subtests):

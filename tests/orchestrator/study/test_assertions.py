@@ -2,15 +2,27 @@
 
 import json
 from contextlib import nullcontext
+from pathlib import Path
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
 from agents.testing import ScriptedChatModel
-from evaluation import AgentRun, ContractError, EvaluationCase, EvaluationContract, RubricJudge, check
+from evaluation import (
+    AgentRun,
+    ContractError,
+    EvaluationCase,
+    EvaluationContract,
+    RubricJudge,
+    check,
+    evaluate_many,
+    read_cases,
+)
+from evaluation.recordings.run_files import read_runs
 from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy, assert_evaluation, replay
 from orchestrator.persistence import open_store
 from orchestrator.retry import FeedbackRule, ResampleRule
+from orchestrator.study.recorded_evaluation import RecordedEvaluation
 from orchestrator.study.replay import replay_policy
 from tests.fakes.records import followed_by, judged, usage
 
@@ -182,13 +194,30 @@ def test_stored_runs_are_replayed(tmp_path):
 
 
 def test_a_state_with_a_gap_is_refused(subtests):
-    for changes, missing in [({"attempt": 2}, "'Greet' lacks an attempt"), ({"step_index": 1}, "a step")]:
+    state = run_orchestrator()
+    for changes, missing in [({"attempt": 2}, "atlas.* lacks an attempt"), ({"step_index": 1}, "a step")]:
         with subtests.test(changes=changes):
-            model = ScriptedChatModel(
-                ['{"plan": ["Say hello"]}', "Hm", '{"success": true, "feedback": "good"}']
-            )
-            state = LangGraphOrchestrator.from_model(model, contract=None).run("Greet")
             cut = {**state, "results": [{**state["results"][0], **changes}]}
 
             with pytest.raises(ConfigurationError, match=missing):
                 replay([cut], {"p": RetryPolicy()})
+
+
+# A recorded run has one verdict, from Python and from the command
+
+
+PEERS = Path(__file__).parents[2] / "data" / "peers"
+FILES = [
+    "claude-code/one-call.jsonl", "inspect/one-call.json", "atif/cline.json", "otel/genai-openai.json",
+    "swe-agent/text-commands.traj",
+]  # fmt: skip
+
+
+def test_a_file_has_the_verdicts_of_the_command_in_python(subtests):
+    for name in FILES:
+        with subtests.test(file=name):
+            of_command = [each.report for each in RecordedEvaluation(None).evaluate(read_runs(PEERS / name))]
+
+            reports = evaluate_many(read_cases(PEERS / name))
+
+            assert [report.model_dump(mode="json") for report in reports] == of_command

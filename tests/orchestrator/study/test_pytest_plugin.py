@@ -105,15 +105,6 @@ def test_options_choose_the_tests_and_the_gate(run, pytester, arguments, counts)
     run(*arguments).assert_outcomes(**counts)
 
 
-def test_a_run_without_a_defect_is_told_apart_from_a_verified_one(run, pytester):
-    case = "version: 1\ntask: Atlas?\ncontract: {checks: [{check: word_count, max: 9}]}\n"
-    (pytester.path / "form.yaml").write_text(f"{case}agent_run: {{final_output: It costs 12.5.}}\n")
-
-    shown = run("--evalset", "form.yaml", "test_other.py").stdout
-
-    shown.fnmatch_lines(["1 of 2 passed: no defect found; the answer is not verified"])
-
-
 def test_collection_alone_imports_no_target_and_executes_nothing(run, pytester):
     (pytester.path / "my_clerk.py").unlink()
 

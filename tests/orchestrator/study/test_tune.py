@@ -104,8 +104,6 @@ def test_of_a_large_space_different_policies_are_tried_the_same_ones_again(make_
         ({"space": {"seed": [*range(10_001)]}}, "more than 10000 combinations"),
         ({"space": {"strategies": [[{"use": "ask_human"}]]}}, "asks a person, and a search asks nobody"),
         ({"trial": 1}, "trial is not an argument of TuneSpec; give any of name,"),
-        ({"hold_out": 1.5}, "hold_out is 1.5"),
-        ({"name": "a" * 61}, "give a name of at most 60 letters"),
         ({"count": 1}, "has 1 task; give at least two"),
     ],
 )

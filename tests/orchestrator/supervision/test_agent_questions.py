@@ -2,13 +2,13 @@
 
 import pytest
 from langchain.agents.middleware import HumanInTheLoopMiddleware
-from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import interrupt
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import Budget, Question, ResumeError
+from tests.fakes.acting import ask
 from tests.fakes.executor import ExecutorCall, FakeExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
@@ -78,6 +78,32 @@ def test_an_agents_own_question_is_answered_with_anything(subtests):
             assert (state["status"], statuses(state)) == ("success", ["validated"])
 
 
+class AwaitedExecutor(FakeExecutor):
+    async def execute_step(self, step_description, context=""):
+        return interrupt("May I?")
+
+
+class AskingCompressor:
+    async def invoke(self, text):
+        return interrupt("May I?")
+
+
+def test_a_question_without_a_checkpointer_ends_the_run_as_failed(subtests):
+    for agents, kind in [
+        ({"executor": AskingExecutor()}, "executor_error"),
+        ({"executor": AwaitedExecutor()}, "executor_error"),
+        ({"planner": AskingPlanner()}, "planner_error"),
+        ({"monitor": AwaitedMonitor()}, "monitor_error"),
+        ({"compressor": AskingCompressor()}, "compressor_error"),
+    ]:
+        with subtests.test(agents=agents):
+            state = build(**agents).run("x")
+
+            assert (state["status"], failure_kind(state)) == ("failed", kind)
+            assert state["failure"]["error_type"] == "InterruptError"
+            assert "called interrupt(), which needs a checkpointer; give" in state["failure"]["message"]
+
+
 class ChoosingExecutor(FakeExecutor):
     def execute_step(self, step_description, context=""):
         return str(interrupt("How many?", response_schema={"type": "integer", "minimum": 1}))
@@ -107,8 +133,7 @@ def ask_by_langchain(mode, *names, **config):
         made.append(f"stamp {to}")
         return f"stamped {to}"
 
-    calls = [{"name": name, "args": {"to": "Ada"}, "id": str(at)} for at, name in enumerate(names)]
-    model = ScriptedChatModel([AIMessage("", tool_calls=calls), "done"])
+    model = ScriptedChatModel([ask(*((name, "Ada") for name in names)), "done"])
     asking = HumanInTheLoopMiddleware(dict.fromkeys(names, config or True), interrupt_mode=mode)
     orchestrator = build(
         executor=ExecutionAgent(model, [move, stamp], middleware=[asking]),
@@ -133,12 +158,10 @@ def test_a_wrong_answer_about_calls_is_refused_with_the_accepted_ones_and_the_ru
         ("batched", ("move",), {}, "approve", "the answer is 'approve'; give .* approve, correct, deny"),
         ("batched", ("move",), {}, {"answer": "deny"}, "the answer 'deny' has no 'text'; give"),
         ("batched", ("move",), {}, {"decisions": [only("respond")]}, "a decision for each call .move: app"),
-        ("batched", ("move",), {}, {"decisions": [only("aprove")]}, "move: approve, edit, reject, respond"),
         ("batched", ("move",), {}, {"decisions": [only("edit", edited_action="Bob")]}, "decision for each"),
         ("batched", BOTH, {}, {"decisions": [only("approve")]}, "for each call .move: .*; stamp: approve"),
         ("batched", BOTH, {}, {"answer": "correct", "text": "moved"}, "the answers approve, deny; "),
         ("batched", ("move",), LIMITED, {"decisions": [only("reject")]}, "move: approve, edit"),
-        ("per_call", ("move",), {}, {"answer": "correct"}, "the answer 'correct' has no 'text'"),
         ("per_call", ("move",), {}, {"decisions": [only("approve")]}, "fits the schema"),
         ("per_call", ("move",), LIMITED, {"answer": "deny", "text": "no"}, "one of the answers approve; "),
         ("per_call", ("move",), {}, {**EDIT, "edited_action": {"name": "stamp"}}, "fits the schema"),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.state.records import Commitment, SelfAssessment, SupervisorVerdict
-from orchestrator.supervision.replies import RAW_LIMIT, UNREADABLE_REPLY
+from orchestrator.supervision.replies import RAW_LIMIT, UNREADABLE_REPLY, CommitmentReply
 from tests.fakes.model_text import FENCE, json_values, prose, slow
 from tests.fakes.supervised import (
     a_commitment,
@@ -22,16 +22,8 @@ from tests.fakes.supervised import (
 
 GO = '{"verdict": "continue", "text": "it will do"}'
 HALT = '{"verdict": "halt", "text": "no budget"}'
-COMMITTED = {
-    "interpretation": "three lines about the sea",
-    "scope_in": ["the poem"],
-    "scope_out": ["a title"],
-    "approach": "count syllables",
-    "predicted_output": "three lines",
-    "confidence": "high",
-    "assumptions": ["English"],
-}
 COMMITMENT = a_commitment(assumptions=["English"])
+COMMITTED = {name: COMMITMENT[name] for name in CommitmentReply.model_fields}
 ASSESSED = {"met": True, "deviations": [], "concerns": [], "unexpected": []}
 CLEAN = json.dumps(ASSESSED)
 

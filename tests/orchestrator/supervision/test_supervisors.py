@@ -51,28 +51,6 @@ def test_a_supervisor_that_raises_fails_the_step_with_its_cause():
     )
 
 
-def test_a_commitment_that_fails_is_unreadable_and_the_step_escalates():
-    supervisor = FakeSupervisor(halt())
-    executor = SpeakingExecutor(committed=[ValueError("no")])
-    state = run_llm(supervisor, executor)
-    commitment = supervision_of(state)["commitment"]
-
-    assert (failure_kind(state), len(executor.calls)) == ("halted", 1)
-    assert (commitment["readable"], commitment["confidence"]) == (False, "low")
-    assert commitment["interpretation"] == "the commitment could not be made: ValueError: no"
-    assert supervision_of(state)["triggers"] == ["commitment_unreadable"]
-
-
-def test_a_self_assessment_that_fails_counts_as_not_met_and_the_step_escalates():
-    supervisor = FakeSupervisor(halt())
-    state = run_llm(supervisor, SpeakingExecutor(said=[ValueError("no")]))
-    assessment = supervision_of(state)["assessment"]
-
-    assert (failure_kind(state), statuses(state)) == ("halted", ["failed"])
-    assert (assessment["met_commitment"], assessment["readable"]) == (False, False)
-    assert "ValueError: no" in assessment["concerns"][0]
-
-
 def test_an_error_of_a_server_in_a_phase_is_retried_and_then_escalates_the_step(subtests):
     for phase in ["committed", "said"]:
         with subtests.test(phase=phase):
@@ -82,6 +60,20 @@ def test_an_error_of_a_server_in_a_phase_is_retried_and_then_escalates_the_step(
 
             assert (state["status"], state["retries"]["transport"]) == ("success", 1)
             assert len(supervisor.requests) == 1
+
+
+def test_a_phase_that_fails_is_no_statement_and_the_step_escalates(subtests):
+    commitment = {"readable": False, "confidence": "low"}
+    commitment["interpretation"] = "the commitment could not be made: ValueError: no"
+    assessment = {"readable": False, "met_commitment": False}
+    for phase, name, record in [("committed", "commitment", commitment), ("said", "assessment", assessment)]:
+        with subtests.test(phase=phase):
+            executor = SpeakingExecutor(**{phase: [ValueError("no")]})
+            state = run_llm(FakeSupervisor(halt()), executor)
+
+            assert (failure_kind(state), len(executor.calls)) == ("halted", 1)
+            assert record.items() <= supervision_of(state)[name].items()
+            assert "ValueError: no" in str(supervision_of(state)[name])
 
 
 def test_what_is_no_supervisor_is_refused(subtests):

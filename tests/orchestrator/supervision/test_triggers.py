@@ -24,6 +24,8 @@ def test_a_step_that_is_not_clean_is_supervised_once_with_its_triggers(subtests)
     for statements, triggers in [
         ({"said": [missed()]}, ["commitment_not_met"]),
         ({"said": [met(concerns=["c"])]}, ["concern:c"]),
+        ({"said": [met(deviations=["a title"])]}, ["deviation:a title"]),
+        ({"said": [met(unexpected=["a frog"])]}, ["unexpected:a frog"]),
         ({"said": ["as planned"]}, ["commitment_not_met"]),
         ({"said": [{"met_commitment": "perhaps"}]}, ["commitment_not_met"]),
         ({"committed": ["I will"]}, ["commitment_unreadable"]),
@@ -44,21 +46,6 @@ def test_a_step_that_only_the_evaluation_finds_fault_with_is_supervised():
 
     assert (failure_kind(state), len(supervisor.requests)) == ("halted", 1)
     assert all(trigger.startswith("evaluation:") for trigger in supervision_of(state)["triggers"])
-
-
-def test_each_signal_alone_makes_its_trigger_and_escalates(subtests):
-    for commitment, assessment, findings, trigger in [
-        ({}, {"met_commitment": False}, [], "commitment_not_met"),
-        ({}, {"deviations": ["a title"]}, [], "deviation:a title"),
-        ({}, {"concerns": ["the metre"]}, [], "concern:the metre"),
-        ({}, {"unexpected": ["a frog"]}, [], "unexpected:a frog"),
-        ({}, {}, ["71 words, expected 40 to 60"], "evaluation:71 words, expected 40 to 60"),
-        ({"assumptions": ["a", "b", "c"]}, {}, [], "excess_assumptions:3"),
-        ({"readable": False}, {}, [], "commitment_unreadable"),
-    ]:
-        with subtests.test(commitment=commitment, assessment=assessment):
-            reconciled = reconcile(a_commitment(**commitment), an_assessment(**assessment), findings, 2)
-            assert reconciled == [trigger]
 
 
 def test_what_is_certain_comes_before_what_the_executor_says():

@@ -141,18 +141,6 @@ def test_supervision_that_goes_past_the_budget_ends_the_run(phase):
     assert executor.commitments == ["one"]
 
 
-def test_the_stored_state_of_a_supervised_run_equals_the_returned_one(subtests):
-    for verdict in [go_on(), reorient(), ask_human(), halt(), "unreadable"]:
-        for human in [True, False]:
-            with subtests.test(verdict=verdict, human=human):
-                policy = SupervisionPolicy(human=human)
-                options = {"checkpointer": InMemorySaver(), "supervision_policy": policy}
-                executor = SpeakingExecutor(said=[missed()])
-                orchestrator = build_llm(FakeSupervisor(verdict), executor, **options)
-
-                assert orchestrator.run("x", "thread") == stored_state(orchestrator)
-
-
 def test_in_mode_none_nothing_of_it_runs(subtests):
     for options in [{"supervision": "none"}, {"supervision": lambda step, index: "none"}]:
         with subtests.test(options=options):
