@@ -1,35 +1,31 @@
 """Texts, questions and events on a console."""
 
 import logging
+import re
 import unicodedata
 from io import StringIO
 
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
 from rich.console import Console
 
+from agents import MonitoringAgent
+from agents.testing import ScriptedChatModel
+from evaluation import EvaluationContract
+from orchestrator import RetryPolicy
 from orchestrator.cli.consoles import clean, format_usage, one_line, print_logs_on
 from orchestrator.cli.run_drawings import describe_event, draw_question
+from orchestrator.events import RunStarted
 from orchestrator.state.records import NO_USAGE
+from tests.fakes.executor import FakeExecutor
+from tests.fakes.monitor import FakeMonitor, accept, refuse
+from tests.fakes.planner import FakePlanner
 from tests.fakes.records import usage
-from tests.orchestrator.cli.builders import (
-    answered,
-    drawn,
-    executed,
-    failure,
-    finished,
-    judged,
-    paused,
-    planned,
-    question,
-    replanned,
-    resumed,
-    retried,
-    run_started,
-    step_started,
-    tool_ended,
-    tool_started,
-)
+from tests.fakes.runs import agent, build, call
+from tests.fakes.supervision import SpeakingExecutor
+from tests.orchestrator.cli.builders import drawn, question
 
 
 def test_nothing_but_text_newline_and_tab_is_left(subtests):
@@ -132,55 +128,80 @@ def test_the_tool_calls_of_a_question_are_shown_with_all_their_arguments():
 # Events as lines
 
 
-def test_every_event_is_one_line(subtests):
-    for event, said in [
-        (run_started("a\ntask"), "task: a task"),
-        (planned("a", "b", "c", spent=usage(7)), "plan of 3 steps (7 tokens, 1.0 s)"),
-        (planned("a", spent=usage(None)), "plan of 1 step (tokens unknown, 1.0 s)"),
-        (step_started(1, 2), "step 2 of 2, attempt 2: step 2"),
-        (tool_ended(1, "look_up"), "step 2: the tool look_up answered"),
-        (tool_ended(None, "look_up"), "the planner: the tool look_up answered"),
-        (tool_ended(1, "look_up", error="no\nnetwork"), "step 2: the tool look_up failed: no network"),
-        (judged(feedback="fine"), "step 1 of 2, attempt 1 accepted (20 tokens, 2.0 s): fine"),
-        (judged(status="failed", feedback="bad"), "step 1 of 2, attempt 1 refused (20 tokens, 2.0 s): bad"),
+APPROVED = {"answer": "approve", "answered_by": "ada"}
+MILD = EvaluationContract(required_content=[{"text": "please", "severity": "warning"}, {"text": "done"}])
+
+
+@tool
+def look_up(word: str) -> str:
+    """Look a word up."""
+    if not word:
+        raise ValueError("no\nnetwork")
+    return word
+
+
+def describe(*plans, steps=1, answer=None, **options):
+    """The lines about a run, and about its resumption if it is answered; all times are 0.0 s."""
+    orchestrator = build(planner=FakePlanner(*plans), checkpointer=InMemorySaver(), **options)
+    followed = [*orchestrator.stream("a\ntask", "t")]
+    followed += orchestrator.stream_resumed("t", answer) if answer else []
+    lines = filter(None, (describe_event(event, steps) for event in followed))
+    return [re.sub(r"\d+\.\d s", "0.0 s", line.plain) for line in lines]
+
+
+NO, YES = '{"success": false, "feedback": "too\\nbad"}', '{"success": true, "feedback": "fine"}'
+
+
+def test_the_events_of_a_run_are_one_line_each_unless_the_next_one_says_more():
+    calls = call("look_up", word="sea"), call("look_up", word="")
+    judge = MonitoringAgent(ScriptedChatModel([NO, YES], usage=(15, 5)))
+    executor = agent(*calls, "hm", "sea", tools=[look_up], usage=(2, 3))
+
+    assert describe(lambda task: [look_up.invoke(task)], executor=executor, monitor=judge) == [
+        "task: a task",
+        "the planner: the tool look_up answered",
+        "plan of 1 step (no model call, 0.0 s)",
+        "step 1 of 1, attempt 1: a task",
+        "step 1: the tool look_up answered",
+        "step 1: the tool look_up failed: ValueError: no network",
+        "step 1 of 1, attempt 1 refused (20 tokens, 0.0 s): too bad",
+        "step 1 of 1, attempt 2: a task",
+        "step 1 of 1, attempt 2 accepted (20 tokens, 0.0 s): fine",
+        "Done. Answer: not verified (the model's own word). (1 of 1 step, 60 tokens, 0.0 s)",
+    ]
+
+
+def test_the_ways_of_a_run_and_its_ends_are_told_in_one_line(subtests):
+    twice = {"monitor": FakeMonitor(accept(), refuse("no"), accept()), "max_retries": 0}
+    asking = {"executor": SpeakingExecutor(), "supervision": "human", "answer": APPROVED}
+    for plans, options, told in [
         (
-            judged(status="needs_review", feedback="?", judge_usage=None),
-            "step 1 of 2, attempt 1 not judged (no model call, 0.0 s): ?",
+            [["one"]],
+            {"monitor": FakeMonitor("?")},
+            ["attempt 1 not judged (no model call, 0.0 s): The monitor"],
+        ),
+        ([["one"]], {"step_contract": MILD}, ['0.0 s): warning: Include "please"', "0.0 s, 1 warning)"]),
+        (
+            [["one"]],
+            asking,
+            ["1 waits for an answer: Do you accept", "task, resumed: a task", "ada says approve"],
         ),
         (
-            judged(status="warning", feedback="bad", warnings=["slow", "long\ntext"]),
-            "step 1 of 2, attempt 1 kept with a warning (20 tokens, 2.0 s): bad; slow; long text",
+            [["one", "two"], ["three"]],
+            {**twice, "retry_policy": RetryPolicy(max_replans=1), "steps": 2},
+            ["planned again, 3 steps, 1 given up (no", "final answer, attempt 1: three", "2 of 2 steps, no"],
         ),
         (
-            judged(supervision=answered("approve")),
-            "step 1 of 2, attempt 1 accepted (20 tokens, 2.0 s): ada says approve",
-        ),
-        (resumed(task="a\ntask"), "task, resumed: a task"),
-        (replanned("a", "b", spent=usage(7)), "planned again, 4 steps, 1 given up (7 tokens, 1.0 s so far)"),
-        (
-            paused(question(1, 2, text="Is it\ngood?")),
-            "step 2 of 2, attempt 2 waits for an answer: Is it good?",
-        ),
-        (finished(warnings=["a"]), "success (0 of 2 steps, 40 tokens, 4.0 s, 1 warning)"),
-        (finished(replaced=[1]), "success (0 of 1 step, 40 tokens, 4.0 s)"),
-        (finished(), "success (0 of 2 steps, 40 tokens, 4.0 s)"),
-        (
-            finished("failed", failure=failure("timeout", "too\nlong")),
-            "failed: timeout: too long (0 of 2 steps, 40 tokens, 4.0 s)",
+            [["one"]],
+            {"executor": FakeExecutor(ValueError("too\nlong"))},
+            ["failed: executor_error: step 1: ValueError: too long (0 of 1 step, no model call, 0.0 s)"],
         ),
     ]:
-        with subtests.test(event=event):
-            assert describe_event(event, 2).plain == said
+        with subtests.test(told=told):
+            lines = describe(*plans, **options)
 
-
-def test_the_step_after_the_last_is_the_final_answer():
-    assert describe_event(step_started(2), 2).plain == "final answer, attempt 1: step 3"
-
-
-def test_an_event_that_the_next_one_explains_has_no_line(subtests):
-    for event in (executed(), tool_started(0, "look_up"), retried()):
-        with subtests.test(event=event):
-            assert describe_event(event, 2) is None
+            assert [part for part in told if not any(part in line for line in lines)] == []
+            assert not any("\n" in line for line in lines)
 
 
 def terminal(*, live):
@@ -192,7 +213,7 @@ def terminal(*, live):
 def test_log_records_are_printed_as_text_inside_the_block():
     console = terminal(live=True)
     with print_logs_on(console), console.status("working"):
-        console.print(describe_event(run_started(), 0))
+        console.print(describe_event(RunStarted(thread_id="t", task="x"), 0))
         logging.getLogger("agents.somewhere").warning("[red]%s[/red]\x1b[31m", "said")
         logging.getLogger("agents.somewhere").info("unsaid")
     logging.getLogger("agents.somewhere").error("late")
