@@ -1,6 +1,7 @@
 """The environment of tests that start a process or read environment variables."""
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -10,23 +11,7 @@ import pytest
 
 from tests.fakes.chat_server import ChatServer, answers, serving
 
-_UNSET = (
-    "OPENAI_API_KEY",
-    "OPENAI_BASE_URL",
-    "OPENAI_API_BASE",
-    "OLLAMA_HOST",
-    "PEM_WEIGHTS",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "all_proxy",
-    "FORCE_COLOR",
-    "NO_COLOR",
-    "COLUMNS",
-    "LINES",
-)
+_UNSET = re.compile(r"(OPENAI|OLLAMA|PEM)_.*|.*_PROXY|(FORCE|NO)_COLOR|COLUMNS|LINES", re.IGNORECASE)
 
 
 @pytest.fixture(scope="session")
@@ -41,8 +26,8 @@ def bytecode(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch, bytecode: dict[str, str], tmp_path: Path) -> dict[str, str]:
     """The environment without what the command line reads, and with a data folder of its own."""
-    for name in _UNSET:
-        monkeypatch.delenv(name, raising=False)
+    for name in filter(_UNSET.fullmatch, [*os.environ]):
+        monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     return {**os.environ, **bytecode}
 

@@ -155,18 +155,3 @@ def test_figures_of_a_hostile_file_are_left_out(cli, tmp_path):
     ended = cli("compare", str(tmp_path / "one.jsonl"), str(tmp_path / "two.jsonl"))
     assert ended.exit_code == 0
     assert "context used" not in ended.stdout
-
-
-def test_a_page_shows_all_runs(cli, ollama, tasks, tmp_path):
-    page = tmp_path / "page.html"
-    compare(cli, tasks, "--html", str(page))
-    assert page.read_text(encoding="utf-8").lower().startswith("<!doctype html>")
-
-
-def test_a_json_file_runs_no_code(cli, ollama, tmp_path):
-    file = tmp_path / "tasks.json"
-    hooks = {"before": ["touch", str(tmp_path / "owned")]}
-    file.write_text(json.dumps({"version": 1, "defaults": hooks, "cases": CASES}))
-    ended = compare(cli, file)
-    assert ended.exit_code == 2
-    assert not (tmp_path / "owned").exists()

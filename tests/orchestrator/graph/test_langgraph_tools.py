@@ -59,16 +59,12 @@ def test_the_evaluation_is_a_subgraph_of_the_monitor():
     assert set(NODES) <= set(subgraphs["monitor_node"].nodes)
 
 
-def test_the_graph_can_be_invoked_by_blocking_code():
+def test_the_graph_is_invoked_and_streams_to_blocking_code():
     state = build().graph.invoke({"task": "x"})
-
-    assert (state["status"], len(state["results"])) == ("success", 2)
-
-
-def test_the_graph_streams_to_blocking_code():
     updates = build().graph.stream({"task": "x"}, stream_mode="updates", subgraphs=True)
     names = {name for _, update in updates for name in update}
 
+    assert (state["status"], len(state["results"])) == ("success", 2)
     assert {"planner_node", "monitor_node", "prepare_evaluation", "finalize_report"} <= names
 
 

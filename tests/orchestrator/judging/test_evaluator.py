@@ -205,14 +205,6 @@ def test_an_executor_that_praises_its_work_is_caught_by_the_evaluation():
 # What it costs
 
 
-def test_what_judging_spent_counts_for_the_run_and_the_execution():
-    model = ScriptedChatModel(lambda messages: '{"success": true, "feedback": "good"}', usage=(7, 2))
-    state = run(monitor=MonitoringAgent(model), plan=["one"])
-
-    assert state["results"][0]["judge_usage"]["total_tokens"] == 9
-    assert (state["usage"]["model_calls"], state["usage"]["total_tokens"]) == (1, 9)
-
-
 class WrappingMonitor:
     def __init__(self, *replies):
         self.inner = MonitoringAgent(ScriptedChatModel(list(replies)))

@@ -135,17 +135,6 @@ async def test_a_run_whose_job_is_aborted_ends_as_cancelled(bench, monkeypatch):
     assert bench.queue.store.history.show("run").state["failure"]["kind"] == "cancelled"
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("times", [1, 3])
-async def test_arun_once_executes_a_run_once(bench, times):
-    (orchestrator,) = bench.queue.apps.values()
-    states = [await orchestrator.arun_once("Do all", "run") for _ in range(times)]
-
-    assert {state["status"] for state in states} == {"success"}
-    assert all(state == states[0] for state in states)
-    assert len(bench.effects()) == STEPS
-
-
 RUNS = 6
 
 

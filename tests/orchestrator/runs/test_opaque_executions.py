@@ -38,7 +38,7 @@ class Desk:
 
     Args:
         folder: Has the log of what was done, and is where the death is noted.
-        kind: "tools" or "agent" for blocking code, "atools" or "aagent" for coroutines.
+        kind: "tools", or "agent" for an agent that calls them.
     """
 
     def __init__(self, folder, kind):
@@ -75,17 +75,8 @@ class Desk:
             tool.invoke({"order": "7"})
         return "done"
 
-    async def _atools(self, step_description, context=""):
-        for tool in self.tools:
-            await tool.ainvoke({"order": "7"})
-        return "done"
-
     def _agent(self, step_description, context=""):
         return self._build_agent().invoke({"messages": [("user", "x")]})["messages"][-1].text
-
-    async def _aagent(self, step_description, context=""):
-        state = await self._build_agent().ainvoke({"messages": [("user", "x")]})
-        return state["messages"][-1].text
 
 
 def run_and_die(where, folder, kind):
@@ -97,9 +88,7 @@ def run_and_die(where, folder, kind):
     ("kind", "again"),
     [
         ("tools", "refund send"),
-        pytest.param("atools", "refund send", marks=pytest.mark.thorough),
         pytest.param("agent", "send", marks=pytest.mark.thorough),
-        pytest.param("aagent", "send", marks=pytest.mark.thorough),
     ],
 )
 def test_a_step_whose_process_was_killed_in_a_tool_is_executed_again_only_if_a_person_says_so(

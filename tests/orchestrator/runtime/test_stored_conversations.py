@@ -1,6 +1,5 @@
 """A step that is interrupted within a conversation with tools goes on where it was."""
 
-import asyncio
 import threading
 import time
 from contextlib import nullcontext
@@ -107,36 +106,6 @@ def test_after_a_stop_between_two_tools_the_first_does_not_run_again():
 # ------------------------------------------------------------------- nothing is repeated after a crash
 
 
-class Registry:
-    """Tools that note their calls; the last one of ``names`` ends the process the first time."""
-
-    def __init__(self, *names, is_async=False):
-        self.done: list[str] = []
-        self.names = names
-        self.crashes = [Crash()]
-        self.is_async = is_async
-
-    def call(self, name, to):
-        self.done.append(f"{name} {to}")
-        if name == self.names[-1] and self.crashes:
-            raise self.crashes.pop()
-        return f"{name} wrote {to}"
-
-    def build_tool(self, name):
-        def write(to: str) -> str:
-            return self.call(name, to)
-
-        async def write_later(to: str) -> str:
-            await asyncio.sleep(0)
-            return self.call(name, to)
-
-        function = {"coroutine": write_later} if self.is_async else {"func": write}
-        return StructuredTool.from_function(name=name, description="Write.", **function)
-
-    def tools(self):
-        return [self.build_tool(name) for name in self.names]
-
-
 @pytest.fixture(params=["memory", "SQLite"])
 def stores(request, tmp_path):
     """A function that opens the same store again, as another process would."""
@@ -146,10 +115,10 @@ def stores(request, tmp_path):
     return lambda: open_store(str(tmp_path / "runs.sqlite"))
 
 
-def crash_and_resume(registry, stores, *replies, reply=None, **options):
+def crash_and_resume(tools, stores, *replies, **options):
     """Runs until a tool ends the process, and resumes in another orchestrator with the replies left."""
     left, asked = list(replies), []
-    build_one = partial(build_acting, registry.tools(), reply=reply or (lambda _: left.pop(0)), **options)
+    build_one = partial(build_acting, tools, reply=lambda _: left.pop(0), **options)
     with stores() as store, pytest.raises(KeyboardInterrupt):
         build_one(checkpointer=store)[0].run("x", "thread")
     with stores() as store:
@@ -161,63 +130,66 @@ def crash_and_resume(registry, stores, *replies, reply=None, **options):
     return state, asked, model
 
 
-NOTE_AND_FILE = ask(("note", "a")), ask(("file", "b")), "done"
+SEND_AND_PAY, PAID = (ask(("send", "a")), ask(("pay", "b")), "done"), "pay b 1.0"
 
 
-@pytest.mark.parametrize("is_async", [False, True], ids=["sync tools", "async tools"])
-def test_answered_calls_and_replies_before_a_crash_are_not_repeated(stores, is_async):
-    registry = Registry("note", "file", is_async=is_async)
-    state, [question], model = crash_and_resume(registry, stores, *NOTE_AND_FILE)
+@pytest.mark.parametrize(
+    ("names", "made"),
+    [(("send", "pay"), PAID), (("post", "post"), "post b")],
+    ids=["sync tools", "async tools"],
+)
+def test_answered_calls_and_replies_before_a_crash_are_not_repeated(stores, names, made):
+    office, replies = Office(None, Crash()), [ask((name, to)) for name, to in zip(names, "ab", strict=True)]
+    state, [question], model = crash_and_resume(office, stores, *replies, "done")
 
     [record] = state["results"]
-    assert [each["args"] for each in question["tool_calls"]] == [{"to": "b"}]
-    assert (state["status"], registry.done) == ("success", ["note a", "file b", "file b"])
-    assert len(model.prompts) == 1
+    assert [each["args"]["to"] for each in question["tool_calls"]] == ["b"]
+    assert office.done == [f"{names[0]} a", made, made]
+    assert (state["status"], len(model.prompts)) == ("success", 1)
     # The start in which the process died has a record of its own: it may have acted, too.
-    assert [each["result"] for each in record["tool_calls"]] == ["note wrote a", None, "file wrote b"]
+    assert [each["result"] is None for each in record["tool_calls"]] == [False, True, False]
     assert (record["usage"]["model_calls"], record["usage"]["total_tokens"]) == (3, 15)
 
 
 def test_an_answered_call_beside_the_one_that_ended_the_process_is_not_made_again(stores):
-    registry, answered = Registry("note", "file"), threading.Event()
-    write = registry.call
+    office, answered = Office(None, Crash()), threading.Event()
+    act = office.act
 
-    def call_in_order(name, to):
+    def act_in_order(effect, answer):
         # The crash comes after the answer of the other call.
-        if name == "file":
+        if effect == PAID:
             answered.wait(20)
             time.sleep(0.3)
         try:
-            return write(name, to)
+            return act(effect, answer)
         finally:
             answered.set()
 
-    registry.call = call_in_order
-    state, [question], _ = crash_and_resume(registry, stores, ask(("note", "a"), ("file", "b")), "done")
+    office.act = act_in_order
+    state, [question], _ = crash_and_resume(office, stores, ask(("send", "a"), ("pay", "b")), "done")
 
-    assert [each["name"] for each in question["tool_calls"]] == ["file"]
-    assert (state["status"], sorted(registry.done)) == ("success", ["file b", "file b", "note a"])
+    assert [each["name"] for each in question["tool_calls"]] == ["pay"]
+    assert (state["status"], sorted(office.done)) == ("success", [PAID, PAID, "send a"])
     results = {each["result"] for each in state["results"][0]["tool_calls"]}
-    assert results == {"file wrote b", "note wrote a", None}
+    assert results == {"paid 1.0 to b", "sent to a", None}
 
 
 def test_a_tool_whose_name_says_that_it_reads_is_called_again_without_a_question(stores):
-    registry = Registry("note", "find_page")
-    replies = ask(("note", "a")), ask(("find_page", "b")), "done"
-    state, asked, _ = crash_and_resume(registry, stores, *replies)
+    office, replies = Office(None, Crash()), (ask(("send", "a")), ask(("read", "b")), "done")
+    state, asked, _ = crash_and_resume(office, stores, *replies)
 
     assert (asked, state["status"]) == ([], "success")
-    assert registry.done == ["note a", "find_page b", "find_page b"]
+    assert office.done == ["send a", "read b", "read b"]
 
 
-@pytest.mark.parametrize("acting_tools", [None, [], ["file"]], ids=["guessed", "no guesses", "stated"])
+@pytest.mark.parametrize("acting_tools", [None, [], ["pay"]], ids=["guessed", "no guesses", "stated"])
 def test_a_call_that_the_process_left_without_an_answer_is_asked_about_whatever_the_options(
     acting_tools, stores
 ):
-    registry = Registry("note", "file")
-    _, [asked], _ = crash_and_resume(registry, stores, *NOTE_AND_FILE, acting_tools=acting_tools)
+    office = Office(None, Crash())
+    _, [asked], _ = crash_and_resume(office, stores, *SEND_AND_PAY, acting_tools=acting_tools)
 
-    assert (asked["kind"], asked["tool_calls"][0]["name"]) == ("tool", "file")
+    assert (asked["kind"], asked["tool_calls"][0]["name"]) == ("tool", "pay")
     [finding] = asked["findings"]
     assert finding == (
         "The same call was made before, and it is not known whether it had its effect: "
@@ -226,19 +198,17 @@ def test_a_call_that_the_process_left_without_an_answer_is_asked_about_whatever_
 
 
 def test_an_agent_in_a_tool_goes_on_with_its_stored_conversation(stores):
-    registry = Registry("note", "file")
-    inner = ScriptedChatModel(list(NOTE_AND_FILE), usage=(3, 2))
-    agent = ExecutionAgent(inner, registry.tools())
+    office, inner = Office(None, Crash()), ScriptedChatModel(list(SEND_AND_PAY), usage=(3, 2))
+    agent = ExecutionAgent(inner, office.tools())
 
     def delegate(to: str) -> str:
         """Hand the work on."""
         return agent.execute_step(to)
 
-    registry.tools = lambda: [delegate]
-    state, asked, outer = crash_and_resume(registry, stores, ask(("delegate", "write")), "done")
+    state, asked, outer = crash_and_resume([delegate], stores, ask(("delegate", "write")), "done")
 
-    assert [question["tool_calls"][0]["name"] for question in asked] == ["delegate", "file"]
-    assert (state["status"], registry.done) == ("success", ["note a", "file b", "file b"])
+    assert [question["tool_calls"][0]["name"] for question in asked] == ["delegate", "pay"]
+    assert (state["status"], office.done) == ("success", ["send a", PAID, PAID])
     assert (len(inner.prompts), len(outer.prompts)) == (3, 1)
     assert state["results"][0]["usage"]["model_calls"] == 5
 
