@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections import Counter
 from statistics import fmean
 
 import pytest
@@ -32,49 +33,38 @@ def sequences(*runs):
     return [Trial(str(task), [tried(code) for code in codes]) for task, codes in enumerate(runs)]
 
 
-def enumerate_orders(attempts, k):
-    """The mean over all orders of right, wrong, attempts and tokens, if at most k attempts are made."""
-    ends = []
-    for order in itertools.permutations(attempts):
-        made = list(itertools.takewhile(lambda each: not each.accepted, order[:k]))
-        made += [each for each in order[len(made) : k][:1] if each.accepted]
-        right, wrong = (made[-1].accepted and made[-1].right is known for known in (True, False))
-        ends.append((right, wrong, len(made), sum(each.tokens for each in made)))
-    return [fmean(each) for each in zip(*ends, strict=True)]
+def enumerate_order(order, k):
+    """Right, wrong, attempts and tokens of an order of attempts, if at most k are made."""
+    made = list(itertools.takewhile(lambda each: not each.accepted, order[:k]))
+    made += [each for each in order[len(made) : k][:1] if each.accepted]
+    right, wrong = (made[-1].accepted and made[-1].right is known for known in (True, False))
+    return right, wrong, len(made), sum(each.tokens for each in made)
 
 
 @settings(max_examples=30)
 @given(TASKS)
-def test_independent_trials_are_averaged_over_all_orders(tasks):
+def test_independent_trials_and_their_changes_are_averaged_over_all_orders(tasks):
     worth = estimate_worth(Trial(str(n), [each]) for n, task in enumerate(tasks) for each in task)
 
     for point in worth.points:
-        ends = [enumerate_orders(task, point.k) for task in tasks if len(task) >= point.k]
+        orders = [[*itertools.permutations(task)] for task in tasks if len(task) >= point.k]
+        ends = [
+            [fmean(each) for each in zip(*(enumerate_order(order, point.k) for order in every), strict=True)]
+            for every in orders
+        ]
         figures = (point.right.value, point.wrong.value, point.attempts, point.tokens)
         assert figures == pytest.approx([fmean(each) for each in zip(*ends, strict=True)])
         assert point.tasks == len(ends)
-
-
-@settings(max_examples=30)
-@given(TASKS)
-def test_changes_of_independent_trials_are_those_of_all_orders(tasks):
-    worth = estimate_worth(Trial(str(n), [each]) for n, task in enumerate(tasks) for each in task)
-
-    for point in worth.points[1:]:
-        counts = {(before, after): 0.0 for before in (True, False) for after in (True, False)}
-        for task in (each for each in tasks if len(each) >= point.k):
-            for order in itertools.permutations(task):
-                if not any(each.accepted for each in order[: point.k - 1]):
-                    counts[order[point.k - 2].right, order[point.k - 1].right] += 1 / math.factorial(
-                        len(task)
-                    )
-        changes = point.changes
-        assert (changes.corrected, changes.spoiled) == pytest.approx(
-            (counts[False, True], counts[True, False])
-        )
-        assert (changes.wrong - changes.corrected, changes.right - changes.spoiled) == pytest.approx(
-            (counts[False, False], counts[True, True])
-        )
+        if point.k > 1:
+            counts = Counter()
+            for every in orders:
+                for *before, last, then in (order[: point.k] for order in every):
+                    if not any(each.accepted for each in (*before, last)):
+                        counts[last.right, then.right] += 1 / len(every)
+            changes = point.changes
+            found = (changes.wrong - changes.corrected, changes.corrected, changes.spoiled)
+            wanted = (counts[False, False], counts[False, True], counts[True, False])
+            assert (*found, changes.right - changes.spoiled) == pytest.approx((*wanted, counts[True, True]))
 
 
 def test_attempts_in_sequence_are_read_from_their_beginning(subtests):
