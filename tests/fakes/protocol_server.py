@@ -85,11 +85,14 @@ def serve_protocol(answer: Answer) -> Iterator[ProtocolServer]:
 
 @contextmanager
 def serve_model(
-    *answers: ModelReply | bytes, protocol: Protocol = "openai", streaming: bool = False, **options: object
+    *answers: ModelReply | bytes | Callable[[socket.socket], object],
+    protocol: Protocol = "openai",
+    streaming: bool = False,
+    **options: object,
 ) -> Iterator[tuple[BaseChatModel, ProtocolServer]]:
     """Serve these answers to a model with these options, one after another, the last one again and again."""
     left = [
-        answer if isinstance(answer, bytes) else write_reply(protocol, answer, streaming=streaming)
+        write_reply(protocol, answer, streaming=streaming) if isinstance(answer, ModelReply) else answer
         for answer in answers
     ]
     with serve_protocol(lambda _: left.pop(0) if len(left) > 1 else left[0]) as server:

@@ -3,17 +3,19 @@
 import json
 import socket
 import struct
+from functools import partial
 
 import pytest
 
 from agents import ExecutionAgent, MonitoringAgent, PlanningAgent
 from agents.models.server_errors import TransportRetry
 from orchestrator import Budget, LangGraphOrchestrator
-from tests.fakes.protocol_server import encode, ollama_reply, serve_in_turn
+from tests.fakes.protocol_server import ModelReply, encode, ollama_reply, serve_model
 
+serve = partial(serve_model, protocol="ollama")
 RETRY = TransportRetry(max_attempts=3, initial_seconds=0.0, max_seconds=0.01)
-PLAN, DONE = ollama_reply('{"plan": ["do it"]}'), ollama_reply("it is done")
-VERDICT = ollama_reply('{"feedback": "", "success": true}')
+PLAN, DONE = ModelReply('{"plan": ["do it"]}'), ModelReply("it is done")
+VERDICT = ModelReply('{"feedback": "", "success": true}')
 LINE = json.dumps({"model": "m", "message": {"role": "assistant", "content": "it"}, "done": False}).encode()
 BUSY = encode({"error": "too many requests"}, 429, {"Retry-After": "1"})
 FAILING = encode({"error": "the model crashed"}, 500)
@@ -33,9 +35,8 @@ def hang(connection):
     connection.recv(1)  # until whoever called has left
 
 
-def orchestrator_on(server, budget, **settings):
-    """An orchestrator all of whose agents call the model of the server."""
-    llm = server.model("ollama")
+def orchestrator_of(llm, budget, **settings):
+    """An orchestrator all of whose agents call the same model."""
     agents = (kind(llm, transport_retry=RETRY) for kind in (PlanningAgent, ExecutionAgent, MonitoringAgent))
     return LangGraphOrchestrator(*agents, budget=budget, synthesis=False, **settings)
 
@@ -49,8 +50,8 @@ async def test_faults_that_pass_use_no_attempt_and_faults_that_last_end_the_run(
         ([PLAN, ERROR_WITHIN], "executor_error", 4),
         ([PLAN, DONE, BROKEN_OFF], "needs_review", 5),
     ]:
-        with subtests.test(kind=kind, answers=answers), serve_in_turn(*answers) as server:
-            state = await orchestrator_on(server, Budget()).arun("the task")
+        with subtests.test(kind=kind, answers=answers), serve(*answers) as (llm, server):
+            state = await orchestrator_of(llm, Budget()).arun("the task")
 
             assert (state["failure"] and state["failure"]["kind"], len(server.bodies)) == (kind, calls)
             assert [record["attempt"] for record in state["results"]] == [1] * (kind != "planner_error")
@@ -63,8 +64,8 @@ async def test_a_server_that_hangs_holds_a_run_no_longer_than_its_bound(subtests
         (Budget(), {"step_timeout": 0.3}, "timeout"),
         (Budget(max_seconds=1), {}, "budget_exceeded"),
     ]:
-        with subtests.test(budget=budget, settings=settings), serve_in_turn(PLAN, hang) as server:
-            state = await orchestrator_on(server, budget, **settings).arun("the task")
+        with subtests.test(budget=budget, settings=settings), serve(PLAN, hang) as (llm, server):
+            state = await orchestrator_of(llm, budget, **settings).arun("the task")
 
             assert (state["failure"]["kind"], len(server.bodies)) == (kind, 2)
 
@@ -73,8 +74,8 @@ async def test_a_server_that_hangs_holds_a_run_no_longer_than_its_bound(subtests
 async def test_a_result_of_ten_megabytes_is_kept_whole():
     result = "all of it " * 1_000_000 + "is here"
     cut = ollama_reply('{"feedback": "", "success": true}', prompt_eval_count=7)
-    with serve_in_turn(PLAN, ollama_reply(result), cut) as server:
-        state = await orchestrator_on(server, Budget()).arun("the task")
+    with serve(PLAN, ModelReply(result), cut) as (llm, _):
+        state = await orchestrator_of(llm, Budget()).arun("the task")
 
     # The server counts seven tokens of the judge's prompt, so it cut it: the judgement is not believed.
     assert (state["failure"]["kind"], state["results"][0]["result"] == result) == ("needs_review", True)
