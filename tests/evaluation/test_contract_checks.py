@@ -21,20 +21,12 @@ def list_reasons(report):
 
 def test_the_report_has_the_outcome_of_each_check():
     report = evaluate_text("one two three", {"check": "word_count", "max": 2, "quote": "two words"})
+    said = {"seen": "the text has 3 words", "wanted": "use at most 2 words", "quote": "two words"}
+    kept = {"kind": "length", "covers": "form", "severity": "critical", "source": "task"}
+    sentence = "Use at most 2 words; the text has 3 words."
 
     assert report["checks"] == [
-        {
-            "check": "word_count",
-            "passed": False,
-            "seen": "the text has 3 words",
-            "wanted": "use at most 2 words",
-            "kind": "length",
-            "covers": "form",
-            "severity": "critical",
-            "sentence": "Use at most 2 words; the text has 3 words.",
-            "quote": "two words",
-            "source": "task",
-        }
+        {"check": "word_count", "passed": False, "sentence": sentence, **said, **kept}
     ]
 
 
@@ -88,13 +80,13 @@ def test_a_check_of_tools_reads_the_recorded_calls(subtests):
         ({"tool_calls": ["search", "book"]}, "passed"),
         ({"tool_calls": [{"name": "book", "kind": "reasoning"}]}, "failed"),
         ({"tool_calls": []}, "failed"),
+        ({"tool_calls": ["book", "book"]}, "failed"),
         ({}, "needs_review"),
     ]:
         with subtests.test(calls=calls):
             run = {"final_output": "Booked.", **calls}
-            report = evaluate(
-                {"agent_run": run, "checks": [{"check": "tool_calls", "tool": "book", "min": 1}]}
-            )
+            checks = [{"check": "tool_calls", "tool": "book", "exactly": 1}]
+            report = evaluate({"agent_run": run, "checks": checks})
 
             assert report.status == status
             assert report["metrics"]["response"]["passed"] is None
@@ -104,13 +96,9 @@ def test_a_check_of_tools_reads_the_recorded_calls(subtests):
 def test_the_verdict_follows_each_check_of_the_vocabulary(subtests):
     for check, passing, failing in CASES:
         with subtests.test(check=check, passing=passing, failing=failing):
-            needless = {"agent_run": {"input": "Q"}}
-            for text, status in [
-                *((text, "passed") for text in passing),
-                *((text, "failed") for text in failing),
-            ]:
-                case = {"agent_run": {**needless["agent_run"], "final_output": text}, "checks": [check]}
-                assert evaluate(case).status == status, text
+            for text in (*passing, *failing):
+                status = "passed" if text in passing else "failed"
+                assert evaluate_text(text, check).status == status, text
 
 
 def test_what_no_check_knows_needs_a_review(subtests):

@@ -18,6 +18,8 @@ from evaluation import (
 
 KEY = f"sk-{'a1B2' * 12}"
 HELLO, BYE = ({"agent_run": {"final_output": text}} for text in ("Hello you", "Bye"))
+SEVERITIES = ["critical", "warning", "info"]
+ANSWER = {"score": 5, "rationale": "clear", "criteria": {"clarity": 5}}
 NAMED = {"checks": [{"check": "function", "name": "has_greeting"}]}
 
 
@@ -99,21 +101,29 @@ def test_what_is_no_list_of_checks_is_refused(subtests):
 
 
 def test_a_function_that_raises_is_an_error_of_its_own_kind(subtests):
-    for severity in ["critical", "warning", "info"]:
-        with subtests.test(severity=severity):
-            judged = {**HELLO, "subjective_criteria": ["clarity"]}
-            report = evaluate(
-                judged,
-                checks=[check(severity=severity, name="raises")(raises.function)],
-                judge=lambda _: {"score": 5, "rationale": "Fine."},
-            )
+    for severity, error, text in [
+        *((each, ValueError(f"401 for {KEY}"), "ValueError: 401 for [openai_key]") for each in SEVERITIES),
+        ("critical", StopIteration(), ""),
+        ("critical", AssertionError(), "AssertionError"),
+    ]:
 
-            assert report.status == "needs_review"
-            assert report.errors == [
-                'The check "raises" has no result: it raised ValueError: 401 for [openai_key].'
-            ]
-            assert read_kinds(report) == [("check_error", "checks.raises")]
-            assert KEY not in report.model_dump_json()
+        async def raise_later(context, error=error):
+            raise error
+
+        def raise_now(context, error=error):
+            raise error
+
+        for function in (raise_now, raise_later):
+            with subtests.test(severity=severity, error=error, function=function.__name__):
+                judged = {**HELLO, "subjective_criteria": ["clarity"]}
+                own = check(severity=severity, name="raises")(function)
+                report = evaluate(judged, checks=[own], judge=lambda _: ANSWER)
+
+                assert report.status == "needs_review"
+                assert report.errors[0].startswith('The check "raises" has no result: it ')
+                assert text in report.errors[0]
+                assert read_kinds(report) == [("check_error", "checks.raises")]
+                assert KEY not in report.model_dump_json()
 
 
 def test_what_a_function_says_is_redacted_as_the_run_is():
@@ -145,7 +155,6 @@ def test_a_command_is_no_data():
 
 
 CASE = {"agent_run": {"input": "q", "final_output": "x"}, "subjective_criteria": ["clarity"]}
-ANSWER = {"score": 5, "rationale": "clear", "criteria": {"clarity": 5}}
 
 
 class Judge:

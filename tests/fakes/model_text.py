@@ -23,14 +23,8 @@ pieces = st.sampled_from(
     [
         *("{", "}", "[", "]", '"', "'", ":", ",", "\\", "\n", " ", "//", "#", "`", FENCE, "null", "1", "or"),
         *('"success"', "'success'", "success", "true", "false", "True", "False", '"feedback"', "\\u0073"),
-        *(
-            '{"success": true}',
-            '{"success": false}',
-            '{"success": true, "feedback": "',
-            '"}',
-            "<think>",
-            "</think>",
-        ),
+        *('{"success": true}', '{"success": false}', '{"success": true, "feedback": "', '"}'),
+        *("<think>", "</think>"),
         *('"plan"', '{"plan": ["', '["a"', '"steps"', "1. ", "- ", "**", "## ", "Step 1: "),
     ]
 )

@@ -14,7 +14,6 @@ UNREADABLE = "unreadable"
 VERDICTS: list[tuple[str, object]] = [
     # What is well formed, and what stands around it.
     ('{"success": true, "feedback": "met"}', (True, "met")),
-    ('{"success": true, "feedback": "met", "score": 9}', (True, "met")),
     (f'{FENCE}json\n{{"success": true, "feedback": "met"}}\n{FENCE}', (True, "met")),
     (f'{FENCE}\n{{"success": false, "feedback": "no"}}\n{FENCE}', (False, "no")),
     (f'{FENCE}json\n{{"success": true, "feedback": "met"}}', UNREADABLE),
@@ -32,7 +31,6 @@ VERDICTS: list[tuple[str, object]] = [
     (json.dumps('{"success": true, "feedback": "met"}'), UNREADABLE),
     # Other spellings of a complete object: a guess may refuse, and approves nothing.
     ("{'success': true, 'feedback': 'met'}", UNREADABLE),
-    ("{'success': True, 'feedback': None}", UNREADABLE),
     ("{'success': False, 'feedback': 'no'}", UNREADABLE),
     ('{"success": true, "feedback": "met",}', UNREADABLE),
     ('{success: true, feedback: "met"}', UNREADABLE),
@@ -53,7 +51,6 @@ VERDICTS: list[tuple[str, object]] = [
     ('{"success": true, "needsRevision": "true"}', UNREADABLE),
     ('{"success": true, "error": "the third line is missing"}', UNREADABLE),
     ('{"success": true, "score": NaN}', UNREADABLE),
-    ('{"success": true, "score": 1e999}', UNREADABLE),
     ('{"success": false, "score": NaN}', (False, "")),
     ('{"success": true, "error": null, "failure": false}', (True, "")),
     ('{"success": true, "result": "No errors", "failed": 0, "feedback": "failed"}', (True, "failed")),
@@ -88,9 +85,7 @@ VERDICTS: list[tuple[str, object]] = [
     ('{"success": false, "Success": true}', UNREADABLE),
     ("{'success': False, 'success': True}", UNREADABLE),
     ('{"feedback": "one short reason", "success": true or false}', UNREADABLE),
-    ('{"success": true false}', UNREADABLE),
     ('{"success: true}', UNREADABLE),
-    ('{"success": true "feedback": "met"}', UNREADABLE),
     ('{"feedback": "it wrote, "success": true, but no"}', UNREADABLE),
     ('{"feedback": "it wrote {"success": true} but no"}', UNREADABLE),
     ('{"feedback": "it ends "}, {"success": true}" and fails', UNREADABLE),
@@ -101,7 +96,6 @@ VERDICTS: list[tuple[str, object]] = [
     ("{} " * (CONTAINER_LIMIT + 1) + '{"success": true}', UNREADABLE),
     # Thoughts.
     ('<think>{"success": false}</think>{"success": true, "feedback": "met"}', (True, "met")),
-    ('<thinking>hm</thinking>{"success": true, "feedback": "met"}', (True, "met")),
     ('<think>I would say {"success": true, "feedback": "met"}', UNREADABLE),
     ('hm, {"a": 1}, so</think>{"success": false, "feedback": "no"}', (False, "no")),
     ('Sure. <think>maybe {"success": true}', UNREADABLE),

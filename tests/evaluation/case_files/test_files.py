@@ -66,32 +66,22 @@ def test_an_existing_file_is_not_overwritten(tmp_path):
     assert (tmp_path / "cases.yaml").read_text() == "mine"
 
 
+NO_YAML = "this is not YAML of plain values"
 BAD = [
     ("[1]", "the file: give an object, not a list"),
     ("task: x", "version: is missing; add it"),
     ("version: 2\ntask: x", "version: give 1, not 2"),
     ("version: 1\ncases: []", "cases: list should have at least 1 item"),
     ("version: 1\ntask: x\ncontract: from_tsk", "contract: give 'from_task' or an object, not a text"),
-    (
-        "version: 1\ncases: [{task: x, contrct: from_task}]",
-        "cases[0].contrct: no field has this name; write 'contract' instead, or leave it out",
-    ),
-    (
-        "version: 1\ncases: [{task: x, contract: {keywords: 3}}]",
-        "cases[0].contract.keywords: give a list, not 3",
-    ),
+    ("version: 1\ncases: [{task: x, contrct: from_task}]", "cases[0].contrct: no field has this name; write"),
     ("version: 1\ntask: x\ncases: [{task: x}]", "task: no field has this name; leave it out"),
     ("version: 1\ntask: [x", "line 2: this is not YAML of plain values: "),
     ("version: 1\ntask: x\ntask: y", "line 3: this is not YAML of plain values: the field name 'task' is"),
     ("version: 1\n? [a]\n: x", "line 2: this is not YAML of plain values: a field name is no text"),
     ("version: 1\ncases:\n" + "- {tsk: x}\n" * 1000, "; and 1950 more problems"),
-    (
-        "version: 1\ntask: !!python/object/apply:os.getcwd []",
-        "line 2: this is not YAML of plain values: could not determine a constructor",
-    ),
-    (f"version: 1\ntask: {'[' * 5000}", "this is not YAML of plain values: maximum recursion depth"),
+    ("version: 1\ntask: !!python/object/apply:os.getcwd []", f"line 2: {NO_YAML}: could not determine a"),
+    (f"version: 1\ntask: {'[' * 5000}", f"{NO_YAML}: maximum recursion depth"),
     (f"version: 1\ntask: {'9' * 5000}", "this is not YAML of plain values: Exceeds the limit"),
-    ("version: 1\ntask: \x01", "this is not YAML of plain values: "),
     ("version: 1\ntask: ü".encode("latin-1"), "the file is not in UTF-8"),
     (f"version: 1\ntask: {'x' * MAX_BYTES}", "the file is larger than 2 MB; split it"),
 ]
@@ -200,17 +190,7 @@ def test_a_known_answer_is_a_text_a_number_or_a_rule(subtests, read):
 
 
 def test_a_name_that_is_used_twice_is_refused_with_its_place(subtests, read):
-    for text, problem in [
-        (
-            "cases:\n- {name: a, task: x}\n\n- task: y\n  name: a\nversion: 1",
-            "cases.yaml: cases[1] has the name of cases[0], 'a'; give",
-        ),
-        (
-            "version: 1\ncases:\n- task: x\n- task: x\n",
-            "cases[1] has the name of cases[0], 'x'; give each its own",
-        ),
-    ]:
-        with subtests.test(text=text):
-            with pytest.raises(ContractError) as caught:
-                read(text)
-            assert problem in str(caught.value)
+    for cases, name in [("[{name: a, task: x}, {task: y, name: a}]", "a"), ("[{task: x}, {task: x}]", "x")]:
+        problem = f"cases\\.yaml: cases\\[1\\] has the name of cases\\[0\\], '{name}'; give each its own"
+        with subtests.test(cases=cases), pytest.raises(ContractError, match=problem):
+            read(f"version: 1\ncases: {cases}")

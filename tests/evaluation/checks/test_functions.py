@@ -13,32 +13,6 @@ from evaluation.errors import ContractError
 HELLO = CheckContext("Hello you", "Greet the reader")
 
 
-def raise_error(error):
-    def function(context):
-        raise error
-
-    async def async_function(context):
-        raise error
-
-    return function, async_function
-
-
-def test_a_function_that_raises_is_an_error_and_never_a_pass(subtests):
-    for error, text in [
-        (ValueError("no such order"), "ValueError: no such order"),
-        (StopIteration(), ""),
-        (AssertionError(), "AssertionError"),
-        (RuntimeError(f"401 for key sk-{'a1B2' * 12}"), "RuntimeError: 401 for key [openai_key]"),
-    ]:
-        with subtests.test(error=error):
-            for function in raise_error(error):
-                outcome = check(function).evaluate(HELLO)
-
-                assert (outcome.passed, outcome.is_error) == (None, True)
-                assert text in outcome.sentence
-                assert outcome.sentence.startswith(f'The check "{function.__name__}" has no result: it ')
-
-
 @pytest.mark.parametrize(
     "result", [None, 1, 0, "yes", re.match("a", "a"), CheckOutcome(1), CheckOutcome(True, 7)]
 )

@@ -14,6 +14,7 @@ from evaluation.judges.model_judge import answer_schema, judge_prompt
 from evaluation.nodes.rubric_judging import run_rubric_judge
 from evaluation.plugins import Plugins
 from evaluation.testing import FailingJudge, ScriptedJudge
+from tests.evaluation.actions import observed
 from tests.evaluation.judges.asking import RUBRIC, request, state
 
 
@@ -29,12 +30,7 @@ class AsyncByMistake:
 
 
 class OnlySync:
-    def __init__(self, error=None):
-        self.error = error
-
     def judge(self, request):
-        if self.error is not None:
-            raise self.error
         return '{"score": 4}'
 
 
@@ -65,7 +61,7 @@ def test_what_a_judge_raises_is_a_failure_of_its_kind(subtests):
         (ValueError("a\n\n  b"), "provider_failure", "ValueError: a b"),
     ]:
         with subtests.test(error=error):
-            failure = fail(OnlySync(error))
+            failure = fail(FailingJudge(error))
             assert (failure["kind"], failure["message"]) == (kind, reason)
 
 
@@ -78,13 +74,9 @@ def test_an_error_keeps_what_the_call_cost_and_its_details_as_plain_json():
 
 def test_the_text_of_an_error_is_bounded_even_where_the_bound_cuts_a_key():
     key = "sk-proj-" + "Ab3dE6gH9jK2mN5pQ8sT" * 2
-    failure = fail(OnlySync(ConnectionError("x " * 142 + key + " y" * 10**6)))
+    failure = fail(FailingJudge(ConnectionError("x " * 142 + key + " y" * 10**6)))
     assert len(failure["message"]) < 400
     assert "Ab3d" not in failure["message"]
-
-
-def test_no_judge_is_a_failure_of_its_own():
-    assert fail(None)["kind"] == "not_configured"
 
 
 def test_a_judge_is_shown_what_the_state_holds():
@@ -119,18 +111,14 @@ def conversation(messages, **run):
     return build_request(state(agent_run={"messages": messages, **run})).conversation
 
 
-def test_a_request_has_the_messages_before_the_output():
+def test_a_request_has_the_messages_before_the_output_if_they_say_more_than_the_input():
     turns = conversation(SAID)
     assert [(turn["role"], turn["content"]) for turn in turns] == [
         ("user", "Hi."), ("assistant", "You fool."), ("user", "And now?")
     ]  # fmt: skip
     assert len(conversation(SAID, final_output="Something else.")) == 4
-
-
-def test_a_conversation_that_says_no_more_than_the_input_and_the_output_is_left_out():
-    assert conversation(SAID[2:], input="And now?", final_output="Done.") == ()
-    assert conversation([], final_output="Done.") == ()
     assert len(conversation(SAID, input="And now?")) == 3
+    assert conversation(SAID[2:], input="And now?", final_output="Done.") == ()
 
 
 def test_the_answers_of_tools_are_among_the_actions_and_not_in_the_conversation():
@@ -157,18 +145,7 @@ def test_parts_that_are_no_text_are_named(subtests):
 
 
 SCHEMA = answer_schema(RUBRIC)
-CALL = {
-    "kind": "tool",
-    "name": "greet",
-    "args": {"who": "you"},
-    "args_error": None,
-    "args_text": None,
-    "result": "hi",
-    "error": None,
-    "agent": None,
-    "target": None,
-    "latency_ms": 3.0,
-}
+CALL = observed("greet", args={"who": "you"}, result="hi", latency_ms=3.0)
 
 
 def prompt(asked, instructions=""):
@@ -226,24 +203,24 @@ def test_the_runs_texts_are_all_there(subtests):
             assert fenced_text(prompt(request(**fields)), label) == text
 
 
-def test_actions_are_shown_one_a_line_without_what_is_not_known():
-    messages = prompt(request(actions=(CALL, {**CALL, "name": "leave"})))
+def read_actions(*calls):
+    messages = prompt(request(actions=calls))
     lines = fenced_text(messages, "what the agent did, one action a line").splitlines()
-    assert json.loads(lines[0]) == {"kind": "tool", "name": "greet", "args": {"who": "you"}, "result": "hi"}
-    assert json.loads(lines[1])["name"] == "leave"
+    return [json.loads(line) for line in lines]
 
 
-def test_a_long_result_of_a_tool_is_cut_and_says_so():
-    messages = prompt(request(actions=({**CALL, "result": ["x" * 5000], "args": {"a": "\n"}},)))
-    action = json.loads(fenced_text(messages, "what the agent did, one action a line"))
+def test_actions_are_shown_one_a_line_without_what_is_not_known():
+    first, second = read_actions(CALL, {**CALL, "name": "leave"})
+    assert first == {"kind": "tool", "name": "greet", "args": {"who": "you"}, "result": "hi"}
+    assert second["name"] == "leave"
+
+
+def test_a_long_result_of_a_tool_is_cut_and_says_so_and_arguments_are_shown_in_full():
+    text = "x" * 5000 + "you fool"
+    [action] = read_actions({**CALL, "result": ["x" * 5000], "args": {"text": text}})
     assert len(action["result"]) < 2100
     assert action["result"].endswith("[3004 more characters]")
-
-
-def test_the_arguments_of_a_call_are_shown_in_full():
-    messages = prompt(request(actions=({**CALL, "name": "send", "args": {"text": "x" * 5000 + "you fool"}},)))
-    action = json.loads(fenced_text(messages, "what the agent did, one action a line"))
-    assert action["args"]["text"].endswith("you fool")
+    assert action["args"] == {"text": text}
 
 
 def test_the_answer_has_a_score_a_criterion_and_no_overall_one():

@@ -14,19 +14,11 @@ from tests.fakes.planner import FakePlanner, steps
 
 DATA = Path(__file__).parent / "data"
 QUESTION, ANSWER = "What does Moby Dick cost?", "Moby Dick costs 99 euros."
+FUNCTION = {"name": "price_of", "arguments": '{"title": "Moby Dick"}'}
+CALL = {"id": "1", "type": "function", "function": FUNCTION}
 OPENAI = [
     {"role": "user", "content": QUESTION},
-    {
-        "role": "assistant",
-        "content": None,
-        "tool_calls": [
-            {
-                "id": "1",
-                "type": "function",
-                "function": {"name": "price_of", "arguments": '{"title": "Moby Dick"}'},
-            }
-        ],
-    },
+    {"role": "assistant", "content": None, "tool_calls": [CALL]},
     {"role": "tool", "tool_call_id": "1", "content": "12.5"},
     {"role": "assistant", "content": ANSWER},
 ]
@@ -58,11 +50,9 @@ def test_the_same_run_in_every_format_has_the_same_question_call_and_verdict(sub
 
                 assert len(others) == lines
                 run = first.case["agent_run"]
-                assert (run["input"], [call["name"] for call in run["tool_calls"]]) == (
-                    QUESTION,
-                    ["price_of"],
-                )
-                args = run["tool_calls"][0]["args"]
+                [call] = run["tool_calls"]
+                args = call["args"]
+                assert (run["input"], call["name"]) == (QUESTION, "price_of")
                 assert (json.loads(args) if isinstance(args, str) else args) == {"title": "Moby Dick"}
                 report = evaluate({**first.case, "checks": [{"check": "sourced_facts"}]})
                 assert report.status == "failed"
@@ -137,9 +127,7 @@ def test_a_file_without_runs_says_so(subtests, tmp_path):
 
 
 def test_a_broken_first_line_is_named_and_the_others_are_read(tmp_path):
-    file = tmp_path / "runs.jsonl"
-    file.write_text(f"{{broken\n{json.dumps({'messages': OPENAI})}\n")
-
-    broken, run = read_runs(file)
+    (tmp_path / "runs.jsonl").write_text(f"{{broken\n{json.dumps({'messages': OPENAI})}\n")
+    broken, run = read_runs(tmp_path / "runs.jsonl")
 
     assert (broken.where, type(run)) == ("runs.jsonl:1", RecordedRun)

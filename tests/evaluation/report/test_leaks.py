@@ -24,17 +24,11 @@ FORMS = {
 }
 """Secrets that are known by their form."""
 SIGNS = ALNUM + "#$%&(){}[]*+?/\\|^~éß"
+SCHEMA = {"properties": {"a": {"type": "string"}}, "required": ["b"]}
 TEMPLATE = {
     **case_full_of("plain"),
-    "required_content": [
-        {"text": "absent"},
-        {"pattern": "nowhere"},
-        {"json_schema": {"properties": {"a": {"type": "string"}}, "required": ["b"]}},
-    ],
-    "trajectory": {
-        "forbidden_tools": ["rm"],
-        "arguments": {"match": "exact"},
-    },
+    "required_content": [{"text": "absent"}, {"pattern": "nowhere"}, {"json_schema": SCHEMA}],
+    "trajectory": {"forbidden_tools": ["rm"], "arguments": {"match": "exact"}},
 }
 
 
@@ -107,12 +101,7 @@ SECRET = FORMS["github"](1)
 
 
 def test_a_text_in_a_field_of_another_type_is_not_quoted(subtests):
-    for field in [
-        "agent_run.latency_ms",
-        "thresholds.latency_ms",
-        "audit.credentials",
-        "keywords",
-    ]:
+    for field in ["agent_run.latency_ms", "thresholds.latency_ms", "audit.credentials", "keywords"]:
         for secret in ["hunter2secret", "Tr0ub4dor&3"]:
             with subtests.test(field=field, secret=secret):
                 case = {"agent_run": {"final_output": "x"}}

@@ -31,13 +31,9 @@ class Names:
 def case_full_of(text):
     """Make a case that holds ``text`` in every field that takes a text, and everything found wanting."""
     call = {
-        "name": text,
+        **dict.fromkeys(("name", "error", "agent", "target", "id"), text),
         "args": {text: text, "list": [text, {"deep": text}]},
         "result": {text: [text]},
-        "error": text,
-        "agent": text,
-        "target": text,
-        "id": text,
     }
     return {
         "case_id": text,
@@ -125,10 +121,8 @@ def test_what_stood_in_its_context_is_removed_where_it_stands_alone(subtests):
             spellings = [
                 one for value in sample.values for one in (value, value.casefold(), json.dumps(value))
             ]
-            report = {
-                "texts": [f"got {one}, expected x" for one in spellings],
-                "names": dict.fromkeys(spellings, 1),
-            }
+            texts = [f"got {one}, expected x" for one in spellings]
+            report = {"texts": texts, "names": dict.fromkeys(spellings, 1)}
 
             cleaned = redactor.clean(report)
 
@@ -162,11 +156,9 @@ def test_every_spelling_that_a_report_may_use_is_removed(subtests):
 def test_whole_numbers_by_which_somebody_is_known_are_removed_and_measured_ones_stay():
     redactor = Redactor.of([{"ssn": 123456789, "pin": 1234}])
 
-    cleaned = redactor.clean(
-        {"seen": 123456789, "tokens": 1234, "score": 1234.5, "passed": True, "none": None}
-    )
+    measured = {"tokens": 1234, "score": 1234.5, "passed": True, "none": None}
 
-    assert cleaned == {"seen": "[national_id]", "tokens": 1234, "score": 1234.5, "passed": True, "none": None}
+    assert redactor.clean({"seen": 123456789, **measured}) == {"seen": "[national_id]", **measured}
 
 
 def test_names_that_become_the_same_are_told_apart():
@@ -178,14 +170,8 @@ def test_names_that_become_the_same_are_told_apart():
 def test_a_run_whose_password_is_a_word_of_the_report_leaves_it_readable(subtests):
     for word in ["passed", "critical", "alerts", "in_order", "run_rubric_judge"]:
         with subtests.test(word=word):
-            report = evaluate(
-                {
-                    "agent_run": {
-                        "final_output": "x",
-                        "tool_calls": [{"name": "t", "args": {"password": word}}],
-                    }
-                }
-            )
+            calls = [{"name": "t", "args": {"password": word}}]
+            report = evaluate({"agent_run": {"final_output": "x", "tool_calls": calls}})
 
             assert report.status == "failed"
             assert report.audit_findings[0]["id"] == "credentials.password"
@@ -203,10 +189,7 @@ def test_cleaning_keeps_the_shape_and_never_raises(case, report):
 def test_what_a_recogniser_finds_is_removed_too():
     redactor = Redactor.of([{"output": "Ada Lovelace"}], [Names()])
 
-    assert redactor.clean({"reason": "said Ada", "other": "mail a@example.com"}) == {
-        "reason": "said [name]",
-        "other": "mail [email]",
-    }
+    assert redactor.clean(["said Ada", "mail a@example.com"]) == ["said [name]", "mail [email]"]
 
 
 def test_an_excerpt_is_bounded_and_redacted(subtests):
