@@ -5,7 +5,9 @@ from base64 import b64encode
 import pytest
 
 from agents import ActingTool
+from orchestrator.errors import ConfigurationError
 from orchestrator.events import StepExecuted
+from orchestrator.serving import ServerOptions
 from tests.fakes.acting import approve
 from tests.fakes.hook import RecordingHook
 from tests.orchestrator.runs.test_runs import cut_off
@@ -272,6 +274,12 @@ async def test_a_token_is_needed_by_programs_and_pages(build, serve):
 
     assert [answer.status_code for answer in answers] == [401, 401, 401, 401, 200, 200] * 2
     assert "Basic realm" in answers[0].headers["www-authenticate"]
+
+
+def test_an_address_for_other_machines_needs_a_long_token(subtests):
+    for fields in [{"host": "0.0.0.0"}, {"host": "::"}, {"token": "short"}]:
+        with subtests.test(fields=fields), pytest.raises(ConfigurationError):
+            ServerOptions(**fields)
 
 
 async def test_a_method_that_a_page_does_not_take_is_refused(build, serve, subtests):
