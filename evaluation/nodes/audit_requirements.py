@@ -116,8 +116,7 @@ def _find_defects(state: PreparedState, audit: AuditRules) -> Iterator[Finding]:
         state["conversation"],
     )
     is_strict = audit.defects == "fail"
-    for each in find_defects(evidence):
-        yield _report_defect(each, is_strict=is_strict)
+    yield from (_report_defect(each, is_strict=is_strict) for each in find_defects(evidence))
     is_demanded = any(each.field == "audit.defects" for each in state["demands"].requirements)
     for name, reason in list_abstentions(evidence) if is_demanded else ():
         yield _find(f"defects.{name}", "defects", "defect", "info", reason)

@@ -199,7 +199,6 @@ def _read_error(
 
 
 def _read_attributes(part: JsonObject, name: str, where: str) -> dict[str, Any]:
-    columns = {key[len(name) + 1 :]: part[key] for key in part if key.startswith(f"{name}.")}
     if isinstance(part.get(name), dict):
         return read_object(part, name)
     columns = {key.removeprefix(f"{name}."): part[key] for key in part if key.startswith(f"{name}.")}

@@ -39,18 +39,14 @@ def read_span_messages(span: Span) -> list[dict[str, object]]:
     system = parse_json_text(attributes.get("gen_ai.system_instructions"))
     told = [{"role": "system", "content" if isinstance(system, str) else "parts": system}] if system else []
     fields = ("gen_ai.input.messages", "gen_ai.output.messages")
-    messages = [each for name in fields for each in read_objects(_parse(attributes, name), name, where)]
+    parsed = {name: parse_json_text(attributes.get(name)) for name in fields}
+    messages = [each for name in fields for each in read_objects(parsed, name, where)]
     current = [opened for each in (*told, *messages) for opened in _open_parts(each, where)]
     if current:
         return current
     # Of the state of an agent, numbered attributes may have a part alone.
     numbered, logged = [*_read_numbered(attributes)], _read_values(attributes)
     return (numbered or logged) if span.operation in MODEL else (logged or numbered)
-
-
-def _parse(fields: JsonObject, name: str) -> JsonObject:
-    """Returns the object with one field, whose text is read as JSON."""
-    return {name: parse_json_text(fields.get(name))}
 
 
 def _open_parts(message: JsonObject, where: str) -> Iterator[dict[str, object]]:
@@ -95,13 +91,12 @@ def _read_numbered(attributes: JsonObject) -> Iterator[dict[str, object]]:
         named = {"name": fields["name"]} if fields.get("name") else {}
         parts = [_open_content(part) for part in _list_indexed(_PART, fields)]
         plain = {"content": parts or fields.get("content"), "finish_reason": fields.get("finish_reason")}
-        calls = [*_list_indexed(_CALL, fields), *_list_older_call(fields)]
+        older = {
+            "name": fields.get("function_call_name"),
+            "arguments": fields.get("function_call_arguments_json"),
+        }
+        calls = [*_list_indexed(_CALL, fields), *([older] if older["name"] else [])]
         yield {"role": role, **plain, "tool_calls": calls, **answered, **named}
-
-
-def _list_older_call(fields: Mapping[str, object]) -> Iterator[dict[str, object]]:
-    if name := fields.get("function_call_name"):
-        yield {"name": name, "arguments": fields.get("function_call_arguments_json")}
 
 
 def _flatten(name: str, value: object, levels: int = 8) -> Iterator[tuple[str, object]]:
