@@ -38,7 +38,7 @@ class ModelRefusedError(AgentError):
 
 
 class PromptTooLongError(ModelRefusedError):
-    """The prompt does not fit the context of the model: the server refused it, or cut it without an error."""
+    """The prompt does not fit the context of the model, so that the server refused it."""
 
 
 class PlanError(AgentError):

@@ -27,8 +27,6 @@ else:
     Base = object
 
 DEFAULT_NUM_CTX: Final = 8192
-NUM_CTX: Final = "num_ctx"
-"""The key of the context's size in the metadata of a model."""
 _DEFAULT_HOST: Final = "127.0.0.1"
 _DEFAULT_PORT: Final = 11434
 
@@ -37,7 +35,7 @@ def build_ollama(name: str, options: Mapping[str, object]) -> ChatOllama:
     """Builds a chat model of an Ollama server; its host comes from ``OLLAMA_HOST``.
 
     The server is told to refuse a prompt that is longer than ``num_ctx``, and to end a reply at the end of
-    the context; a server before 0.12.6 cuts both.
+    the context, which needs Ollama 0.12.6.
 
     Args:
         name: The model's name, with or without a tag.
@@ -50,7 +48,7 @@ def build_ollama(name: str, options: Mapping[str, object]) -> ChatOllama:
     from langchain_ollama import ChatOllama  # noqa: PLC0415 - slow to import
 
     # A connection that is kept open belongs to its event loop; the next asyncio.run cannot use it.
-    model = build_chat_model(
+    return build_chat_model(
         ChatOllama,
         fixed={"model": name},
         defaults={
@@ -60,9 +58,6 @@ def build_ollama(name: str, options: Mapping[str, object]) -> ChatOllama:
         },
         options=options,
     )
-    # Callbacks are given it with each call.
-    model.metadata = {**(model.metadata or {}), NUM_CTX: model.num_ctx or DEFAULT_NUM_CTX}
-    return model
 
 
 class OllamaReplies(Base):
@@ -82,10 +77,7 @@ class OllamaReplies(Base):
 
 
 def _chat(client: Any, **request: Any) -> Any:  # noqa: ANN401
-    """Asks Ollama's client, or the one to await, with fields that it does not know.
-
-    A server before 0.12.6 ignores them.
-    """
+    """Asks Ollama's client, or the one to await, with fields that it does not know."""
     schemas, asking = read_parameters(request.get("tools")), copy(client)
 
     def send(kind: Any, *args: object, json: Mapping[str, object], **options: object) -> Any:  # noqa: ANN401

@@ -239,7 +239,7 @@ def _build_record(  # noqa: PLR0917
 def _read_result(called: Returned[object] | Raised) -> tuple[str, str | None]:
     """Returns the output and no error, or no output and the error."""
     if isinstance(called, Raised):
-        return called.output, called.message
+        return "", called.message
     text = read_text(called.value)
     if text is None:
         return "", f"the executor returned a {type(called.value).__name__}; text is wanted"

@@ -25,7 +25,7 @@ from evaluation.sensitive.scanner import shorten
 from orchestrator.errors import BudgetExceededError, InterruptError, OrchestratorError, StoreLostError
 from orchestrator.runtime.budget import Budget
 from orchestrator.runtime.call_recorder import CallObserver, UsageRecorder, use_recorder
-from orchestrator.runtime.call_records import find_cut_off_reply, find_cut_prompt
+from orchestrator.runtime.call_records import find_cut_off_reply
 from orchestrator.state.graph_state import FailureKind, OrchestratorState, StateUpdate, add_usage
 from orchestrator.state.plain_values import format_text, read_text
 from orchestrator.state.records import NO_USAGE, ToolCallRecord, Usage
@@ -223,14 +223,12 @@ class Raised:
         spent: Usage of the call.
         kind: Kind of the failure; None if the agent itself raised the error.
         transient: Whether the error is transient, so that it says nothing about the agent's work.
-        output: The text that the agent returned although its prompt was cut.
     """
 
     error: BaseException
     spent: Spent
     kind: FailureKind | None
     transient: bool
-    output: str = ""
 
     @property
     def message(self) -> str:
@@ -299,12 +297,10 @@ async def call_agent(
     for ended, kind in ends:
         if ended is not None:
             return Raised(ended, spent, kind, transient=False)
-    if error is None and (cut := find_cut_prompt(asked)) is not None:
-        error = PromptTooLongError(cut)
     if error is None:
         return Returned(task.result(), spent)
-    is_cut = isinstance(error, PromptTooLongError)
-    return Raised(error, spent, "needs_review" if is_cut else None, is_transient(error), output or "")
+    is_too_long = isinstance(error, PromptTooLongError)
+    return Raised(error, spent, "needs_review" if is_too_long else None, is_transient(error))
 
 
 async def _finish_in_time(task: asyncio.Future[T], run: RunContext, bound: TimeBound) -> bool:

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias, cast
 from uuid import UUID, uuid4
 
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.messages import AIMessage, BaseMessage, ToolCall, get_buffer_string
+from langchain_core.messages import AIMessage, BaseMessage, ToolCall
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, GenerationChunk, LLMResult
 from langchain_core.tracers.context import register_configure_hook
@@ -25,7 +25,6 @@ from agents.errors import CallHaltedError
 from agents.loop.effects import Effect, read_call_id
 from agents.loop.read_back import PREFIX as READ_BACK
 from agents.models.model_call import read_cut_off
-from agents.models.ollama import NUM_CTX
 from agents.parsing.end_reasons import read_report
 from evaluation.plugins import Price
 from evaluation.values import as_object
@@ -204,22 +203,17 @@ class UsageRecorder(BaseCallbackHandler):
         self.observer.emit_tool(ToolStarted, {**record, "result": None, "error": None})
         self.observer.emit_tool(ToolEnded, record)
 
-    def on_chat_model_start(
-        self, serialized: _Named, messages: list[list[BaseMessage]], *, run_id: UUID, **given: object
+    def on_llm_start(
+        self,
+        serialized: _Named | None,
+        prompts: object,  # noqa: ARG002
+        *,
+        run_id: UUID,
+        **given: object,
     ) -> None:
         """Asks the gate, then records the start."""
-        self._begin_model(serialized, map(get_buffer_string, messages), run_id, given)
-
-    def on_llm_start(self, serialized: _Named, prompts: list[str], *, run_id: UUID, **given: object) -> None:
-        """Asks the gate, then records the start, for a model of plain text."""
-        self._begin_model(serialized, prompts, run_id, given)
-
-    def _begin_model(
-        self, serialized: _Named | None, prompts: Iterable[str], run_id: UUID, given: _Named
-    ) -> None:
         metadata = as_object(given.get("metadata"))
         name = metadata.get("ls_model_name") or (serialized or {}).get("name") or "unknown"
-        size = metadata.get(NUM_CTX)
         if self.halted is not None:
             raise self.halted
         # The lock covers the gate as well: calls that start together must count each other.
@@ -229,9 +223,10 @@ class UsageRecorder(BaseCallbackHandler):
             except BudgetExceededError as error:
                 self.refused = error
                 raise
-            call = ModelCall(model=str(name), tokens=None, failed=False)
-            self._models[run_id] = add_sizes(call, prompts, size) if type(size) is int else call
+            self._models[run_id] = ModelCall(model=str(name), tokens=None, failed=False)
             self._running.add(run_id)
+
+    on_chat_model_start = on_llm_start  # type: ignore[assignment]
 
     def on_llm_new_token(
         self,
@@ -315,12 +310,6 @@ def _read_usage(call: ModelCall, price: Price | None) -> Usage:
         "token_source": "measured",
         "cost_usd": None if price is None else price.cost(sent, received),
     }
-
-
-def add_sizes(call: ModelCall, prompts: Iterable[str], num_ctx: int) -> ModelCall:
-    """Returns the call with the sizes of its prompt, counted before it is sent, and of the context."""
-    sizes = sum(len(text.encode("utf-8", "replace")) for text in prompts)
-    return {**call, "num_ctx": num_ctx, "prompt_bytes": sizes}
 
 
 def end_call(call: ModelCall, response: LLMResult) -> ModelCall:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NotRequired, cast
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage
@@ -13,15 +12,11 @@ from typing_extensions import TypedDict
 from agents.credentials.masking import mask_keys
 from agents.loop.effects import NOT_ENDED, Effect, list_outputs, read_call_id, read_reply_mark
 from agents.loop.tool_answers import read_answer, read_invalid_call
-from agents.models.server_errors import ADVICE
 from agents.parsing.end_reasons import find_cut_off
 from agents.parsing.thoughts import remove_thoughts
 from orchestrator.state.plain_values import format_text, plain_json, plain_text
 from orchestrator.state.records import Attempt, CallOrigin, EffectRecord, Json, ToolCallRecord
 
-_BYTES_PER_TOKEN: Final = 4
-_LEAST_SHARE: Final = 0.6
-"""The part of the estimated tokens that a whole prompt has at least."""
 _END: Final = 200
 """Number of characters of a reply's end that are kept."""
 
@@ -29,8 +24,7 @@ _END: Final = 200
 class ModelCall(TypedDict):
     """A model call; ``tokens`` has the counts that the model reported, None before and if it reported none.
 
-    ``text`` is the text of the reply, and ``reports`` the reports of the provider. ``num_ctx`` is the size
-    of the context, and ``prompt_bytes`` the size of the prompt, if the model states the former.
+    ``text`` is the text of the reply, and ``reports`` the reports of the provider.
     """
 
     model: str
@@ -38,26 +32,6 @@ class ModelCall(TypedDict):
     failed: bool
     text: NotRequired[str]
     reports: NotRequired[Sequence[Mapping[str, object]]]
-    num_ctx: NotRequired[int]
-    prompt_bytes: NotRequired[int]
-
-
-def find_cut_prompt(calls: Iterable[ModelCall]) -> str | None:
-    """Finds a prompt that its server cut without an error; None if there is none.
-
-    What is left of it fills the context, or half of it (Ollama 0.32 and 0.33).
-    """
-    for call in calls:
-        counted = call["tokens"]["input_tokens"] if call["tokens"] else 0
-        estimate = call.get("prompt_bytes", 0) / _BYTES_PER_TOKEN
-        size = call.get("num_ctx", math.inf)
-        is_cut = counted >= size or (estimate > size and counted < _LEAST_SHARE * estimate)
-        if is_cut and not call["failed"]:
-            return (
-                f"the prompt (about {estimate:.0f} tokens by length, {counted} by the server's count) does "
-                f"not fit the context of {call['model']} ({size} tokens) and was cut; {ADVICE}"
-            )
-    return None
 
 
 def find_cut_off_reply(calls: Sequence[ModelCall], output: str) -> str | None:

@@ -25,7 +25,7 @@ from tests.fakes.executor import FakeExecutor, WaitingExecutor
 from tests.fakes.hook import RecordingHook
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner, steps
-from tests.fakes.protocol_server import encode, ollama_reply
+from tests.fakes.protocol_server import encode
 from tests.fakes.runs import agent, call
 from tests.fakes.runs import build as build_run
 
@@ -139,43 +139,18 @@ def test_a_tool_that_outlives_a_stream_that_was_left_writes_no_error(caplog):
     assert caplog.messages == []
 
 
-CONTEXT = 1000
 REFUSED = {"error": "request (1301 tokens) exceeds the available context size (1000 tokens)"}
 
 
-def run(loopback, reply, step="word " * 1200):
-    llm = load_model("ollama:m", base_url=loopback(answer=lambda body: reply).url, num_ctx=CONTEXT)
-    return build_run(ExecutionAgent(llm), plan=[step]).run("x")
-
-
-@pytest.mark.parametrize(
-    ("reply", "kept"),
-    [
-        (ollama_reply("from a part", prompt_eval_count=CONTEXT), "from a part"),
-        (ollama_reply("from a part", prompt_eval_count=CONTEXT // 2 + 2), "from a part"),
-        (ollama_reply("from a part"), "from a part"),
-        (encode(REFUSED, 400), ""),
-    ],
-    ids=["fills the context", "half of it", "not counted", "refused"],
-)
-def test_a_task_that_does_not_fit_needs_review(loopback, reply, kept):
-    state = run(loopback, reply)
+def test_a_task_that_does_not_fit_needs_review(loopback):
+    server = loopback(answer=lambda body: encode(REFUSED, 400))
+    llm = load_model("ollama:m", base_url=server.url, num_ctx=1000)
+    state = build_run(ExecutionAgent(llm), plan=["word " * 1200]).run("x")
     (record,) = state["results"]
 
-    assert (state["failure"]["kind"], record["status"], record["result"]) == (
-        "needs_review",
-        "needs_review",
-        kept,
-    )
+    assert (state["failure"]["kind"], record["status"]) == ("needs_review", "needs_review")
     assert "does not fit" in record["warnings"][0]
     assert state["warnings"] == [f"step 1: {record['warnings'][0]}"]
-
-
-@pytest.mark.parametrize(("words", "tokens"), [(600, 620), (600, 999), (900, 950)])
-def test_a_task_that_fits_is_not_warned_of(loopback, words, tokens):
-    state = run(loopback, ollama_reply("an answer", prompt_eval_count=tokens), "word " * words)
-
-    assert (state["status"], state["warnings"]) == ("success", [])
 
 
 # The events of a stream while an agent works: pieces of text, and tool calls
