@@ -35,63 +35,35 @@ _INTERRUPTED: Final = "the run was interrupted while the call was under way"
 _NOBODY: Final = "The call was denied: there is nobody to ask. Go on without it."
 
 
-def decide_call(  # noqa: PLR0917
-    gate: CallGate,
-    call: ToolCall,
-    tool: ActingTool,
-    breach: str | None,
-    asked_at: str,
-    earlier: EarlierCall | None,
+def decide_call(
+    gate: CallGate, tool: ActingTool, question: CallQuestion, earlier: EarlierCall | None
 ) -> Decision:
     """Decides about a call of a tool that acts: by the contract, by an equal call before, by a person.
 
     Args:
         gate: Knows the person.
-        call: The call.
-        tool: The treatment of its tool.
-        breach: Why the contract excludes it; None if it may allow it.
-        asked_at: Time of a question about it.
+        tool: The treatment of the tool.
+        question: The call, and why the contract excludes it.
         earlier: The equal call before that decides.
 
     Raises:
         CallHaltedError: The person ends the run.
     """
     repeated = None if earlier is None else _decide_repetition(tool, earlier)
-    if repeated is not None and repeated.gate == "reused" and repeated.doubt is None:
+    if repeated is not None and repeated.doubt is None:
         return repeated
-    if breach is not None and not (tool.approve and gate.can_ask):
-        return Withheld(breach, "forbidden")
+    if question.breach and not (tool.approve and gate.can_ask):
+        return Withheld(question.breach, "forbidden")
     if repeated is None and not tool.approve:
         return Made()
-    shown = [] if earlier is None or repeated else [f"An equal call answered {earlier.answer[:200]!r}."]
-    findings = [*shown, *([breach] if breach else [])]
-    return ask_about(gate, call, repeated or Withheld(_NOBODY, "denied", doubt=""), asked_at, findings)
+    return _ask_about(gate, question, repeated or Withheld(_NOBODY, "denied"))
 
 
-def ask_about(  # noqa: PLR0917
-    gate: CallGate,
-    call: ToolCall,
-    otherwise: Withheld,
-    asked_at: str,
-    findings: Sequence[str] = (),
-    new_after: int | None = None,
-) -> Decision:
-    """Asks a person about a call.
-
-    Args:
-        gate: Knows the person.
-        call: The call.
-        otherwise: The decision if nobody can be asked, with the doubt; it is final if there is no doubt.
-        asked_at: Time of the question.
-        findings: What else speaks against the call.
-        new_after: As for ``ask_person``.
-
-    Raises:
-        CallHaltedError: The person ends the run.
-    """
-    if otherwise.doubt is None or not gate.can_ask:
+def _ask_about(gate: CallGate, question: CallQuestion, otherwise: Withheld) -> Decision:
+    """Asks a person about a call; ``otherwise`` is the decision if nobody can be asked, with the doubt."""
+    if not gate.can_ask:
         return otherwise
-    answer = gate.ask(CallQuestion(call, asked_at, otherwise.doubt, findings, new_after))
+    answer = gate.ask(replace(question, doubt=otherwise.doubt or ""))
     if answer["answer"] == "approve":
         return Made(answer)
     if answer["answer"] == "correct":
@@ -109,10 +81,10 @@ def ask_again(gate: CallGate, call: ToolCall, marks: CallMarks, now: str) -> Dec
     reason = _INTERRUPTED if marks.starts == 1 else f"{_INTERRUPTED}, {marks.starts} times"
     # An answer that is stored is for another question, if this one has not reached the store.
     new_after = before if marks.is_unasked or not marks.has_question else None
-    return ask_about(gate, call, doubt_effect(reason), asked_at, new_after=new_after)
+    return _ask_about(gate, CallQuestion(call, asked_at, new_after=new_after), _doubt_effect(reason))
 
 
-def doubt_effect(reason: str) -> Withheld:
+def _doubt_effect(reason: str) -> Withheld:
     """Returns the decision about a call that may have acted before."""
     refusal = (
         f"This call was made before, and it is not known whether it had its effect ({reason}), "
@@ -125,24 +97,18 @@ def doubt_effect(reason: str) -> Withheld:
 def choose_earlier(calls: Sequence[tuple[EarlierCall, bool]]) -> EarlierCall | None:
     """Returns the earlier call that decides about a call: the last equal one that acted or may have.
 
-    One that a person denied in this step decides as well. Of the others, which did nothing, the last is
-    returned if none decides. Two equal calls in one attempt are two calls, unless the first was denied, or
-    it is not known whether it acted.
+    One that a person denied in this step decides as well. Two equal calls in one attempt are two calls,
+    unless the first was denied, or it is not known whether it acted.
 
     Args:
         calls: The calls before of tools that act, in their order, and whether each is equal.
     """
     read = [(_read_doubt(each), is_equal) for each, is_equal in calls]
-    equal = [
-        (at, each)
-        for at, (each, is_equal) in enumerate(read)
-        if is_equal and (not each.is_same_attempt or each.outcome in {"denied", "unknown"})
-    ]
-    deciding = [(at, each) for at, each in equal if _decides(each)] or equal
+    deciding = [at for at, (each, is_equal) in enumerate(read) if is_equal and _decides(each)]
     if not deciding:
         return None
-    at, chosen = deciding[-1]
-    return replace(chosen, is_latest=not any(each.outcome in LASTING for each, _ in read[at + 1 :]))
+    at = deciding[-1]
+    return replace(read[at][0], is_latest=not any(each.outcome in LASTING for each, _ in read[at + 1 :]))
 
 
 def _read_doubt(earlier: EarlierCall) -> EarlierCall:
@@ -151,13 +117,10 @@ def _read_doubt(earlier: EarlierCall) -> EarlierCall:
 
 
 def _decides(earlier: EarlierCall) -> bool:
-    is_denied = earlier.outcome == "denied" and earlier.denial is not None and earlier.is_same_step
-    return is_denied or is_lasting(earlier)
-
-
-def is_lasting(earlier: EarlierCall | None) -> bool:
-    """Returns whether there is an earlier call that acted, or may have."""
-    return earlier is not None and (earlier.outcome in LASTING or earlier.outcome == "reused")
+    if earlier.outcome == "denied":
+        return earlier.denial is not None and earlier.is_same_step
+    is_lasting = earlier.outcome in LASTING or earlier.outcome == "reused"
+    return is_lasting and (not earlier.is_same_attempt or earlier.outcome == "unknown")
 
 
 def find_earlier_effect(key: str, effects: Iterable[Effect], attempts: Sequence[str]) -> EarlierCall | None:
@@ -256,16 +219,16 @@ def name_start(call_id: str | None, number: int) -> str:
 
 def _decide_repetition(tool: ActingTool, earlier: EarlierCall) -> Withheld | None:
     """Returns the decision about a call after an equal one; None if it is a call like any other."""
-    if earlier.outcome == "denied" and earlier.denial is not None and earlier.is_same_step:
+    if earlier.outcome == "denied" and earlier.denial is not None:
         return _deny(earlier.denial, "The same call was denied before in this step")
     if earlier.outcome == "unknown" and not earlier.answer:
-        return doubt_effect(NOT_ENDED)
+        return _doubt_effect(NOT_ENDED)
     is_current, is_stated = earlier.is_same_step and earlier.is_latest, earlier.outcome == "stated"
     is_allowed = tool.repeat == "allow" and not (is_current and is_stated)
-    if is_allowed or earlier.outcome in ("refused", "denied"):
+    if is_allowed:
         return None
     if earlier.outcome == "unknown":
-        return doubt_effect(earlier.answer)
+        return _doubt_effect(earlier.answer)
     if tool.repeat != "ask" and is_current:
         answer = f"{earlier.answer}\n(This call was not made again: it was made in an earlier attempt.)"
         return Withheld(answer, "reused", earlier=earlier)

@@ -103,14 +103,14 @@ class CallQuestion:
         call: The call.
         asked_at: Time of the question, as ISO 8601 in UTC; the same when the graph is resumed.
         doubt: A sentence about an equal call that acted, or may have acted, before; empty if there is none.
-        findings: What else speaks against the call.
+        breach: Why the contract excludes the call; empty if it may allow it.
         new_after: Number of answers that its task has, if it was not asked before; else None.
     """
 
     call: ToolCall
     asked_at: str
     doubt: str = ""
-    findings: Sequence[str] = ()
+    breach: str = ""
     new_after: int | None = None
 
 
@@ -219,7 +219,7 @@ class Withheld:
         answer: The answer of the person who decided.
         earlier: The equal call whose answer is reused.
         doubt: A sentence about an equal call before, for the person who decides instead if one can be asked;
-            None if nobody is asked.
+            None if there is none.
     """
 
     text: str

@@ -37,7 +37,6 @@ from agents.loop.decisions import (
     ask_again,
     decide_call,
     find_earlier_effect,
-    is_lasting,
     list_answered,
     name_start,
     note_lost,
@@ -45,6 +44,7 @@ from agents.loop.decisions import (
 )
 from agents.loop.effects import (
     CallGate,
+    CallQuestion,
     Decision,
     Effect,
     Made,
@@ -208,8 +208,8 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
                 key = build_key(call["name"], call["args"], mark)
                 earlier = gate.find_earlier(call) or find_earlier_effect(key, before, attempts)
                 asked_at = utc_now().isoformat() if mark is None else mark["replied_at"]
-                decision = decide_call(gate, call, tool, breach, asked_at, earlier)
-                if use.is_guessed and isinstance(decision, Made) and is_lasting(earlier):
+                decision = decide_call(gate, tool, CallQuestion(call, asked_at, breach=breach or ""), earlier)
+                if use.is_guessed and isinstance(decision, Made) and earlier is not None:
                     decision = replace(decision, is_repeat=True)
             elif breach is not None:
                 decision = Withheld(breach, "forbidden")
@@ -308,7 +308,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
                 return asked
             lost = asked
         self._note_history(request.state)
-        starts = {} if intent is None or not lost else note_lost(gate, call, intent, lost)
+        starts = note_lost(gate, call, effect, lost)
         yield from gate.keep_effects(request, {} if use.only_reads else {**starts, str(call["id"]): effect})
         gate.note_begun(request, is_begun=True)
         with watch_tool(call) as watch:

@@ -135,7 +135,7 @@ def _build_process_id(pid: int) -> str:  # noqa: ARG001 - a forked process has a
 
 def _build_request(question: CallQuestion, problem: str) -> HITLRequest:
     name, args = question.call["name"], question.call["args"]
-    parts = [f"May the tool {name} run?", question.doubt, *question.findings, problem]
+    parts = [f"May the tool {name} run?", question.doubt, question.breach, problem]
     return build_decision_request(name, args, " ".join(filter(None, parts)), can_respond=bool(question.doubt))
 
 

@@ -106,7 +106,7 @@ class RunGate(CallGate):
         call = question.call
         step = (*current_step(self.state), self.origin["attempt"])
         # With the arguments in the id: an agent within a tool starts again, and may ask about others.
-        doubt = [question.doubt] if question.doubt else []
+        doubt, breach = (filter(None, [each]) for each in (question.doubt, question.breach))
         place = f"{read_task_id()}-{hash_call(call['name'], call['args'], str(call['id']), *doubt)}"
         asked = human.build_tool_question(
             place,
@@ -114,7 +114,7 @@ class RunGate(CallGate):
             _plan_record(call),
             question.asked_at,
             question.doubt,
-            [*question.findings, *(self._describe_call(each) for _, each in self._list_acting()[-_SHOWN:])],
+            [*breach, *(self._describe_call(each) for _, each in self._list_acting()[-_SHOWN:])],
         )
         if self.doubtful:
             made = [self._describe_call(call) for call in self.doubtful]
