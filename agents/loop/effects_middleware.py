@@ -228,14 +228,12 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
     def wrap_model_call(self, request: ModelRequest[Any], handler: Handler) -> ModelResponse[Any]:
         """Marks the reply with this execution and the time, which is the time of questions about it."""
         prepared = self.prepare_request(request)
-        begun = self._begin_mark(prepared)
-        return self._mark(prepared, *begun, handler(prepared))
+        return self._mark(prepared, handler(prepared))
 
     async def awrap_model_call(self, request: ModelRequest[Any], handler: AsyncHandler) -> ModelResponse[Any]:
         """Like ``wrap_model_call``."""
         prepared = self.prepare_request(request)
-        begun = self._begin_mark(prepared)
-        return self._mark(prepared, *begun, await handler(prepared))
+        return self._mark(prepared, await handler(prepared))
 
     def prepare_request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         """Returns the request of a reply, if this middleware is first and ``acting_tools`` fits the tools."""
@@ -248,17 +246,11 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         messages = write_messages(request.messages, request.model, tools)
         return request.override(model=check_replies(request.model), messages=cast("list[Any]", messages))
 
-    def _begin_mark(self, request: ModelRequest[Any]) -> tuple[ReplyMark, set[str]]:
-        model, gate = name_called(request.model), self._find_gate()
-        mark = ReplyMark(model=model, execution=gate.execution, replied_at="")
-        annotations = read_annotations(self._find_acting(), request.tools)
-        taken = {*(_read_state(request.state).get("effects") or ()), *gate.list_taken()}
-        return {**mark, "annotations": annotations} if annotations else mark, taken
-
-    def _mark(
-        self, request: ModelRequest[Any], mark: ReplyMark, taken: set[str], response: ModelResponse[Any]
-    ) -> ModelResponse[Any]:
-        last, mark = response.result[-1], {**mark, "replied_at": utc_now().isoformat()}
+    def _mark(self, request: ModelRequest[Any], response: ModelResponse[Any]) -> ModelResponse[Any]:
+        last, gate, now = response.result[-1], self._find_gate(), utc_now().isoformat()
+        mark = ReplyMark(model=name_called(request.model), execution=gate.execution, replied_at=now)
+        if annotations := read_annotations(self._find_acting(), request.tools):
+            mark["annotations"] = annotations
         if isinstance(last, AIMessage) and not (last.tool_calls or last.invalid_tool_calls):
             replies = [each for each in request.messages if isinstance(each, AIMessage)]
             made = {call["name"] for reply in replies for call in reply.tool_calls}
@@ -269,6 +261,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         # A reply with a structured output has an answer behind it, whose id is that of the call.
         if outputs := [each.tool_call_id for each in response.result if isinstance(each, ToolMessage)]:
             mark["outputs"] = outputs
+        taken = {*(_read_state(request.state).get("effects") or ()), *gate.list_taken()}
         before, known = ([], set[str]()) if outputs else (request.messages, taken)
         messages = [
             mark_reply(withhold_broken(each, request.tools), before, mark, known)

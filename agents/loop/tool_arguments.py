@@ -98,29 +98,28 @@ def _to_number(value: object) -> object:
     return value
 
 
-def read_arguments(tools: Sequence[BaseTool]) -> dict[str, ToolArguments]:
-    """Returns how each tool reads its arguments, by the name of the tool."""
-    return {tool.name: _read_schema(tool.tool_call_schema) for tool in tools}
+def read_arguments(tools: Iterable[object]) -> dict[str, ToolArguments]:
+    """Returns how each tool of ours reads its arguments, by the name of the tool."""
+    return {tool.name: _read_schema(tool.tool_call_schema) for tool in tools if isinstance(tool, BaseTool)}
 
 
 def list_parameters(tools: Iterable[object]) -> dict[str, frozenset[str]]:
     """Returns the names of the arguments of each tool, by the name of the tool."""
-    own = [tool for tool in tools if isinstance(tool, BaseTool)]
-    return {name: arguments.names for name, arguments in read_arguments(own).items()}
+    return {name: arguments.names for name, arguments in read_arguments(tools).items()}
 
 
 def withhold_broken(reply: AIMessage, tools: Iterable[object]) -> AIMessage:
     """Returns a reply in which a call is invalid whose arguments its tool does not take."""
     by_name = {tool.name: tool for tool in tools if isinstance(tool, BaseTool)}
-    problems = [find_argument_problem(call, by_name.get(call["name"])) for call in reply.tool_calls]
+    checked = [(call, find_argument_problem(call, by_name.get(call["name"]))) for call in reply.tool_calls]
     invalid = [
         invalid_tool_call(
             name=call["name"], args=json.dumps(call["args"], ensure_ascii=False), id=call["id"], error=problem
         )
-        for call, problem in zip(reply.tool_calls, problems, strict=True)
+        for call, problem in checked
         if problem
     ]
-    valid = [call for call, problem in zip(reply.tool_calls, problems, strict=True) if not problem]
+    valid = [call for call, problem in checked if not problem]
     update = {"tool_calls": valid, "invalid_tool_calls": [*reply.invalid_tool_calls, *invalid]}
     return reply.model_copy(update=update) if invalid else reply
 
@@ -201,7 +200,7 @@ def hash_received(replies: Iterable[object], tools: Iterable[object]) -> dict[st
 
     Calls that the tool receives as they are written are left out.
     """
-    readers, plain = read_arguments([tool for tool in tools if isinstance(tool, BaseTool)]), ToolArguments()
+    readers, plain = read_arguments(tools), ToolArguments()
     calls = [call for reply in replies if isinstance(reply, AIMessage) for call in reply.tool_calls]
     hashes = {
         hash_call(call["name"], plain.describe(call["args"])): hash_call(
