@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from typing_extensions import TypedDict
 
@@ -63,6 +63,15 @@ class HumanAnswer(TypedDict):
     text: str
     answered_by: str
     answered_at: str
+
+
+class ReadBack(TypedDict):
+    """The answer of a reading tool that was asked after a call, or its error."""
+
+    name: str
+    args: dict[str, Any]
+    result: str | None
+    error: str | None
 
 
 JsonSchema = dict[str, object]

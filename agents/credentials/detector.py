@@ -89,12 +89,8 @@ class Pattern:
     def find_spans(self, data: bytes) -> Iterator[tuple[int, int]]:
         """Yield start and end of each match: of the group that took part, or of the full match."""
         for match in self._program.finditer(data):
-            bounds = (match.span(group) for group in self._groups)
+            bounds = (match.span(group) for group in range(1, self._program.groups + 1))
             yield next((pair for pair in bounds if pair[0] >= 0), match.span())
-
-    @cached_property
-    def _groups(self) -> range:
-        return range(1, self._program.groups + 1)
 
 
 def encode_text(text: str) -> bytes:

@@ -69,14 +69,11 @@ def _identify_token(token: bytes) -> tuple[str, int]:
     # The first form wins, so "sk-ant-" has to stand before "sk-" in the table.
     for prefixes, kind, pattern in _PATTERNS:
         length = pattern.match_end(token, 0) if token.startswith(prefixes) else 0
-        if length > 0 and not token[length : length + 1].isalnum() and _looks_generated(token[:length]):
+        # Not a name in words such as "sk-learn-pipeline-with-many-steps".
+        is_generated = any(map(_DIGIT_OR_CAPITAL.search, _LETTER_RUN.findall(token[2:length])))
+        if length > 0 and not token[length : length + 1].isalnum() and is_generated:
             return kind, length
     return "", 0
-
-
-def _looks_generated(token: bytes) -> bool:
-    """Return whether a token is not a name in words such as ``sk-learn-pipeline-with-many-steps``."""
-    return any(map(_DIGIT_OR_CAPITAL.search, _LETTER_RUN.findall(token[2:])))
 
 
 _TOKENS: Final = (

@@ -201,16 +201,13 @@ def read_acting_tools(given: object, metadata: Mapping[str, Metadata] | None = N
 
 
 def _check_succeeded(succeeded: object) -> None:
-    has_pointers = isinstance(succeeded, Mapping) and bool(succeeded) and all(map(_is_pointer, succeeded))
+    keys = [*succeeded] if isinstance(succeeded, Mapping) else []
+    has_pointers = bool(keys) and all(isinstance(key, str) and key.startswith("/") for key in keys)
     if not (succeeded is None or callable(succeeded) or has_pointers):
         raise ValueError(
             f"succeeded is {succeeded!r:.80}; give values at JSON pointers such as {{'/status': 'done'}}, "
             "or a function of the answer"
         )
-
-
-def _is_pointer(key: object) -> bool:
-    return isinstance(key, str) and key.startswith("/")
 
 
 def _is_plain(function: object) -> bool:

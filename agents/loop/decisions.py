@@ -164,7 +164,9 @@ def tell_effect(acting: ActingTools, intent: Effect, run: ToolRun | None, output
     own = None if run is None else run.answer
     error = output if run is None else run.error
     if own is None and isinstance(error, BaseException):
-        return add_error(effect, error)
+        text = name_error(error)
+        kind = next((each.__name__ for each in (NoEffectError, ToolException) if isinstance(error, each)), "")
+        return {**effect, "outcome": tell_error(effect["name"], f"{kind}: {text}"), "answer": text}
     answer = read_answer(output)
     told, tool = own or answer, describe_tool(acting, effect["name"]).treatment or DEFAULT
     text, is_error = (None, False) if told is None else (str(told.text), told.status == "error")
@@ -193,13 +195,6 @@ def list_answered(
         answer = answers.get(str(call["id"]))
         if answer is not None and call["id"] not in known:
             yield call, Withheld(str(answer.text), "denied" if answer.status == "error" else "stated")
-
-
-def add_error(effect: Effect, error: BaseException) -> Effect:
-    """Returns the effect of a call whose tool raised an error."""
-    text = name_error(error)
-    kind = next((each.__name__ for each in (NoEffectError, ToolException) if isinstance(error, each)), "")
-    return {**effect, "outcome": tell_error(effect["name"], f"{kind}: {text}"), "answer": text}
 
 
 def note_lost(gate: CallGate, call: ToolCall, intent: Effect, lost: int) -> dict[str, Effect]:

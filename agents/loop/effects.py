@@ -18,7 +18,7 @@ from typing_extensions import TypedDict
 
 from agents.errors import ToolLoopError
 from agents.loop.acting_tools import ActingTools
-from agents.reply_types import EffectOutcome, GateDecision, HumanAnswer
+from agents.reply_types import EffectOutcome, GateDecision, HumanAnswer, ReadBack
 from agents.sync import Conversation
 
 Output: TypeAlias = ToolMessage | Command[Any] | list[Any]
@@ -30,15 +30,6 @@ _REPLY_MARK: Final = "orchestrator_call"
 _ONLY_ANSWERED: Final = frozenset({"reused", "stated"})
 LASTING: Final = frozenset({"acted", "unknown", "stated"})
 """The outcomes of calls that acted, or may have."""
-
-
-class ReadBack(TypedDict):
-    """The answer of a reading tool that was asked after a call, or its error."""
-
-    name: str
-    args: dict[str, object]
-    result: str | None
-    error: str | None
 
 
 class Effect(TypedDict):

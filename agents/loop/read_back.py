@@ -18,8 +18,9 @@ from agents.loop.acting_tools import (
     describe_tool,
     read_annotations,
 )
-from agents.loop.effects import Effect, ReadBack
+from agents.loop.effects import Effect
 from agents.loop.tool_answers import name_error, raise_outer, read_answer
+from agents.reply_types import ReadBack
 from agents.sync import Call, Conversation
 
 PREFIX: Final = "read_back:"

@@ -64,11 +64,6 @@ def apply_sampling(model: R, sampling: Sampling | None) -> R:
     return _change_settings(model, {name: value for name, value in values.items() if value is not None})
 
 
-def stop_streaming(model: R) -> R:
-    """Returns a copy of the model that asks for replies without a stream."""
-    return _change_settings(model, {"disable_streaming": True, "streaming": False})
-
-
 def remove_refused(sampling: Sampling, error: BaseException) -> Sampling | None:
     """Returns the sampling without the settings that a server refused.
 
@@ -188,7 +183,8 @@ def retry_call(
             )
         except EmptyStreamError:
             # A client passes over the words, or the reply, of a server that answers without a stream.
-            reply = yield from attempt(sampling, stop_streaming(model))
+            whole = _change_settings(model, {"disable_streaming": True, "streaming": False})
+            reply = yield from attempt(sampling, whole)
         return reply
 
 

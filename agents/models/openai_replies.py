@@ -68,14 +68,10 @@ def _build_completions(name: str, root: str) -> Any:  # noqa: ANN401
     def read(model: object) -> object:
         if (watched := _watch_client(vars(model)[root])) is None:
             return vars(model)[name]
-        watched._process_response_data = _keep_data  # noqa: SLF001
+        watched._process_response_data = lambda *, data, **_: data  # noqa: SLF001
         return watched.chat.completions
 
     return property(read)
-
-
-def _keep_data(*, data: object, **_: object) -> object:
-    return data
 
 
 class OpenAIReplies(Base):

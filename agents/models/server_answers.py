@@ -219,16 +219,12 @@ def read_retry_after(error: BaseException | None) -> float | None:
     Returns:
         The seconds, at least 0; None if the server does not say.
     """
-    for headers in [] if error is None else _iter_headers(error):
+    for cause in [] if error is None else _list_causes(error):
+        headers = getattr(getattr(cause, "response", None), "headers", None) or {}
         for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
             if (wait := _read_wait(headers.get(name), unit)) is not None:
                 return wait
     return None
-
-
-def _iter_headers(error: BaseException) -> Iterator[Mapping[str, str]]:
-    for cause in _list_causes(error):
-        yield getattr(getattr(cause, "response", None), "headers", None) or {}
 
 
 def _list_causes(error: BaseException) -> list[BaseException]:
@@ -269,7 +265,8 @@ def _read_cause(error: BaseException, cause: BaseException) -> ServerFault:
     # Ollama's client has the status -1 for an error within a stream.
     status = next((each for each in given if isinstance(each, int) and each >= HTTPStatus.CONTINUE), None)
     body = _read_body(cause)
-    codes = _read_codes(body)
+    fields = _read_fields(body)
+    codes = tuple(str(fields[name]) for name in _CODES if fields.get(name))
     if status is None or status < HTTPStatus.BAD_REQUEST:
         status = _find_status(codes) or status
     return ServerFault(error, status, body, read_words(body), codes)
@@ -293,11 +290,6 @@ def _read_response(response: object) -> object:
         return json.loads(text) if isinstance(text, str) else None
     except ValueError:
         return text or None
-
-
-def _read_codes(body: object) -> tuple[str, ...]:
-    fields = _read_fields(body)
-    return tuple(str(fields[name]) for name in _CODES if fields.get(name))
 
 
 def _read_fields(body: object) -> Mapping[str, object]:

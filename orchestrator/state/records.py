@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
-from agents.reply_types import AnswerWord, EffectOutcome, GateDecision
+from agents.reply_types import AnswerWord, EffectOutcome, GateDecision, ReadBack
 from agents.reply_types import HumanAnswer as HumanAnswer  # noqa: PLC0414 - a public name of this package
 
 if TYPE_CHECKING:
@@ -189,15 +189,6 @@ class CallOrigin(TypedDict):
     attempt: int
 
 
-class ReadBackRecord(TypedDict):
-    """The answer of a tool that was asked for the effect of a call, or its error."""
-
-    name: str
-    args: dict[str, Json]
-    result: str | None
-    error: str | None
-
-
 class ToolCallRecord(TypedDict):
     """One tool call of an execution. Calls are in the order of their starts.
 
@@ -220,7 +211,7 @@ class ToolCallRecord(TypedDict):
     answer: NotRequired[HumanAnswer]
     id: NotRequired[str]
     outcome: NotRequired[EffectOutcome]
-    read_back: NotRequired[ReadBackRecord]
+    read_back: NotRequired[ReadBack]
     received: NotRequired[Json]
     written: NotRequired[Json]
     writes: NotRequired[Literal[True]]
@@ -241,7 +232,7 @@ class EffectRecord(TypedDict):
     answer: str | None
     is_guessed: bool
     approval: NotRequired[HumanAnswer]
-    read_back: NotRequired[ReadBackRecord]
+    read_back: NotRequired[ReadBack]
 
 
 class VerdictRecord(TypedDict):
