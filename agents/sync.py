@@ -13,7 +13,8 @@ import queue
 import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import aclosing, suppress
+from contextlib import aclosing, contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial, wraps
 from inspect import signature
@@ -97,6 +98,16 @@ def awaited(converse: Callable[P, Conversation[T]]) -> Callable[P, Coroutine[Any
         return await arun_conversation(converse(*args, **options))
 
     return _show_result(run, converse)
+
+
+@contextmanager
+def set_variable(variable: ContextVar[Any], value: T) -> Iterator[T]:
+    """Sets a context variable for a block of code, which gets the value."""
+    token = variable.set(value)
+    try:
+        yield value
+    finally:
+        variable.reset(token)
 
 
 def _show_result(run: C, converse: Callable[..., Conversation[Any]]) -> C:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ from typing_extensions import TypedDict
 from agents.errors import ToolLoopError
 from agents.loop.acting_tools import ActingTools
 from agents.reply_types import EffectOutcome, GateDecision, HumanAnswer, ReadBack
-from agents.sync import Conversation
+from agents.sync import Conversation, set_variable
 
 Output: TypeAlias = ToolMessage | Command[Any] | list[Any]
 """What a tool of an agent gives."""
@@ -172,14 +172,9 @@ class CallGate(ABC):
 _gate: Final[ContextVar[CallGate | None]] = ContextVar("call_gate", default=None)
 
 
-@contextmanager
-def use_gate(gate: CallGate) -> Iterator[None]:
+def use_gate(gate: CallGate) -> AbstractContextManager[CallGate]:
     """Lets a gate decide about the calls of every agent in this context, also of an agent within a tool."""
-    token = _gate.set(gate)
-    try:
-        yield
-    finally:
-        _gate.reset(token)
+    return set_variable(_gate, gate)
 
 
 def find_gate() -> CallGate | None:

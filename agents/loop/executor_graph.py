@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
@@ -41,7 +41,7 @@ from agents.loop.tool_answers import (
 from agents.loop.tool_arguments import ToolWatch
 from agents.models.model_call import Model, Sampling, answer_text, retry_call
 from agents.models.server_errors import TransportRetry
-from agents.sync import Call, Conversation, arun_conversation, run_conversation
+from agents.sync import Call, Conversation, arun_conversation, run_conversation, set_variable
 
 _NO_GRAPH: Final = "The tool hands over to another graph, and there is none. Go on without it."
 AgentGraph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
@@ -64,14 +64,9 @@ _NO_OPTIONS: Final = StepOptions()
 _step: Final[ContextVar[StepOptions]] = ContextVar("step_options", default=_NO_OPTIONS)
 
 
-@contextmanager
-def use_step(options: StepOptions) -> Iterator[None]:
+def use_step(options: StepOptions) -> AbstractContextManager[StepOptions]:
     """Gives the options to the graph of ExecutionAgent that runs within this context."""
-    token = _step.set(options)
-    try:
-        yield
-    finally:
-        _step.reset(token)
+    return set_variable(_step, options)
 
 
 class ExecutorMiddleware(EffectsMiddleware):

@@ -158,11 +158,10 @@ def find_checkpoint(
         config: The config of the node.
         is_outermost: Whether the checkpoint of the outermost graph is meant.
     """
-    configurable = config.get("configurable", {})
-    saver = configurable.get(_SAVER_KEY)
+    configurable, saver = config.get("configurable", {}), _find_saver(config)
     namespace = "" if is_outermost else str(configurable.get("checkpoint_ns", "")).rpartition("|")[0]
     checkpoint_id = configurable.get("checkpoint_map", {}).get(namespace)
-    if not isinstance(saver, BaseCheckpointSaver) or checkpoint_id is None:
+    if saver is None or checkpoint_id is None:
         return None
     place = {
         "thread_id": configurable.get("thread_id"),
@@ -201,13 +200,17 @@ def has_outer_graph(config: RunnableConfig) -> bool:
 
 def has_saver() -> bool:
     """Returns whether a saver keeps the running graph."""
-    return isinstance(read_values().get(_SAVER_KEY), BaseCheckpointSaver)
+    return _find_saver() is not None
+
+
+def _find_saver(config: RunnableConfig | None = None) -> BaseCheckpointSaver[str] | None:
+    saver = read_values(config).get(_SAVER_KEY)
+    return saver if isinstance(saver, BaseCheckpointSaver) else None
 
 
 def find_storage_problem(config: RunnableConfig, output: object) -> Exception | None:
     """Returns why the saver of the running graph cannot store the output of a tool; None if it can."""
-    saver = read_values(config).get(_SAVER_KEY)
-    if not isinstance(saver, BaseCheckpointSaver):
+    if (saver := _find_saver(config)) is None:
         return None
     parts = [output.update] if isinstance(output, Command) else output
     try:
@@ -222,10 +225,9 @@ def find_late_durability(config: RunnableConfig) -> str | None:
 
     ``InMemorySaver`` does not outlive the process, so that nothing resumes what it has lost.
     """
-    values = read_values(config)
-    saver, durability = values.get(_SAVER_KEY), values.get(_DURABILITY_KEY, "async")
-    is_late = isinstance(saver, BaseCheckpointSaver) and durability != "sync"
-    return None if not is_late or isinstance(saver, InMemorySaver) else str(durability)
+    durability = str(read_values(config).get(_DURABILITY_KEY, "async"))
+    is_kept = _find_saver(config) is not None and not isinstance(_find_saver(config), InMemorySaver)
+    return durability if is_kept and durability != "sync" else None
 
 
 def copy_context_with(config: RunnableConfig) -> Context:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -22,6 +22,7 @@ from pydantic import BaseModel
 from agents.loop.effects import ReplyMark
 from agents.loop.langgraph_internals import EDITS_KEY
 from agents.loop.tool_answers import read_answer
+from agents.sync import set_variable
 
 IDEMPOTENCY_KEY: Final = "idempotency_key"
 """Name of the key in ``config["configurable"]``: of an execution, and within a tool of the call."""
@@ -282,15 +283,9 @@ _watch: Final[ContextVar[ToolWatch | None]] = ContextVar("tool_watch", default=N
 register_configure_hook(_watch, inheritable=True)
 
 
-@contextmanager
-def watch_tool(call: ToolCall) -> Iterator[ToolWatch]:
+def watch_tool(call: ToolCall) -> AbstractContextManager[ToolWatch]:
     """Watches the runs of the tool of a call in this context."""
-    watch = ToolWatch(call)
-    token = _watch.set(watch)
-    try:
-        yield watch
-    finally:
-        _watch.reset(token)
+    return set_variable(_watch, ToolWatch(call))
 
 
 def is_watched() -> bool:

@@ -233,8 +233,8 @@ def _read_text(tool: str, text: str, depth: int) -> Outcome:
     word = text.strip().lower()
     if _NOTHING.fullmatch(word):
         return "unknown"
-    is_error = states_error(text, 0) and not WITHOUT_ERROR.match(word)
-    if (is_error or word in _NO) and not has_past_form(tool, word.rstrip(".!")):
+    is_refused = word.strip(" .!") in _REFUSED or word in _NO
+    if is_refused and not has_past_form(tool, word.rstrip(".!")):
         return "refused"
     return read_prose(tool, text)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial, reduce
@@ -26,6 +26,7 @@ from agents.loop.effects import Effect, read_call_id
 from agents.loop.read_back import PREFIX as READ_BACK
 from agents.models.model_call import read_cut_off
 from agents.parsing.end_reasons import read_report
+from agents.sync import set_variable
 from evaluation.plugins import Price
 from evaluation.values import as_object
 from orchestrator.errors import BudgetExceededError
@@ -360,14 +361,9 @@ _active: Final[ContextVar[UsageRecorder | None]] = ContextVar("orchestrator_usag
 register_configure_hook(_active, inheritable=True)
 
 
-@contextmanager
-def use_recorder(recorder: UsageRecorder) -> Iterator[None]:
+def use_recorder(recorder: UsageRecorder) -> AbstractContextManager[UsageRecorder]:
     """Passes the recorder to every LangChain call in the block, also in tasks and threads it starts."""
-    token = _active.set(recorder)
-    try:
-        yield
-    finally:
-        _active.reset(token)
+    return set_variable(_active, recorder)
 
 
 def read_recorder() -> UsageRecorder:
