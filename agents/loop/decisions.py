@@ -164,9 +164,9 @@ def tell_effect(acting: ActingTools, intent: Effect, run: ToolRun | None, output
     own = None if run is None else run.answer
     error = output if run is None else run.error
     if own is None and isinstance(error, BaseException):
-        text = name_error(error)
+        words = name_error(error)
         kind = next((each.__name__ for each in (NoEffectError, ToolException) if isinstance(error, each)), "")
-        return {**effect, "outcome": tell_error(effect["name"], f"{kind}: {text}"), "answer": text}
+        return {**effect, "outcome": tell_error(effect["name"], f"{kind}: {words}"), "answer": words}
     answer = read_answer(output)
     told, tool = own or answer, describe_tool(acting, effect["name"]).treatment or DEFAULT
     text, is_error = (None, False) if told is None else (str(told.text), told.status == "error")

@@ -236,17 +236,13 @@ def check_middleware(middleware: object) -> None:
 
 def wraps_only(middleware: Sequence[AgentMiddleware[Any, Any, Any]], *, is_async: bool) -> bool:
     """Checks whether middleware wraps calls only as a coroutine, or only as a blocking function."""
-    prefixes = ("a", "") if is_async else ("", "a")
-    return any(
-        _has_only(each, *(f"{prefix}{name}" for prefix in prefixes))
+    pairs = (("wrap_model_call", "awrap_model_call"), ("wrap_tool_call", "awrap_tool_call"))
+    wraps = [
+        [getattr(type(each), name) is not getattr(AgentMiddleware, name) for name in pair]
         for each in middleware
-        for name in ("wrap_model_call", "wrap_tool_call")
-    )
-
-
-def _has_only(middleware: AgentMiddleware[Any, Any, Any], name: str, other: str) -> bool:
-    lacks = [getattr(type(middleware), each) is getattr(AgentMiddleware, each) for each in (name, other)]
-    return lacks == [False, True]
+        for pair in pairs
+    ]
+    return [not is_async, is_async] in wraps
 
 
 def read_output(state: object) -> str:

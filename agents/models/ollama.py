@@ -29,6 +29,7 @@ else:
 DEFAULT_NUM_CTX: Final = 8192
 _DEFAULT_HOST: Final = "127.0.0.1"
 _DEFAULT_PORT: Final = 11434
+_TIMEOUT_S: Final = 2.0
 
 
 def build_ollama(name: str, options: Mapping[str, object]) -> ChatOllama:
@@ -144,12 +145,11 @@ def _read_address(host: str | None) -> httpx2.URL:
     return url.copy_with(host=url.host or _DEFAULT_HOST, port=url.port or _DEFAULT_PORT)
 
 
-def installed_models(host: str | None = None, timeout: float = 2.0) -> list[str] | None:
+def installed_models(host: str | None = None) -> list[str] | None:
     """Lists the models of an Ollama server.
 
     Args:
         host: The server's address. Default: ``OLLAMA_HOST``, or the default port on this machine.
-        timeout: Timeout in seconds.
 
     Returns:
         The names in the server's order; None if no Ollama server answers.
@@ -159,7 +159,7 @@ def installed_models(host: str | None = None, timeout: float = 2.0) -> list[str]
     try:
         url = _read_address(host or os.environ.get("OLLAMA_HOST"))
         address = url.copy_with(path=f"{url.path.rstrip('/')}/api/tags")
-        reply = httpx2.get(address, headers=headers, timeout=timeout, follow_redirects=True)
+        reply = httpx2.get(address, headers=headers, timeout=_TIMEOUT_S, follow_redirects=True)
         models: list[dict[str, str]] = reply.raise_for_status().json()["models"]
         return [model.get("model") or model["name"] for model in models]
     # Another kind of server may answer anything.
