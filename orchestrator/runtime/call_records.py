@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NotRequired, cast
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage
