@@ -193,21 +193,19 @@ def _is_generated(data: bytes, start: int, end: int) -> bool:
     return not is_id and words < _MOST_WORDS[_DIGIT.search(value) is not None] * len(value)
 
 
-_GENERATED: Final = (
-    detect(
-        r"[A-Za-z0-9_\-+]{16}",
-        [
-            Rule("signature", _SIGNATURE, _is_given),
-            Rule("secret", _NAMED, _is_named),
-            Rule("secret", _KEY, _is_named),
-            Rule("secret", _OPAQUE, _is_generated),
-        ],
-    ),
+_GENERATED: Final = detect(
+    r"[A-Za-z0-9_\-+]{16}",
+    [
+        Rule("signature", _SIGNATURE, _is_given),
+        Rule("secret", _NAMED, _is_named),
+        Rule("secret", _KEY, _is_named),
+        Rule("secret", _OPAQUE, _is_generated),
+    ],
 )
 
 
 PLACES: Final = Family(*secret_places.DETECTORS)
-_FAMILIES: Final = (Family(*TOKEN_DETECTORS), PLACES, Family(*_GENERATED))
+_FAMILIES: Final = (Family(*TOKEN_DETECTORS), PLACES, Family(_GENERATED))
 # A placeholder such as "x" is no secret, and masking it would make the text unreadable.
 _SHORTEST: Final = 4
 

@@ -202,7 +202,7 @@ class Withheld:
     Attributes:
         text: The answer of an equal call, the words of a person, or why the call is not made.
         gate: Why the call is not made; None if it cannot be.
-        answer: The answer of the person who decided.
+        approval: The answer of the person who decided.
         earlier: The equal call whose answer is reused.
         doubt: A sentence about an equal call before, for the person who decides instead if one can be asked;
             None if there is none.
@@ -210,7 +210,7 @@ class Withheld:
 
     text: str
     gate: GateDecision | None
-    answer: HumanAnswer | None = None
+    approval: HumanAnswer | None = None
     earlier: EarlierCall | None = None
     doubt: str | None = None
 
@@ -226,19 +226,16 @@ Decision: TypeAlias = Made | Withheld
 def build_effect(call: ToolCall, decision: Decision, execution: str) -> Effect:
     """Builds the effect of a call before it is made, or of one that is not made."""
     effect = Effect(name=call["name"], args=call["args"], outcome="unknown", answer=None, execution=execution)
+    noted: dict[str, object] = {"approval": decision.approval}
     if isinstance(decision, Made):
-        made = effect if decision.approval is None else {**effect, "approval": decision.approval}
-        return {**made, "is_repeat": True} if decision.is_repeat else made
-    gate, earlier = decision.gate, decision.earlier
-    withheld: dict[str, object] = {
-        **effect,
-        "outcome": "refused" if gate is None or gate == "forbidden" else gate,
-        "answer": decision.text if earlier is None else earlier.answer,
-        "gate": gate,
-        "approval": decision.answer,
-        "made_in": None if earlier is None else earlier.made_in,
-    }
-    return cast("Effect", {name: value for name, value in withheld.items() if value is not None})
+        noted["is_repeat"] = decision.is_repeat or None
+    else:
+        gate, earlier = decision.gate, decision.earlier
+        noted["outcome"] = "refused" if gate is None or gate == "forbidden" else gate
+        noted["answer"] = decision.text if earlier is None else earlier.answer
+        noted["gate"] = gate
+        noted["made_in"] = None if earlier is None else earlier.made_in
+    return cast("Effect", {**effect, **{name: each for name, each in noted.items() if each is not None}})
 
 
 def add_effects(output: Output, effects: Mapping[str, Effect]) -> Output:

@@ -31,9 +31,6 @@ from agents.sync import Call, Conversation, arun_conversation, run_conversation
 M = TypeVar("M", bound="Runnable[Any, BaseMessage]")
 T = TypeVar("T")
 
-
-R = TypeVar("R", bound="Runnable[LanguageModelInput, BaseMessage]")
-
 _REFUSING: Final = frozenset({400, 422})
 _ABOUT_NUMBERS: Final = re.compile(r"\b(?:temperature|seed)\b", re.IGNORECASE)
 
@@ -53,7 +50,7 @@ class Sampling:
     model: BaseChatModel | None = None
 
 
-def apply_sampling(model: R, sampling: Sampling | None) -> R:
+def apply_sampling(model: M, sampling: Sampling | None) -> M:
     """Returns a copy of the model with the temperature and the seed, or the model itself.
 
     The settings are fields of LangChain's classes: a keyword of a call is read by some of them only.
@@ -80,10 +77,10 @@ def remove_refused(sampling: Sampling, error: BaseException) -> Sampling | None:
     return accepted if is_refusal and accepted != sampling else None
 
 
-def _change_settings(model: R, values: Mapping[str, object]) -> R:
+def _change_settings(model: M, values: Mapping[str, object]) -> M:
     """Returns a copy of the model with the settings that its class has."""
     if isinstance(model, RunnableBinding):
-        return cast("R", model.model_copy(update={"bound": _change_settings(model.bound, values)}))
+        return cast("M", model.model_copy(update={"bound": _change_settings(model.bound, values)}))
     known = {
         name: value for name, value in values.items() if name in getattr(type(model), "model_fields", ())
     }
@@ -94,7 +91,7 @@ def _change_settings(model: R, values: Mapping[str, object]) -> R:
     for name in [*vars(changed)]:
         if isinstance(getattr(type(changed), name, None), cached_property):
             delattr(changed, name)
-    return cast("R", changed)
+    return cast("M", changed)
 
 
 def read_provider(model: object) -> str:

@@ -21,7 +21,6 @@ from agents.loop.effects import (
     CallQuestion,
     EarlierCall,
     Effect,
-    Made,
     build_effect,
     find_last_reply,
     read_reply_mark,
@@ -232,8 +231,7 @@ async def _ask_to_repeat(journal: CallJournal, gate: RunGate) -> HumanAnswer:
         await journal.mark("asked", journal.marks.answers)
     call = ToolCall(name=gate.doubtful[-1]["name"], args={}, id=None)
     decision = ask_again(gate, call, journal.marks, utc_now().isoformat())
-    answer = decision.approval if isinstance(decision, Made) else decision.answer
-    if answer is None:
+    if (answer := decision.approval) is None:
         names = ", ".join(dict.fromkeys(call["name"] for call in gate.doubtful))
         raise InterruptError(
             f"the execution was interrupted after calls that may have acted ({names}), and nobody can be "
