@@ -15,7 +15,7 @@ from tests.fakes.chat_server import ChatServer
 
 
 def plan_first(arguments: tuple[str, ...]) -> tuple[str, ...]:
-    """Have a run ask its planner, whose script has the steps; ``test_planning.py`` tests the default."""
+    """Have a run ask its planner, whose script has the steps; ``test_run.py`` tests the default."""
     is_run = arguments[:1] == ("run",) and "--planning" not in arguments
     return ("run", "--planning", "always", *arguments[1:]) if is_run else arguments
 
