@@ -55,21 +55,17 @@ def test_a_recorded_outcome_weighs_more_than_the_answer(subtests):
         (["refused"], {"must_call": ["ship"]}, "failed"),
     ]:
         with subtests.test(outcomes=outcomes):
-            assert (
-                judge(*[{"result": "ok?", "outcome": each} for each in outcomes], **contract).status == status
-            )
+            endings = [{"result": "ok?", "outcome": each} for each in outcomes]
+            assert judge(*endings, **contract).status == status
 
 
 def test_a_reused_answer_is_no_further_effect():
-    calls = [
-        {"name": "ship", "args": {"n": 1}, "result": "shipped", "outcome": each}
-        for each in ("acted", "reused")
-    ]
+    shipped = {"name": "ship", "args": {"n": 1}, "result": "shipped"}
+    calls = [{**shipped, "outcome": each} for each in ("acted", "reused")]
+    run = {"tool_calls": calls, "final_output": "x"}
 
     for contract in (EXPECTED, {**bound(exactly=1), **ACTING}):
-        assert (
-            evaluate({"agent_run": {"tool_calls": calls, "final_output": "x"}, **contract}).status == "passed"
-        )
+        assert evaluate({"agent_run": run, **contract}).status == "passed"
 
 
 def test_a_refused_call_is_no_effect_of_a_tool_that_may_not_act():
@@ -117,19 +113,15 @@ def test_a_call_of_a_state_that_had_not_ended_may_have_acted():
 
 def test_a_recorded_run_that_claims_what_an_answer_denies_does_not_pass(subtests):
     for answer, output, status in [
-        ("Publishing failed", "I published the page.", {"failed"}),
-        ('{"status": "error"}', "I published the page.", {"failed"}),
-        ("<error>locked</error>", "The page is online.", {"failed"}),
+        ("Publishing failed", "I published the page.", "failed"),
+        ("<error>locked</error>", "The page is online.", "failed"),
         # What no answer tells is a note.
-        ("maybe", "I published the page.", {"passed"}),
-        ("Publishing failed", "Unfortunately the page is locked.", {"passed"}),
-        ("published", "I published the page.", {"passed"}),
+        ("maybe", "I published the page.", "passed"),
+        ("Publishing failed", "Unfortunately the page is locked.", "passed"),
+        ("published", "I published the page.", "passed"),
     ]:
         with subtests.test(answer=answer, output=output):
-            run = {
-                "input": "Publish it",
-                "final_output": output,
-                "tool_calls": [{"name": "publish_page", "result": answer}],
-            }
+            calls = [{"name": "publish_page", "result": answer}]
+            run = {"input": "Publish it", "final_output": output, "tool_calls": calls}
 
-            assert evaluate(hold_own_audit({"agent_run": run})[0]).status in status
+            assert evaluate(hold_own_audit({"agent_run": run})[0]).status == status

@@ -89,16 +89,11 @@ def embed(state):
 async def test_a_node_of_a_larger_graph_reads_the_case_and_leaves_out_the_rest(subtests):
     for actions in [["a"], ["b"]]:
         with subtests.test(actions=actions):
-            case, others = (
-                {**CASE, "expected_trajectory": actions},
-                {"task": "t", "messages": [], "contract": "12/7"},
-            )
+            case = {**CASE, "expected_trajectory": actions}
             alone = build_evaluation_graph().invoke(case)
+            larger = {"task": "t", "messages": [], "contract": "12/7", **case}
 
-            for result in (
-                embed(Larger).invoke({**others, **case}),
-                await embed(Larger).ainvoke({**others, **case}),
-            ):
+            for result in (embed(Larger).invoke(larger), await embed(Larger).ainvoke(larger)):
                 assert (result["evaluation_status"], result["errors"]) == (alone["evaluation_status"], [])
                 assert result["contract"] == alone["contract"]
 
@@ -189,10 +184,9 @@ def test_a_checkpointer_keeps_the_state():
 def test_false_keeps_nothing_with_the_graph_around(subtests):
     for checkpointer, kept in [(None, True), (False, False)]:
         with subtests.test(checkpointer=checkpointer):
+            inner = build_evaluation_graph(checkpointer=checkpointer)
             around = StateGraph(EvaluationState, input_schema=dict)
-            around.add_node(
-                "evaluation", build_evaluation_graph(checkpointer=checkpointer), input_schema=dict
-            )
+            around.add_node("evaluation", inner, input_schema=dict)
             around.add_edge(START, "evaluation")
             saver = InMemorySaver()
 

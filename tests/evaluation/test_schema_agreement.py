@@ -43,21 +43,9 @@ ACCEPTED = [
     {"forbidden_content": [{"pattern": "a"}]},
     {"checks": [{"check": "word_count", "min": 1, "max": 3, "exactly": None}, {"check": "json"}]},
     {"checks": [{"check": "contains", "texts": ["a"], "quote": "a", "severity": "info"}]},
-    {
-        "checks": [
-            {"check": "regex", "pattern": "(?i)a"},
-            {"check": "schema", "json_schema": {"type": "object"}},
-        ]
-    },
-    {
-        "checks": [
-            {"check": "word_count", "min": 0, "max": 3},
-            {"check": "character_count", "min": 1, "max": 9},
-        ]
-    },
+    {"checks": [{"check": "regex", "pattern": "(?i)a"}, {"check": "schema", "json_schema": {}}]},
     {"checks": [{"check": "occurrences", "text": "a", "exactly": 0}]},
     {"rubric": {"criteria": criteria("a", "b"), "pass_score": 3, "scale": {"min": 0, "max": 10}}},
-    {"rubric": {"criteria": criteria("a"), "pass_score": 7, "scale": {"max": 7}}},
     {"rubric": {"criteria": ["a", {"name": "b"}], "scale": {"min": 1, "max": 5}}},
     {"rubric": {"criteria": ["a"], "scale": {"min": 0}, "pass_score": 3}},
     {"subjective_criteria": ["clarity"], "judge": {"on_failure": "failed"}},
@@ -69,7 +57,6 @@ REFUSED = [
     {"audit": {"rules": [{"id": "a", "forbidden_tools": []}]}},
     {"audit": {"rules": [{"id": "a", "forbidden_tools": [" "]}]}},
     {"thresholds": {"latency_ms": {}}},
-    {"thresholds": {"latency_ms": {"min": None, "max": None}}},
     {"thresholds": {"latency_ms": "fast"}},
     {"thresholds": {"latency_ms": {"max": 5, "severity": "high"}}},
     {"expected_trajectory": [{"args": {}}]},

@@ -32,19 +32,8 @@ def test_a_refusal_under_any_name_is_found(subtests):
         {"complete": False},
         {"is_done": "no"},
         {"incomplete": True},
-        *(
-            {"decision": word}
-            for word in (
-                "block",
-                "Blocked.",
-                "reject",
-                "deny",
-                "HALT",
-                "not allowed",
-                "revise",
-                "do not approve",
-            )
-        ),
+        *({"decision": word} for word in ("block", "Blocked.", "deny", "HALT", "not allowed", "revise")),
+        {"decision": "do not approve"},
         *({"action": "block"}, {"needsRevision": True}, {"isApproved": False}, {"must_fix": ["x"]}),
     ]:
         with subtests.test(value=value):

@@ -39,9 +39,8 @@ def test_one_agent_without_names_is_not_applicable():
 def test_plan_adherence_is_the_part_of_the_plan_done_in_its_order(subtests):
     for done, share in [("abc", 1.0), ("axbxc", 1.0), ("ac", 2 / 3), ("cba", 1 / 3), ("xyz", 0.0)]:
         with subtests.test(done=done):
-            assert score_actions([action(name) for name in done], plan=["a", "b", "c"])[0][
-                "plan_adherence"
-            ] == pytest.approx(share)
+            scores, _ = score_actions([action(name) for name in done], plan=["a", "b", "c"])
+            assert scores["plan_adherence"] == pytest.approx(share)
 
 
 def test_missing_identities_lower_the_confidence_and_are_told():

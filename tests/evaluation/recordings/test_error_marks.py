@@ -46,22 +46,30 @@ def write_span(mark):
 
 
 def test_a_mark_that_is_not_one_of_a_success_is_an_error(subtests, tmp_path):
-    for write, mark in [
-        (write_chat, {"status": "failed"}),
-        (write_chat, {"status": 7}),
-        (write_anthropic, {"is_error": "yes"}),
-        (write_anthropic, {"is_error": 1}),
-        (write_anthropic, {"is_error": ["x"]}),
-        (write_atif, {"status": "failed"}),
-        (write_span, {"status": {"code": "ERROR"}}),
-        (write_span, {"status": {"code": "STATUS_CODE_ERROR"}}),
-        (write_span, {"status": {"code": 2}}),
-        (write_span, {"status": {"code": "broken"}}),
+    for write, mark, is_error in [
+        (write_chat, {"status": "failed"}, True),
+        (write_chat, {"status": 7}, True),
+        (write_chat, {"status": "success"}, False),
+        (write_chat, {"status": "completed", "error": None}, False),
+        (write_anthropic, {"is_error": "yes"}, True),
+        (write_anthropic, {"is_error": 1}, True),
+        (write_anthropic, {"is_error": ["x"]}, True),
+        (write_anthropic, {"is_error": False}, False),
+        (write_anthropic, {"is_error": "False"}, False),
+        (write_atif, {"status": "failed"}, True),
+        (write_atif, {"status": "completed"}, False),
+        (write_span, {"status": {"code": "STATUS_CODE_ERROR"}}, True),
+        (write_span, {"status": {"code": 2}}, True),
+        (write_span, {"status": {"code": "broken"}}, True),
+        (write_span, {"status": {}}, False),
+        (write_span, {"status": {"code": "STATUS_CODE_OK"}}, False),
+        (write_span, {"status": {"code": "UNSET"}}, False),
+        (write_span, {"status": {"code": 1}}, False),
     ]:
         with subtests.test(write=write, mark=mark):
-            run = read(write(mark), tmp_path)
+            [call] = read(write(mark), tmp_path).case["agent_run"]["tool_calls"]
 
-            assert run.case["agent_run"]["tool_calls"][0]["error"]
+            assert bool(call.get("error")) is is_error
 
 
 def test_the_words_of_an_error_answer_a_call_without_a_content(subtests, tmp_path):
@@ -76,24 +84,6 @@ def test_the_words_of_an_error_answer_a_call_without_a_content(subtests, tmp_pat
             run = read(write_chat(mark), tmp_path)
 
             assert run.case["agent_run"]["tool_calls"][0]["result"] == result
-
-
-def test_a_mark_of_a_success_is_no_error(subtests, tmp_path):
-    for write, mark in [
-        (write_chat, {"status": "success"}),
-        (write_chat, {"status": "completed", "error": None}),
-        (write_anthropic, {"is_error": False}),
-        (write_anthropic, {"is_error": "False"}),
-        (write_atif, {"status": "completed"}),
-        (write_span, {"status": {}}),
-        (write_span, {"status": {"code": "STATUS_CODE_OK"}}),
-        (write_span, {"status": {"code": "UNSET"}}),
-        (write_span, {"status": {"code": 1}}),
-    ]:
-        with subtests.test(write=write, mark=mark):
-            run = read(write(mark), tmp_path)
-
-            assert not run.case["agent_run"]["tool_calls"][0].get("error")
 
 
 CHOICES = [{"message": REPLY, "finish_reason": "stop"}]

@@ -10,6 +10,7 @@ from evaluation.recordings.run_folder import read_folder
 
 PEERS = Path(__file__).parents[2] / "data" / "peers"
 SESSION, TRAJECTORY = PEERS / "claude-code" / "one-call.jsonl", PEERS / "atif" / "cline.json"
+TIMEOUT = "AgentTimeoutError: after 900 seconds"
 RAISED = {"exception_type": "AgentTimeoutError", "exception_message": "after 900 seconds"}
 
 
@@ -89,7 +90,7 @@ def test_a_trial_without_a_trajectory_is_read_from_the_session_of_its_agent(tmp_
     [run] = read_folder(tmp_path)
 
     assert len(run.case["agent_run"]["tool_calls"]) == 1
-    assert run.case["agent_run"]["error"] == "AgentTimeoutError: after 900 seconds"
+    assert run.case["agent_run"]["error"] == TIMEOUT
 
 
 def test_a_trial_that_was_killed_is_named_after_its_folder(tmp_path):
@@ -104,10 +105,7 @@ def test_a_trial_that_was_killed_is_named_after_its_folder(tmp_path):
 
 
 def test_a_trial_that_recorded_nothing_is_a_failed_run(subtests, tmp_path):
-    for raised, error in [
-        (None, "the trial has no trajectory"),
-        (RAISED, "AgentTimeoutError: after 900 seconds"),
-    ]:
+    for raised, error in [(None, "the trial has no trajectory"), (RAISED, TIMEOUT)]:
         with subtests.test(error=error):
             write_trial(tmp_path / "prices__c", raised)
 
@@ -117,10 +115,7 @@ def test_a_trial_that_recorded_nothing_is_a_failed_run(subtests, tmp_path):
 
 
 def test_a_trajectory_that_cannot_be_read_is_told_once_and_ends_no_run(subtests, tmp_path):
-    for raised, told in [
-        (None, ["not read"]),
-        (RAISED, ["AgentTimeoutError: after 900 seconds", "not read"]),
-    ]:
+    for raised, told in [(None, ["not read"]), (RAISED, [TIMEOUT, "not read"])]:
         with subtests.test(raised=raised):
             write_trial(tmp_path / "prices__d", raised)
             (tmp_path / "prices__d" / "agent").mkdir(exist_ok=True)

@@ -38,16 +38,12 @@ def test_a_long_text_of_the_run_is_one_short_line_that_no_terminal_obeys(subtest
     for field in ["answer", "reason", "tool", "argument", "error"]:
         with subtests.test(field=field):
             bad = "\x1b[2J\u202e\n\x00" + "word " * 1000
-            run = {
-                "final_output": bad if field == "answer" else "",
-                "tool_calls": [
-                    {
-                        "name": bad if field == "tool" else "look",
-                        "args": {"page": bad if field == "argument" else 1},
-                        "error": bad if field == "error" else None,
-                    }
-                ],
+            call = {
+                "name": bad if field == "tool" else "look",
+                "args": {"page": bad if field == "argument" else 1},
+                "error": bad if field == "error" else None,
             }
+            run = {"final_output": bad if field == "answer" else "", "tool_calls": [call]}
 
             text = describe_failure(build_result(agent_run=run, reasons=(bad if field == "reason" else "a",)))
 
