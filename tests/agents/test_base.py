@@ -6,7 +6,7 @@ import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
 
-from agents import BaseAgent, ExecutionAgent, MonitoringAgent, PlanningAgent
+from agents import BaseAgent, CompressContextTool, ExecutionAgent, MonitoringAgent, PlanningAgent
 from agents.testing import ScriptedChatModel
 
 TEXTS = ["plain", "{", "}", "{}", "{name} {{twice}} {0!r:>{1}}", "%s ${x}", "", "\x00\u202eé\U0001f600"]
@@ -77,3 +77,25 @@ def test_a_runnable_that_knows_no_schema_is_asked_without_one():
     model = RunnableLambda(lambda _: AIMessage('{"plan": ["a"], "success": true}'))
     assert PlanningAgent(model).generate_plan("task") == ["a"]
     assert MonitoringAgent(model).evaluate("a", "b") == {"success": True, "feedback": ""}
+
+
+NONES = {
+    "a context": lambda model, none: ExecutionAgent(model).execute_step("Do it", none),
+    "an output that is corrected": lambda model, none: ExecutionAgent(model).correct_step("x", none, "why"),
+    "a result": lambda model, none: MonitoringAgent(model).evaluate("Do it", none),
+    "an objective": lambda model, none: MonitoringAgent(model).evaluate(none, "done"),
+    "a text to compress": lambda _, none: CompressContextTool().compress(none),
+}
+
+
+def test_none_is_an_empty_text(subtests):
+    for name, call in NONES.items():
+        with subtests.test(name=name):
+            seen: dict[str | None, list[str]] = {None: [], "": []}
+            answers = []
+            for text, asked in seen.items():
+                model = ScriptedChatModel(lambda messages, asked=asked: asked.append(str(messages)) or REPLY)
+                answers.append(call(model, text))
+
+            assert answers[0] == answers[1]
+            assert seen[None] == seen[""]

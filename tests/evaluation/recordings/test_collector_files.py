@@ -36,14 +36,11 @@ def test_the_same_trace_is_the_same_run_in_every_dialect(subtests):
                 assert [describe(run) for run in read(f"{name}/{feature}")] == expected
 
 
-def test_a_tool_of_a_vendor_without_a_framework_writes_the_same_run(subtests):
-    for name in ["langsmith/traceable.json", "langfuse/otlp.json"]:
-        with subtests.test(name=name):
-            assert describe(read(name)[0]) == describe(read("openinference/one-call.json")[0])
-
-
-def test_the_spans_of_a_trace_may_stand_in_several_lines(subtests):
-    for name in ["phoenix/two-traces.jsonl", "phoenix/frame.jsonl", "langsmith/two-traces.jsonl"]:
+def test_a_vendors_own_tool_and_spans_in_several_lines_give_the_same_run(subtests):
+    for name in [
+        *("langsmith/traceable.json", "langfuse/otlp.json", "langsmith/two-traces.jsonl"),
+        *("phoenix/two-traces.jsonl", "phoenix/frame.jsonl"),
+    ]:
         with subtests.test(name=name):
             first = read(name)[0]
 

@@ -137,8 +137,11 @@ def test_a_run_whose_error_was_followed_by_messages_has_none(tmp_path):
     assert run.case["agent_run"]["error"] is None
 
 
-def test_a_submission_or_a_finish_ends_a_run(subtests):
-    for name in ["swe-agent/text-commands.traj", "mini-swe-agent/tool-calls.json", "toolbench/finish.json"]:
+def test_a_submission_or_a_finish_ends_a_run_and_a_result_in_another_form_is_no_loss(subtests):
+    for name in [
+        *("swe-agent/text-commands.traj", "mini-swe-agent/tool-calls.json", "toolbench/finish.json"),
+        *("claude-code/structured-result.jsonl", "pydantic-ai/object-result.json"),
+    ]:
         with subtests.test(name=name):
             [run] = read_runs(PEERS / name)
 
@@ -156,14 +159,6 @@ def test_a_simulation_without_messages_is_a_failed_run(tmp_path):
     assert evaluate(second.case).status == "failed"
 
 
-def test_a_result_that_is_an_object_or_is_written_a_second_time_is_no_loss(subtests):
-    for name in ["claude-code/structured-result.jsonl", "pydantic-ai/object-result.json"]:
-        with subtests.test(name=name):
-            [run] = read_runs(PEERS / name)
-
-            assert not run.warnings
-
-
 def test_entries_without_a_message_make_no_run_of_their_own():
     [run] = read_runs(PEERS / "claude-code/subagent-alone.jsonl")
 
@@ -178,22 +173,33 @@ def test_parts_of_one_reply_count_once(tmp_path):
     assert [call["message"] for call in calls] == [1, 1]
 
 
-def test_what_the_program_says_in_the_name_of_the_user_is_not_the_task(subtests):
-    for name in ["claude-code/meta-and-summary.jsonl", "codex/one-call.jsonl"]:
+def test_what_the_program_says_in_the_name_of_the_user_or_was_taken_back_is_not_the_task(subtests):
+    left = "from which the user went back are no part of the run"
+    for name, warning in [
+        ("claude-code/meta-and-summary.jsonl", ""),
+        ("codex/one-call.jsonl", ""),
+        ("gemini-cli/rewound.jsonl", left),
+        ("gemini-cli/rewound-unknown.jsonl", left),
+    ]:
         with subtests.test(name=name):
             [run] = read_runs(PEERS / name)
 
             assert run.case["agent_run"]["input"] == "What does Moby Dick cost?"
+            assert warning in " ".join(run.warnings)
+
+
+SAID = [("user", "Cancel order 7."), ("assistant", "I have cancelled order 7.")]
+CANCELLED = "\n".join(
+    json.dumps({"type": role, "message": {"role": role, "content": text}}) for role, text in SAID
+)
 
 
 def test_a_claim_of_before_the_summary_of_a_session_is_none_of_its_record(subtests, tmp_path):
     lines = (PEERS / "claude-code/continued.jsonl").read_text()
-    said = [("user", "Cancel order 7."), ("assistant", "I have cancelled order 7.")]
-    more = [{"type": role, "message": {"role": role, "content": text}} for role, text in said]
     for text, status in [
         (lines, "needs_review"),
         (lines.replace("isCompactSummary", "other"), "failed"),
-        (lines + "\n".join(map(json.dumps, more)), "failed"),
+        (lines + CANCELLED, "failed"),
     ]:
         with subtests.test(text=text):
             [run] = read_runs(write(tmp_path, text))
@@ -226,15 +232,6 @@ def test_the_place_of_the_messages_in_a_saved_state_is_told(tmp_path):
     [run] = read_runs(write(tmp_path, state))
 
     assert "the messages are under agent_states.manager.agent_state.message_thread" in run.problem
-
-
-def test_what_was_taken_back_is_no_part_of_a_run(subtests):
-    for name in ["gemini-cli/rewound.jsonl", "gemini-cli/rewound-unknown.jsonl"]:
-        with subtests.test(name=name):
-            [run] = read_runs(PEERS / name)
-
-            assert run.case["agent_run"]["input"] == "What does Moby Dick cost?"
-            assert "from which the user went back are no part of the run" in run.warnings[0]
 
 
 def test_the_tokens_of_a_sample_are_those_of_its_only_model(subtests, tmp_path):
@@ -274,9 +271,7 @@ def test_a_log_of_inspect_in_a_zip_is_read_by_inspect(tmp_path):
 
 
 def test_a_session_without_a_call_says_that_none_was_made(tmp_path):
-    said = [("user", "Please cancel order 7."), ("assistant", "I have cancelled order 7.")]
-    lines = [{"type": role, "message": {"role": role, "content": text}} for role, text in said]
-    [run] = read_runs(write(tmp_path, "\n".join(map(json.dumps, lines))))
+    [run] = read_runs(write(tmp_path, CANCELLED))
 
     report = evaluate({**run.case, "audit": {"defects": "fail"}})
 
