@@ -12,24 +12,6 @@ from orchestrator.state.graph_state import DerivedContracts, OrchestratorState, 
 from orchestrator.state.plain_values import format_repr
 from orchestrator.state.records import Usage
 
-__all__ = [
-    "Event",
-    "Planned",
-    "Replanned",
-    "RunFinished",
-    "RunInterrupted",
-    "RunPaused",
-    "RunResumed",
-    "RunStarted",
-    "StepExecuted",
-    "StepJudged",
-    "StepRetried",
-    "StepStarted",
-    "TextStreamed",
-    "ToolEnded",
-    "ToolStarted",
-]
-
 StreamingAgent = Literal["planner", "executor"]
 
 

@@ -8,11 +8,13 @@ from importlib import import_module
 import pytest
 
 import orchestrator
+from orchestrator.events import Event
 
-SURFACES = ["orchestrator.events", "orchestrator.persistence", "orchestrator.queue", "orchestrator.retry"]
+SURFACES = ["orchestrator.persistence", "orchestrator.queue", "orchestrator.retry"]
 MOST_NAMES = 90
 PACKAGES = ["agents", "evaluation", "orchestrator", *SURFACES]
-NAMES = [(package, name) for package in PACKAGES for name in import_module(package).__all__]
+EVENTS = [("orchestrator.events", each.__name__) for each in Event.__subclasses__()]
+NAMES = [*EVENTS, *((package, name) for package in PACKAGES for name in import_module(package).__all__)]
 HEAVY = ["langchain_core", "langgraph", "numpy", "pydantic", "scipy"]
 
 

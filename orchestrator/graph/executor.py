@@ -39,7 +39,7 @@ from orchestrator.retry.verdict_updates import (
 from orchestrator.runtime.agent_methods import AnyGraph
 from orchestrator.runtime.bounded_call import AgentMethod, Node, Raised, Returned, RunContext, call_agent
 from orchestrator.runtime.call_recorder import CallObserver
-from orchestrator.runtime.stored_calls import CallJournal, open_journal
+from orchestrator.runtime.call_records import CallJournal, open_journal
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import (
     OrchestratorState,

@@ -36,8 +36,7 @@ from orchestrator.judging.contract_choice import CallRules
 from orchestrator.judging.executor_tools import ExecutorTools
 from orchestrator.runtime.bounded_call import AgentMethod, RunContext
 from orchestrator.runtime.call_recorder import read_recorder
-from orchestrator.runtime.call_records import plan_record, read_effects
-from orchestrator.runtime.stored_calls import CallJournal
+from orchestrator.runtime.call_records import CallJournal, plan_record, read_effects
 from orchestrator.state.graph_state import OrchestratorState, current_step, list_records
 from orchestrator.state.plain_values import plain_json
 from orchestrator.state.records import CallOrigin, ToolCallRecord

@@ -36,7 +36,7 @@ from orchestrator.runs.run_saver import (
     schema_problem,
 )
 from orchestrator.runtime.bounded_call import Reporter, RunContext
-from orchestrator.runtime.stored_calls import CHANNEL
+from orchestrator.runtime.call_records import CHANNEL
 from orchestrator.settings import Settings, check_config, check_task, check_thread_id
 from orchestrator.state.graph_state import (
     ENDED,

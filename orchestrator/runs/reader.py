@@ -26,8 +26,7 @@ from orchestrator.runs.run_saver import (
     parse_time,
     schema_problem,
 )
-from orchestrator.runtime.call_records import list_open_effects
-from orchestrator.runtime.stored_calls import CHANNEL, read_calls
+from orchestrator.runtime.call_records import CHANNEL, list_open_effects, read_calls
 from orchestrator.state.graph_state import (
     ENDED,
     EXECUTOR,

@@ -32,6 +32,7 @@ from evaluation.values import as_object
 from orchestrator.errors import BudgetExceededError
 from orchestrator.events import StreamingAgent, TextStreamed, ToolEnded, ToolStarted
 from orchestrator.runtime.call_records import (
+    CallJournal,
     ModelCall,
     build_withheld,
     list_calls,
@@ -41,7 +42,6 @@ from orchestrator.runtime.call_records import (
     read_tool_calls,
     read_tool_output,
 )
-from orchestrator.runtime.stored_calls import CallJournal
 from orchestrator.state.graph_state import add_usage
 from orchestrator.state.plain_values import format_text, plain_json, plain_text
 from orchestrator.state.records import NO_USAGE, ToolCallRecord, Usage
