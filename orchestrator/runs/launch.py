@@ -88,12 +88,14 @@ class Launch:
             process may have changed the thread before.
         config: LangChain's config, as the caller gave it: callbacks, tags, metadata and limits.
         wait_for_lock: Wait for a moment if a process that died still holds the lock.
+        tokens: Whether models stream, and each piece of text is an event.
     """
 
     thread_id: str
     prepare: Callable[[], Awaitable[Start]]
     config: RunnableConfig
     wait_for_lock: bool = True
+    tokens: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,13 @@ class Launcher:
     answers: bool
 
     def launch_task(
-        self, task: str, thread_id: str | None, *, config: RunnableConfig | None = None, replace: bool = False
+        self,
+        task: str,
+        thread_id: str | None,
+        *,
+        config: RunnableConfig | None = None,
+        replace: bool = False,
+        tokens: bool = False,
     ) -> Launch:
         """Checks the arguments of a new run. With ``replace``, the thread may have a run already.
 
@@ -137,7 +145,7 @@ class Launcher:
             event = RunStarted(thread_id=thread, task=text)
             return Start(RunInput(task=text, status="planning"), event, state)
 
-        return Launch(thread, prepare, passed)
+        return Launch(thread, prepare, passed, tokens=tokens)
 
     def launch_resume(
         self,
@@ -146,6 +154,7 @@ class Launcher:
         *,
         config: RunnableConfig | None = None,
         accept_changes: bool = False,
+        tokens: bool = False,
     ) -> Launch:
         """Checks the arguments of a resumed run. With ``accept_changes``, its safeguards may be others.
 
@@ -180,7 +189,7 @@ class Launcher:
             return Start(resumed.input, event, state, began, tuple(warnings))
 
         # An answer does not wait: if another answer is being applied, this one would meet the next question.
-        return Launch(thread_id, prepare, passed, wait_for_lock=answer is None)
+        return Launch(thread_id, prepare, passed, wait_for_lock=answer is None, tokens=tokens)
 
     def launch_fork(
         self, thread_id: str, step: int, new_thread_id: str | None, config: RunnableConfig | None

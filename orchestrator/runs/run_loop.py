@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Final, TypeAlias, cast
+from typing import Final, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -49,7 +49,6 @@ from orchestrator.state.plain_values import format_repr, format_traceback
 from orchestrator.supervision.human import read_outage
 
 _log: Final = logging.getLogger(__name__)
-Modes: TypeAlias = tuple[StreamMode, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,28 +69,22 @@ class Runner:
     async def wait_for_end(self, launch: Launch) -> OrchestratorState:
         """Runs until the run ends or waits for a person, and returns its state."""
         state: OrchestratorState | None = None
-        modes: Modes = ("custom", "values") if self.hooks else ("values",)
-        async with aclosing(self._run_launch(launch, modes)) as events:
+        async with aclosing(self._run_launch(launch)) as events:
             async for event in events:
                 if isinstance(event, RunFinished | RunPaused | RunInterrupted):
                     state = event.state
         return cast("OrchestratorState", state)
 
-    async def read_events(self, launch: Launch, *, tokens: bool = False) -> AsyncGenerator[Event, None]:
-        """Runs, and yields the events as they happen; with ``tokens``, also the pieces of text of models."""
-        # LangGraph makes models stream if "messages" are read. The events come from our own recorder.
-        modes: Modes = ("custom", "values", "messages") if tokens else ("custom", "values")
-        async with aclosing(self._run_launch(launch, modes)) as events:
+    async def read_events(self, launch: Launch) -> AsyncGenerator[Event, None]:
+        """Runs, and yields the events as they happen."""
+        async with aclosing(self._run_launch(launch)) as events:
             async for event in events:
                 # A copy: the states in it are the graph's own, and the caller may change what it reads.
                 yield copy.deepcopy(event)
 
-    def iterate_events(self, launch: Launch, *, tokens: bool = False) -> Iterator[Event]:
+    def iterate_events(self, launch: Launch) -> Iterator[Event]:
         """Like ``read_events``, for blocking code. Leaving the loop early interrupts the run."""
-        return iterate_blocking(
-            lambda: self.read_events(launch, tokens=tokens),
-            lambda: self.interrupt(launch.thread_id),
-        )
+        return iterate_blocking(lambda: self.read_events(launch), lambda: self.interrupt(launch.thread_id))
 
     def cancel(self, thread_id: str | None, reason: str) -> str | None:
         """Cancels the run of a thread, or every run if no thread is named.
@@ -155,8 +148,8 @@ class Runner:
         running = dict(self._running)
         return [run for name, run in running.items() if thread_id in (None, name)]
 
-    async def _run_launch(self, launch: Launch, modes: Modes) -> AsyncGenerator[Event, None]:
-        """Yields the events after the hooks received them; without "custom", the first and the last only."""
+    async def _run_launch(self, launch: Launch) -> AsyncGenerator[Event, None]:
+        """Yields the events after the hooks received them."""
         # Without a checkpointer, an agent's own interrupt could never be answered.
         resumable = self.launcher.graph.checkpointer is not None
         run = self.launcher.settings.new_context(launch.thread_id, interruptible=resumable)
@@ -175,7 +168,7 @@ class Runner:
                     run.spent = start.state["usage"]
                 run.changed = start.changed
                 run.began = start.began or datetime.now(UTC).isoformat()
-                async with aclosing(self._follow_graph(start, run, launch.config, modes)) as events:
+                async with aclosing(self._follow_graph(start, run, launch)) as events:
                     async for event in events:
                         await self._notify_hooks(event)
                         yield event
@@ -230,15 +223,17 @@ class Runner:
                 _log.error("a hook failed on %s; the run continues\n%s", type(event).__name__, shown)
 
     async def _follow_graph(
-        self, start: Start, run: RunContext, config: RunnableConfig, modes: Modes
+        self, start: Start, run: RunContext, launch: Launch
     ) -> AsyncGenerator[Event, None]:
         yield start.event
         state, outage = start.state, None
         try:
-            config = self.launcher.build_config(run.thread_id, run.began, config)
+            config = self.launcher.build_config(run.thread_id, run.began, launch.config)
+            # LangGraph makes models stream if "messages" are read. The events come from our own recorder.
+            modes: list[StreamMode] = ["custom", "values", *(("messages",) if launch.tokens else ())]
             async with aclosing(self._read_chunks(start.input, run, config, modes)) as chunks:
                 async for chunk in chunks:
-                    if isinstance(chunk, TextStreamed) and "messages" not in modes:
+                    if isinstance(chunk, TextStreamed) and not launch.tokens:
                         # Some models, such as those of Ollama, stream unasked.
                         continue
                     if isinstance(chunk, Event):
@@ -294,7 +289,7 @@ class Runner:
         )
 
     async def _read_chunks(
-        self, graph_input: GraphInput, run: RunContext, config: RunnableConfig, modes: Modes
+        self, graph_input: GraphInput, run: RunContext, config: RunnableConfig, modes: list[StreamMode]
     ) -> AsyncGenerator[Event | dict[str, object], None]:
         """Yields the stream of the graph: our events, and its values after each step."""
         if graph_input == "wait":
@@ -302,9 +297,7 @@ class Runner:
         graph = self.launcher.graph
         # "async" could lose the last checkpoints if the process is killed.
         durability: Durability | None = None if graph.checkpointer is None else "sync"
-        stream = graph.astream(
-            graph_input, config, context=run, stream_mode=list(modes), durability=durability
-        )
+        stream = graph.astream(graph_input, config, context=run, stream_mode=modes, durability=durability)
         # Closed at once, so that no node runs on after the reader has left.
         async with aclosing(cast("AsyncGenerator[tuple[str, object], None]", stream)) as chunks:
             async for _, chunk in chunks:

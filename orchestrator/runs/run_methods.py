@@ -24,6 +24,9 @@ class StartOptions(TypedDict, total=False):
     replace: bool
     """Whether the run may start, clean, on a thread whose run was interrupted or waits for an answer, and is
     lost. By default, only the thread of a run that has ended may be used again."""
+    tokens: bool
+    """Whether the models of the planner and the executor stream their text: each piece is a ``TextStreamed``
+    for the stream and the hooks."""
 
 
 class ResumeOptions(TypedDict, total=False):
@@ -35,6 +38,8 @@ class ResumeOptions(TypedDict, total=False):
     """Whether the run may go on although this orchestrator lacks or changes a setting that the run began
     with: its tools that run once or need an approval, contracts, checks, ``require``, ``judge``,
     ``supervision`` or a bound. A warning of the run then names each."""
+    tokens: bool
+    """Whether models stream their text, as for a new run."""
 
 
 class RunMethods:
@@ -87,33 +92,21 @@ class RunMethods:
         return await self._runner.wait_for_end(launch)
 
     def stream(
-        self,
-        task: str,
-        thread_id: str | None = None,
-        *,
-        tokens: bool = False,
-        **options: Unpack[StartOptions],
+        self, task: str, thread_id: str | None = None, **options: Unpack[StartOptions]
     ) -> Iterator[Event]:
         """Run a task and yield its events as they happen.
 
-        The last one is ``RunFinished``, ``RunPaused`` or ``RunInterrupted``. With ``tokens``, the models of
-        the planner and the executor stream their text, as ``TextStreamed``. Leaving the loop early interrupts
-        the run. Raises the errors of ``run`` before the first event.
+        The last one is ``RunFinished``, ``RunPaused`` or ``RunInterrupted``. Leaving the loop early
+        interrupts the run. Raises the errors of ``run`` before the first event.
         """
         launch = self._launcher.launch_task(task, thread_id, **options)
-        return self._runner.iterate_events(launch, tokens=tokens)
+        return self._runner.iterate_events(launch)
 
     def astream(
-        self,
-        task: str,
-        thread_id: str | None = None,
-        *,
-        tokens: bool = False,
-        **options: Unpack[StartOptions],
+        self, task: str, thread_id: str | None = None, **options: Unpack[StartOptions]
     ) -> AsyncGenerator[Event, None]:
         """Like ``stream``, without blocking the event loop."""
-        launch = self._launcher.launch_task(task, thread_id, **options)
-        return self._runner.read_events(launch, tokens=tokens)
+        return self._runner.read_events(self._launcher.launch_task(task, thread_id, **options))
 
     def cancel(self, thread_id: str | None = None, reason: str = "cancelled by the caller") -> None:
         """End a run for good, as failed, and keep what it has done. Without ``thread_id``, end every run.
@@ -178,18 +171,18 @@ class RunMethods:
         return await self._runner.wait_for_end(launch)
 
     def stream_resumed(
-        self, thread_id: str, answer: object = None, *, tokens: bool = False, **options: Unpack[ResumeOptions]
+        self, thread_id: str, answer: object = None, **options: Unpack[ResumeOptions]
     ) -> Iterator[Event]:
         """Resume a run as ``resume`` does and yield its events, as ``stream`` does."""
         launch = self._launcher.launch_resume(thread_id, answer, **options)
-        return self._runner.iterate_events(launch, tokens=tokens)
+        return self._runner.iterate_events(launch)
 
     def astream_resumed(
-        self, thread_id: str, answer: object = None, *, tokens: bool = False, **options: Unpack[ResumeOptions]
+        self, thread_id: str, answer: object = None, **options: Unpack[ResumeOptions]
     ) -> AsyncGenerator[Event, None]:
         """Like ``stream_resumed``, without blocking the event loop."""
         launch = self._launcher.launch_resume(thread_id, answer, **options)
-        return self._runner.read_events(launch, tokens=tokens)
+        return self._runner.read_events(launch)
 
     async def arun_once(self, task: str, thread_id: str) -> OrchestratorState:
         """Run a task once, however often this is called with the same thread, and from any process.
@@ -238,10 +231,6 @@ class RunMethods:
         step: int,
         new_thread_id: str | None = None,
         config: RunnableConfig | None = None,
-        *,
-        tokens: bool = False,
     ) -> AsyncGenerator[Event, None]:
         """Fork a run as ``fork`` does and yield its events, as ``astream`` does."""
-        return self._runner.read_events(
-            self._launcher.launch_fork(thread_id, step, new_thread_id, config), tokens=tokens
-        )
+        return self._runner.read_events(self._launcher.launch_fork(thread_id, step, new_thread_id, config))
