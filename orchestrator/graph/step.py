@@ -16,7 +16,7 @@ from agents.sync import run_sync
 from evaluation.graph import DirectCall
 from orchestrator.judging.contract_choice import Contracts
 from orchestrator.retry.verdict_updates import accept_output
-from orchestrator.runs.rejudging import name_way_on
+from orchestrator.runs.resume import name_way_on
 from orchestrator.runtime.bounded_call import Node, RunContext
 from orchestrator.runtime.call_records import list_effects
 from orchestrator.settings import Settings

@@ -20,7 +20,6 @@ from agents.loop.decisions import name_start
 from agents.loop.effects import Effect
 from agents.loop.langgraph_internals import INTERRUPT_CHANNEL
 from orchestrator.runs import resume
-from orchestrator.runs.rejudging import find_rejudging
 from orchestrator.runs.run_saver import (
     checkpoint_config,
     parse_time,
@@ -110,7 +109,7 @@ def build_summary(
         question=question if status not in ENDED else None,
         usage=None if status == "planning" else state["usage"],
         basis=state["basis"] if status == "success" else None,
-        judged_again=find_rejudging(state) is not None,
+        judged_again=resume.find_rejudging(state) is not None,
     )
 
 

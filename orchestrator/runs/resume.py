@@ -1,6 +1,7 @@
 """Decides how a stored run continues: pure functions of its snapshot and an answer.
 
-The settings that make a run safe, its safeguards, are stored with it, and compared when it is resumed.
+A run that ended because an execution could not be judged is judged again, and executes nothing. The settings
+that make a run safe, its safeguards, are stored with it, and compared when it is resumed.
 """
 
 from __future__ import annotations
@@ -23,19 +24,21 @@ from evaluation import EvaluationContract
 from evaluation.checks.contract_checks import FunctionCheck
 from evaluation.contract.requirements import Contract
 from orchestrator.errors import BrokenRunError, ResumeError
-from orchestrator.runs.rejudging import find_rejudging
 from orchestrator.runs.run_saver import convert_read_errors, describe_unknown_thread, schema_problem
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import (
     UNDERWAY,
+    FailureKind,
     OrchestratorState,
     StateUpdate,
     apply_update,
     blank_state,
+    current_records,
     current_step,
+    records_field,
 )
 from orchestrator.state.plain_values import format_repr, format_text, plain_json
-from orchestrator.state.records import Json, Question
+from orchestrator.state.records import Attempt, Json, Question
 from orchestrator.supervision import human
 
 PLANNER: Final = "planner_node"
@@ -216,6 +219,56 @@ def _decide_review(answer: object, review: human.Review, question: Question, now
         others = f", or {review.form}" if question["accepts"] else ""
         raise ResumeError(f"{read}{others}; the question is still open")
     return review.decide(read["answer"], read["text"])
+
+
+_UNJUDGED: Final[frozenset[FailureKind]] = frozenset(
+    {"monitor_error", "supervisor_error", "contract_error", "evaluation_error", "needs_review", "timeout"}
+)
+_OF_VERDICT: Final = frozenset({"feedback", "basis_reason", "evidence", "problems", "decision"})
+"""The optional fields of a record that its judging adds."""
+_WAY_ON: Final = "; `resume` judges it again and executes nothing"
+
+
+def find_rejudging(state: OrchestratorState) -> StateUpdate | None:
+    """Returns the update by which a run goes on after the executor, so that it is judged again.
+
+    None if it has not ended, or ended for another reason.
+    """
+    if not _lacks_verdict(state):
+        return None
+    records = current_records(state)
+    return {
+        "status": "executing",
+        "failure": None,
+        records_field(state): [_remove_verdict(records[-1])],
+        "attempts": len(records) - 1,
+    }
+
+
+def name_way_on(state: OrchestratorState, update: StateUpdate) -> StateUpdate:
+    """Returns the update that ends a run; its failure says so if the run can be judged again."""
+    failure = update.get("failure")
+    if failure is None or not _lacks_verdict(apply_update(state, update)):
+        return update
+    return {**update, "failure": {**failure, "message": f"{failure['message']}{_WAY_ON}"}}
+
+
+def _lacks_verdict(state: OrchestratorState) -> bool:
+    """Returns whether a run ended at an execution that only lacks a verdict."""
+    failure, records = state["failure"], current_records(state)[-1:]
+    if failure is None or failure["kind"] not in _UNJUDGED:
+        return False
+    # An error in a record is the executor's; that of a judge is in the failure alone.
+    return any(record["status"] == "needs_review" and record["error"] is None for record in records)
+
+
+def _remove_verdict(record: Attempt) -> Attempt:
+    kept = {name: value for name, value in record.items() if name not in _OF_VERDICT}
+    supervision = record["supervision"]
+    if supervision is not None:
+        supervision = {**supervision, "triggers": [], "verdict": None}
+    reset = {"status": "pending_validation", "verdict": None, "report": None, "basis": "unverified"}
+    return cast("Attempt", {**kept, **reset, "warnings": [], "supervision": supervision})
 
 
 SAFEGUARDS: Final = "orchestrator_safeguards"

@@ -1,18 +1,19 @@
-"""Recorded attempts at tasks, and what a bound on the attempts gives for one task. Pure functions."""
+"""Recorded attempts at tasks, and which verdicts may be accepted so that at most a share is wrong. Pure."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby, product
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from itertools import groupby, takewhile
 from operator import attrgetter
-from statistics import fmean
-from typing import Annotated, Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
+from evaluation.statistics import proportion
 from orchestrator.runtime.budget import Flag, SettingsModel
 
 COSTS: Final = ("tokens", "seconds", "cost_usd")
@@ -115,94 +116,89 @@ class Terms(SettingsModel):
     in_usd: Flag = False
 
 
-class Outcome(NamedTuple):
-    """What a bound on the attempts gives for one task, as means over its trials; NaN if it is unknown."""
+@dataclasses.dataclass(frozen=True, slots=True)
+class Guarantee:
+    """What may be accepted so that at most a share of the acceptances is wrong, at 95 % confidence.
 
-    accepted: float
-    right: float
-    attempts: float
-    tokens: float
-    seconds: float
-    cost_usd: float
+    Attributes:
+        at_most: The share.
+        cells: The verdicts with their attempts that may be accepted; empty if nothing is shown.
+        answered: Tasks that they answer, each counted once by its first recorded run; without cells, those
+            of the set that was not shown.
+        wrong: Wrong answers among them.
+        bound: Upper bound of the share of wrong acceptances, one-sided, by Clopper and Pearson.
+        unanswered: Share of tasks that they leave unanswered.
+        least_unanswered: Share that any choice among the accepted attempts leaves unanswered.
+        needed: Faultless accepted tasks that show the share.
+    """
+
+    at_most: float
+    cells: tuple[tuple[str, int], ...]
+    answered: int
+    wrong: int
+    bound: float
+    unanswered: float
+    least_unanswered: float
+    needed: int
 
     @property
-    def wrong(self) -> float:
-        """Share of trials that end with a wrong acceptance."""
-        return self.accepted - self.right
-
-    def price(self, terms: Terms) -> float:
-        """Returns value x right - loss x wrong - cost."""
-        return terms.value * self.right - terms.loss * self.wrong - self.find_cost(terms)
-
-    def find_cost(self, terms: Terms) -> float:
-        """Returns the cost, in the unit of the terms."""
-        return self.cost_usd if terms.in_usd else terms.cost_per_attempt * self.attempts
-
-    def correct(self, rates: Rates | None) -> Outcome:
-        """Returns the shares that the known rates of errors of a judge leave, without a label.
-
-        Of m attempts, g of them right, a judge accepts a = (1 - refusals) g + acceptances (m - g).
-        """
-        if rates is None:
-            return self
-        false_accepts, false_rejects = rates
-        made_right = (self.accepted - false_accepts * self.attempts) / (1.0 - false_accepts - false_rejects)
-        return self._replace(right=(1.0 - false_rejects) * made_right)
+    def sentence(self) -> str:
+        """All of it in words."""
+        first = f"At least {self.least_unanswered:.0%} of the tasks have to be left unanswered"
+        counted = f"{self.wrong} of {self.answered} accepted tasks are wrong"
+        if not self.cells:
+            is_few = self.answered < self.needed
+            reason = f"it takes {self.needed} faultless ones" if is_few else f"{self.bound:.0%} may be"
+            return f"{first}; nothing can be accepted: {counted}, and {reason}"
+        named = ", ".join(f"{verdict or 'accepted'} at {number}" for verdict, number in self.cells)
+        return (
+            f"{first}; accept, by verdict and attempt, {named}: {counted}, "
+            f"at most {self.bound:.1%} at 95 % confidence; "
+            f"{self.unanswered:.0%} of the tasks are left unanswered"
+        )
 
 
-Rates: TypeAlias = tuple[float, float]
-"""A judge's share of wrong outputs that it accepts, and of right ones that it refuses."""
+_Answer: TypeAlias = tuple[tuple[str, int], bool | None]
+"""The verdict and the number of an accepted attempt, and whether it is right."""
 
 
-def measure_samples(attempts: Sequence[TriedAttempt], most: int) -> Outcome:
-    """Returns the outcome of at most ``most`` independent attempts: the mean over all orders of the recorded.
+def _list_answers(trials: Sequence[Trial], *, in_sequence: bool) -> list[_Answer]:
+    """Returns the attempts at a task that could be its answer, in their order."""
+    runs = enumerate(trials, 1) if not in_sequence else [(max(map(len, trials[0].steps)), trials[0])]
+    return [((trial.answer.verdict, k), trial.answer.right) for k, trial in runs if trial.answer]
 
-    With N of n attempts refused, no one of the first k is accepted in C(N, k) / C(n, k) of the orders.
+
+def find_guarantee(tasks: Sequence[Sequence[Trial]], at_most: float, *, in_sequence: bool) -> Guarantee:
+    """Tests growing sets of verdicts and attempts in a fixed order, and stops at the first that fails.
+
+    A task counts once. Sets with too few tasks, which no label could show, are passed over. Sources: Clopper
+    and Pearson (1934), Biometrika 26; Angelopoulos et al. (2021), Learn then test, arXiv 2110.01052, for
+    tests in a fixed sequence, which need no correction.
     """
-    refused = [each for each in attempts if not each.accepted]
-    accepted = [each for each in attempts if each.accepted]
-    misses = [math.comb(len(refused), k) / math.comb(len(attempts), k) for k in range(most + 1)]
-    share, made = 1.0 - misses[most], sum(misses[:most])
-    costs = (
-        (made - share) * _mean(refused, name) + share * _mean(accepted, name) for name in COSTS
-    )  # one accepted attempt, and of the refused ones each equally often
-    return Outcome(share, share * _mean(accepted, "right"), made, *costs)
+    answers = [_list_answers(trials, in_sequence=in_sequence) for trials in tasks]
+    # In the order of the alphabet, whatever the labels are: approved, checked, judged, unverified.
+    cells = sorted({cell for each in answers for cell, _ in each})
+    tests = [_test_cells(answers, cells[:size], at_most) for size in range(len(cells) + 1)]
+    large = [test for test in tests if test.answered >= test.needed]
+    shown = [*takewhile(lambda test: test.bound <= at_most, large)]
+    return shown[-1] if shown else dataclasses.replace((large or tests[-1:])[0], cells=(), unanswered=1.0)
 
 
-def measure_sequence(trial: Trial, most: int) -> Outcome:
-    """Returns the outcome of a run with at most ``most`` attempts at each step: as recorded, to there."""
-    made: list[TriedAttempt] = []
-    for step in trial.steps:
-        made += step[:most]
-        if not made[-1].accepted:
-            break
-    accepted = float(made[-1].accepted)
-    costs = (len(made) * _mean(made, name) for name in COSTS)
-    return Outcome(accepted, accepted and _mean(made[-1:], "right"), len(made), *costs)
-
-
-def _mean(attempts: Sequence[TriedAttempt], name: str) -> float:
-    """Returns a mean; 0 without an attempt, NaN if one is unknown."""
-    values = [getattr(each, name) for each in attempts]
-    return math.nan if None in values else fmean(values) if values else 0.0
-
-
-Pair: TypeAlias = tuple[float, bool | None, bool | None]
-"""The chance of a repeated attempt; whether the refused attempt is right, and the one after it."""
-
-
-def pair_samples(attempts: Sequence[TriedAttempt], number: int) -> Iterator[Pair]:
-    """Yields the pairs that the attempts before and at ``number`` may be, over all orders."""
-    kinds = Counter((each.accepted, each.right) for each in attempts)
-    refused = sum(not each.accepted for each in attempts)
-    for before, after in product(kinds, repeat=2):
-        pairs = 0 if before[0] else kinds[before] * (kinds[after] - (before == after))
-        if pairs and len(attempts) >= number:
-            orders = math.perm(refused - 1 - (not after[0]), number - 2)
-            yield pairs * orders / math.perm(len(attempts), number), before[1], after[1]
-
-
-def pair_sequence(trial: Trial, number: int) -> Iterator[Pair]:
-    """Yields attempts ``number - 1`` and ``number`` of each step that has them."""
-    steps = (step for step in trial.steps if len(step) >= number)
-    return ((1.0, step[number - 2].right, step[number - 1].right) for step in steps)
+def _test_cells(
+    tasks: Sequence[Sequence[_Answer]], cells: Sequence[tuple[str, int]], at_most: float
+) -> Guarantee:
+    given = [next((right for cell, right in answers if cell in cells), None) for answers in tasks]
+    answered, wrong = sum(right is not None for right in given), given.count(False)
+    able = sum(any(right for _, right in answers) for answers in tasks) / len(tasks)
+    # Both tails of 10 % are the one tail of 5 %.
+    interval = proportion(wrong, answered, 0.9).interval
+    return Guarantee(
+        at_most=at_most,
+        cells=tuple(cells),
+        answered=answered,
+        wrong=wrong,
+        bound=1.0 if interval is None else interval.high,
+        unanswered=1.0 - answered / len(tasks),
+        least_unanswered=max(0.0, 1.0 - able / (1.0 - at_most)),
+        needed=math.ceil(math.log(0.05) / math.log1p(-at_most)),
+    )

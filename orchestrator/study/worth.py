@@ -14,16 +14,8 @@ from evaluation.judges.figures import JudgeTrust
 from evaluation.statistics import pass_at_k, pass_hat_k
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.policy import ResampleRule, RetryPolicy
-from orchestrator.study.trial_outcomes import COSTS, Rates, Terms, Trial, group_by
-from orchestrator.study.worth_curves import (
-    SHARE,
-    Changes,
-    Estimate,
-    FollowUp,
-    Guarantee,
-    Study,
-    find_guarantee,
-)
+from orchestrator.study.trial_outcomes import COSTS, Guarantee, Terms, Trial, find_guarantee, group_by
+from orchestrator.study.worth_curves import SHARE, Changes, Estimate, FollowUp, Rates, Study
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from orchestrator.cli.run_options import OptionRuns, RunOptions, format_command,
 from orchestrator.engine import LangGraphOrchestrator
 from orchestrator.errors import ConfigurationError
 from orchestrator.persistence import open_store as open_or_make_store
-from orchestrator.runs.rejudging import find_rejudging
+from orchestrator.runs.resume import find_rejudging
 from orchestrator.service.executions import Execution, NewRun, open_in_thread
 from orchestrator.service.run_service import check_unused
 from orchestrator.settings import check_thread_id

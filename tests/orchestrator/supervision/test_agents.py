@@ -9,11 +9,10 @@ from types import SimpleNamespace
 from langchain_core.language_models import BaseChatModel
 
 from agents.testing import ScriptedChatModel
-from orchestrator.supervision.phases import choose_phases, supervise_request
+from orchestrator.supervision.phases import assess_request, choose_phases, supervise_request
 from orchestrator.supervision.replies import (
     UNREADABLE_REPLY,
     VerdictReply,
-    assess_request,
     build_assessment,
     build_commitment,
     build_verdict,
