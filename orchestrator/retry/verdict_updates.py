@@ -158,9 +158,8 @@ def accept_output(
 ) -> StateUpdate:
     """Returns the update with the output of the run, or the failure if its basis is not enough."""
     basis, parts = record.get("basis", "unverified"), record.get("evidence")
-    if parts is not None:
-        evidence = {name: part["by"] for name, part in cast("dict[str, EvidencePart]", parts).items()}
-    update = {**update, "basis": basis, "evidence": None if parts is None else evidence}
+    evidence = {name: part["by"] for name, part in cast("dict[str, EvidencePart]", parts or {}).items()}
+    update = {**update, "basis": basis, "evidence": evidence or None}
     if is_enough(basis, require):
         result = record["result"]
         output = result if output_type is None else format_output(output_type, result)
@@ -246,7 +245,7 @@ def stop_if_over_budget(update: StateUpdate, run: RunContext, step_index: int | 
     """Returns the update, as a failure if the run would go on and has exceeded its budget."""
     # A run that has ended keeps its own result: the budget only prevents further calls.
     is_over = update.get("status", "executing") != "executing"
-    if is_over or (reason := run.find_excess(update["usage"])) is None:
+    if is_over or (reason := run.budget.find_excess(update["usage"])) is None:
         return update
     return {**update, "question": None, **build_failure("budget_exceeded", reason, step_index)}
 

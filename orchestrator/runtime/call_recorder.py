@@ -16,7 +16,7 @@ from uuid import UUID, uuid4
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, BaseMessage, ToolCall
 from langchain_core.messages.ai import UsageMetadata
-from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, GenerationChunk, LLMResult
+from langchain_core.outputs import ChatGeneration, LLMResult
 from langchain_core.tracers.context import register_configure_hook
 from langgraph.errors import GraphInterrupt
 from langgraph.types import StreamWriter
@@ -229,15 +229,9 @@ class UsageRecorder(BaseCallbackHandler):
 
     on_chat_model_start = on_llm_start  # type: ignore[assignment]
 
-    def on_llm_new_token(
-        self,
-        token: str | list[str | dict[str, object]],
-        *,
-        chunk: GenerationChunk | ChatGenerationChunk | None = None,
-        **_: object,
-    ) -> None:
+    def on_llm_new_token(self, token: str | list[str | dict[str, object]], **given: object) -> None:
         """Emits a piece of text."""
-        self.observer.emit_text(chunk.text if chunk is not None else str(token))
+        self.observer.emit_text(str(getattr(given.get("chunk"), "text", token)))
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: object) -> None:
         """Records the end and the tokens."""
