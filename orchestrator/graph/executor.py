@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from typing import cast
+from typing import TypeAlias, cast
 
 from langchain_core.language_models import BaseChatModel
 from langgraph.types import Overwrite, StreamWriter
@@ -94,26 +94,18 @@ def executor_node(executor: ExecutorMethods, contracts: Contracts, settings: Set
             return compressed
         before = cast("OrchestratorState", {**state, **compressed})
         started_at, request = datetime.now(UTC).isoformat(), build_request(before, step, executions, policy)
-        can_ask_now = can_ask and run.interruptible
         complete = executor.tools.complete_call
         journal = await open_journal(complete, is_new=run.is_new) if run.interruptible else None
-        gate = _build_gate(executor.tools, before, place, run, demands, journal=journal, can_ask=can_ask_now)
-        schema, task = contracts.find_schema(state), describe_task(before, index, step)
+        gate = _build_gate(executor.tools, before, place, run, demands, journal, can_ask=can_ask)
         # The calls of a graph are in its state.
         own = None if executor.graph else journal
         observer = CallObserver(write, run.thread_id, "executor", index, own)
-        called = await _call_executor(executor, task, run, gate, request, schema, observer)
-        if isinstance(called, Raised) and _can_go_on(
-            called, before, run, is_stored=bool(executor.graph or journal)
-        ):
+        known = {"task": describe_task(before, index, step), "schema": contracts.find_schema(state)}
+        called = await _call_executor(executor, gate, request, observer, **known)
+        if isinstance(called, Raised) and _can_go_on(called, gate, is_stored=bool(executor.graph or journal)):
             wait_for_server(_describe_outage(called))
-        mode = supervision_mode(state, default_mode)
-        made = called.spent.tool_calls if journal is None else journal.join_calls(called.spent.tool_calls)
-        record: Attempt = {
-            **_build_record(before, step, place, called, request, started_at, mode),
-            "tool_calls": [complete(each) for each in made],
-        }
-        update = _end_execution(before, record, called, run)
+        record = _build_record(gate, called, request, started_at, supervision_mode(state, default_mode))
+        update = _end_execution(gate, record, called)
         for ended in update["results"]:
             write(StepExecuted(thread_id=run.thread_id, record=ended))
         warned = executor.tools.warn_of_calls(state["results"], record)
@@ -147,32 +139,25 @@ def _overwrite_context(update: StateUpdate) -> StateUpdate:
     return {**update, "context": Overwrite(update["context"])} if "context" in update else update
 
 
-async def _call_executor(  # noqa: PLR0917
-    executor: ExecutorMethods,
-    task: str,
-    run: RunContext,
-    gate: RunGate,
-    request: StepRequest,
-    schema: Mapping[str, object] | None,
-    observer: CallObserver,
-) -> Returned[object] | Raised:
+_Called: TypeAlias = Returned[object] | Raised
+
+
+async def _call_executor(
+    executor: ExecutorMethods, gate: RunGate, request: StepRequest, observer: CallObserver, **known: object
+) -> _Called:
+    """Calls the method for a first execution, or for another one; ``known`` are further arguments of it."""
     method, args = executor.execute, [request.instruction]
     if request.refused is not None and executor.correct is not None:
         method, args = executor.correct, [request.instruction, *request.refused]
     elif request.refused is not None:
         request = join_refusal(request)
-    run_id, place = gate.state["declared"]["run_id"], gate.origin
+    run_id, run, place = gate.state["declared"]["run_id"], gate.run, gate.origin
     key = build_execution_key(run.thread_id, run_id, place, request.instruction)
     asked = request.sampling
     # A name that no rule has comes from a store; then the executor keeps its own model.
     sampling = Sampling(asked["temperature"], asked["seed"], executor.models.get(asked["model"] or ""))
-    method = partial(
-        method,
-        context=request.context,
-        task=task,
-        schema=schema,
-        sampling=None if sampling == Sampling() else sampling,
-    )
+    chosen = None if sampling == Sampling() else sampling
+    method = partial(method, context=request.context, sampling=chosen, **known)
     if observer.journal is not None:
         method = partial(execute_again, observer.journal, gate, method)
     with use_gate(gate):
@@ -186,42 +171,36 @@ async def _call_executor(  # noqa: PLR0917
         )
 
 
-def _build_record(  # noqa: PLR0917
-    state: OrchestratorState,
-    step: str,
-    place: CallOrigin,
-    called: Returned[object] | Raised,
-    request: StepRequest,
-    started_at: str,
-    mode: SupervisionMode,
+def _build_record(
+    gate: RunGate, called: _Called, request: StepRequest, started_at: str, mode: SupervisionMode
 ) -> Attempt:
     """Returns the record of an execution that is not judged yet.
 
     Args:
-        state: The state before the execution, with the commitment to it.
-        step: The text of the step.
-        place: The index of the step and the number of the execution.
+        gate: The gate of the execution, with the state before it.
         called: The executor's result, or its error.
         request: The request to the executor.
         started_at: When the execution began, as ISO 8601.
         mode: How the step is supervised.
     """
-    result, error = _read_result(called)
+    (result, error), state, made = _read_result(called), gate.state, called.spent.tool_calls
+    if gate.journal is not None:
+        made = gate.journal.join_calls(made)
     is_cut = isinstance(called, Raised) and called.kind == "needs_review"
     supervision: SupervisionRecord | None = None
     if mode != "none":
         supervision = {**human.blank_supervision(mode), "commitment": state["underway"]["commitment"]}
     record = Attempt(
-        step_index=place["step_index"],
-        step=step,
-        attempt=place["attempt"],
+        step_index=gate.origin["step_index"],
+        step=current_step(state)[1],
+        attempt=gate.origin["attempt"],
         result=result,
         status="pending_validation" if error is None else "needs_review" if is_cut else "failed",
         verdict=None,
         report=None,
         warnings=[error] if is_cut and error else [],
         supervision=supervision,
-        tool_calls=called.spent.tool_calls,
+        tool_calls=[gate.tools.complete_call(each) for each in made],
         usage=called.spent.usage,
         judge_usage=state["underway"]["committing"],
         model=called.spent.model,
@@ -236,7 +215,7 @@ def _build_record(  # noqa: PLR0917
     return record if cut_off is None else {**record, "cut_off": cut_off}
 
 
-def _read_result(called: Returned[object] | Raised) -> tuple[str, str | None]:
+def _read_result(called: _Called) -> tuple[str, str | None]:
     """Returns the output and no error, or no output and the error."""
     if isinstance(called, Raised):
         return "", called.message
@@ -247,35 +226,33 @@ def _read_result(called: Returned[object] | Raised) -> tuple[str, str | None]:
     return (text if answer == text.strip() else answer), None
 
 
-def _end_execution(
-    state: OrchestratorState, record: Attempt, called: Returned[object] | Raised, run: RunContext
-) -> StateUpdate:
+def _end_execution(gate: RunGate, record: Attempt, called: _Called) -> StateUpdate:
     """Returns the update with the record of an execution; an error ends the run."""
+    state = gate.state
     underway = {**state["underway"], "commitment": None, "committing": None}
     update = {**count_calls(state, called.spent), "results": [record], "underway": underway}
     index = record["step_index"]
     if record["error"] is None:
-        return stop_if_over_budget(update, run, index)
+        return stop_if_over_budget(update, gate.run, index)
     kind, cause = (called.kind, called.error) if isinstance(called, Raised) else (None, None)
     noted = [f"step {index + 1}: {warning}" for warning in record["warnings"]]
     ended = fail(state, record, kind or "executor_error", record["error"], cause)
     return {**update, **ended, "warnings": [*noted, *ended["warnings"]]}
 
 
-def _can_go_on(called: Raised, state: OrchestratorState, run: RunContext, *, is_stored: bool) -> bool:
+def _can_go_on(called: Raised, gate: RunGate, *, is_stored: bool) -> bool:
     """Returns whether ``resume`` can go on with an execution, so that nothing is done twice unasked.
 
     Args:
         called: The error of the executor.
-        state: The state before the execution.
-        run: The run.
+        gate: The gate of the execution.
         is_stored: Whether the store of the run keeps the calls of the executor.
     """
     made = called.spent.tool_calls
-    has_called = bool(made) or any(each["tool_calls"] for each in state["results"])
+    has_called = bool(made) or any(each["tool_calls"] for each in gate.state["results"])
     # A server that was mended can answer. Before the first call, a new run costs nothing that acted.
     is_mended = has_called and isinstance(called.error, AgentError) and read_fault(called.error).is_away
-    is_away = (called.transient or is_mended) and called.kind is None and run.interruptible
+    is_away = (called.transient or is_mended) and called.kind is None and gate.run.interruptible
     return is_away and (is_stored or not made)
 
 
@@ -288,14 +265,14 @@ def _describe_outage(called: Raised) -> str:
     return f"{called.message}; `resume` goes on when the server is back"
 
 
-def _build_gate(
+def _build_gate(  # noqa: PLR0917
     tools: ExecutorTools,
     state: OrchestratorState,
     place: CallOrigin,
     run: RunContext,
     demands: Sequence[Demand],
-    *,
     journal: CallJournal | None,
+    *,
     can_ask: bool,
 ) -> RunGate:
     """Returns the gate of an execution: what contracts forbid, who is asked, what ran before."""
@@ -305,7 +282,7 @@ def _build_gate(
     )
     return RunGate(
         execution=run.execution,
-        can_ask=can_ask,
+        can_ask=can_ask and run.interruptible,
         acting=tools.acting,
         has_bounds=not (of_run.is_empty and of_step.is_empty),
         state=state,
