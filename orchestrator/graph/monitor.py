@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from typing import cast
 
 from langgraph.types import StreamWriter
@@ -55,13 +54,11 @@ def monitor_node(evaluator: Evaluator, contracts: Contracts, settings: Settings)
     default_mode, judge = settings.default_mode, evaluator.judges.agent
 
     async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
-        executions = current_records(state)
-        record = executions[-1]
-        demand, judging = await _evaluate(evaluator, contracts, state, executions, run)
+        demand, judging = await _evaluate(evaluator, contracts, state, run)
         evidence = read_evidence(judging.report, demand.contract, contracts.find_unchecked(state))
         if evidence.needs_trust:
             evidence = await asyncio.to_thread(evidence.add_trust, judge)
-        record = evidence.complete_attempt(_add_report(record, judging))
+        record = evidence.complete_attempt(_add_report(current_records(state)[-1], judging))
         if judging.report["status"] != "passed":
             record = _add_feedback(record, judging.report, find_hidden_answer(state, demand.contract))
         update = count_calls(state, judging)
@@ -129,13 +126,10 @@ def emit_verdicts(write: StreamWriter, thread_id: str, update: StateUpdate) -> N
 
 
 async def _evaluate(
-    evaluator: Evaluator,
-    contracts: Contracts,
-    state: OrchestratorState,
-    executions: Sequence[Attempt],
-    run: RunContext,
+    evaluator: Evaluator, contracts: Contracts, state: OrchestratorState, run: RunContext
 ) -> tuple[Demand, Judging]:
     """Evaluates the latest execution; without a contract if the function of the caller fails."""
+    executions = current_records(state)
     record = executions[-1]
     try:
         demands = contracts.list_executed(state, record["result"])

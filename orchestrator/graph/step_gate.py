@@ -104,16 +104,10 @@ class RunGate(CallGate):
         call = question.call
         step = (*current_step(self.state), self.origin["attempt"])
         # With the arguments in the id: an agent within a tool starts again, and may ask about others.
-        doubt, breach = (filter(None, [each]) for each in (question.doubt, question.breach))
+        doubt = [question.doubt] if question.doubt else []
         place = f"{read_task_id()}-{hash_call(call['name'], call['args'], str(call['id']), *doubt)}"
-        asked = human.build_tool_question(
-            place,
-            step,
-            _plan_record(call),
-            question.asked_at,
-            question.doubt,
-            [*breach, *(self._describe_call(each) for _, each in self._list_acting()[-_SHOWN:])],
-        )
+        earlier = [self._describe_call(each) for _, each in self._list_acting()[-_SHOWN:]]
+        asked = human.build_tool_question(place, step, question, _plan_record(call), earlier)
         if self.doubtful:
             made = [self._describe_call(call) for call in self.doubtful]
             asked = human.extend_to_step(asked, self.doubtful, made)

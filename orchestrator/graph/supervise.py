@@ -35,7 +35,6 @@ from orchestrator.retry.verdict_updates import (
 from orchestrator.runtime.bounded_call import AgentMethod, Node, Raised, Returned, RunContext, call_agent
 from orchestrator.settings import Settings
 from orchestrator.state.graph_state import (
-    FailureKind,
     OrchestratorState,
     StateUpdate,
     add_usage,
@@ -89,19 +88,9 @@ async def _call_supervision(
     elif recover is not None and called.kind is None:
         update = apply(record, recover(called))
     else:
-        update = _give_up(state, record, called.kind or "supervisor_error", called.message, called.error)
+        unjudged: Attempt = {**record, "status": "needs_review"}
+        update = fail(state, unjudged, called.kind or "supervisor_error", called.message, called.error)
     return stop_if_over_budget({**count_calls(state, called.spent), **update}, run, record["step_index"])
-
-
-def _give_up(
-    state: OrchestratorState,
-    record: Attempt,
-    kind: FailureKind,
-    reason: str,
-    error: BaseException | None = None,
-) -> StateUpdate:
-    """Returns the end of a run whose execution nobody can judge."""
-    return fail(state, {**record, "status": "needs_review"}, kind, reason, error)
 
 
 def _supervise(record: Attempt, **changes: object) -> Attempt:
@@ -142,7 +131,7 @@ def supervise_node(supervise: Supervise, contracts: Contracts, settings: Setting
         try:
             hidden = find_hidden_answer(state, contracts.list_demands(state)[-1].contract)
         except ContractFunctionError as error:
-            return _give_up(state, record, "contract_error", str(error), error)
+            return fail(state, {**record, "status": "needs_review"}, "contract_error", str(error), error)
         request = _build_request(record, _describe_task(state, record), hidden)
         update = await _call_supervision(
             partial(supervise, request),
@@ -197,7 +186,8 @@ def _apply_verdict(
 def _ask_or_fail(state: OrchestratorState, record: Attempt, question: str, settings: Settings) -> StateUpdate:
     if settings.can_ask_human:
         return ask_person(record, "supervision", question)
-    return _give_up(state, record, "needs_review", f"nobody is there to be asked: {question}")
+    reason = f"nobody is there to be asked: {question}"
+    return fail(state, {**record, "status": "needs_review"}, "needs_review", reason)
 
 
 def _count_reorients(state: OrchestratorState) -> int:

@@ -11,6 +11,7 @@ import jsonschema_rs
 from langchain.agents.middleware.human_in_the_loop import DecisionType, HITLRequest, ToolApprovalRequest
 from pydantic import TypeAdapter, ValidationError
 
+from agents.loop.effects import CallQuestion
 from agents.loop.single_agent import DECISIONS, read_decisions
 from agents.reply_types import AnswerWord, HumanAnswer
 from evaluation.sensitive.scanner import quote_text, shorten
@@ -73,25 +74,19 @@ def _shorten_answer(call: ToolCallRecord) -> ToolCallRecord:
     return {**call, "result": result, "error": error}
 
 
-def build_tool_question(  # noqa: PLR0917
-    place: str,
-    step: tuple[int, str, int],
-    call: ToolCallRecord,
-    asked_at: str,
-    doubt: str = "",
-    findings: Sequence[str] = (),
+def build_tool_question(
+    place: str, step: tuple[int, str, int], asked: CallQuestion, call: ToolCallRecord, earlier: Sequence[str]
 ) -> Question:
     """Builds the question whether a tool may run.
 
     Args:
         place: Distinguishes this call from the others of the execution.
         step: Index of the step, its text and the number of the execution.
-        call: The call, which has not run.
-        asked_at: Time of the question, as ISO 8601 in UTC.
-        doubt: A sentence about an equal call that acted, or may have acted, before; empty if there is none.
-        findings: What else speaks against the call.
+        asked: The question of the agent.
+        call: The record of the call, which has not run.
+        earlier: The calls before, in words.
     """
-    index, text, attempt = step
+    (index, text, attempt), doubt = step, asked.doubt
     return Question(
         id=f"{index}.{attempt}.{place}",
         kind="tool",
@@ -100,10 +95,10 @@ def build_tool_question(  # noqa: PLR0917
         attempt=attempt,
         text=f"May the tool {call['name']} run{_AGAIN.format('call') if doubt else '?'}",
         output="",
-        findings=[*([doubt] if doubt else []), *findings],
+        findings=[*filter(None, [doubt, asked.breach]), *earlier],
         # Only of a call that may have had its effect can a person know the result.
         accepts=["approve", "correct", "deny", "halt"] if doubt else ["approve", "deny", "halt"],
-        asked_at=asked_at,
+        asked_at=asked.asked_at,
         problem=None,
         tool_calls=[call],
     )
