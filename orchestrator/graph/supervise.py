@@ -132,7 +132,7 @@ def supervise_node(supervise: Supervise, contracts: Contracts, settings: Setting
             hidden = find_hidden_answer(state, contracts.list_demands(state)[-1].contract)
         except ContractFunctionError as error:
             return fail(state, {**record, "status": "needs_review"}, "contract_error", str(error), error)
-        request = _build_request(record, _describe_task(state, record), hidden)
+        request = _build_request(record, describe_task(state, record["step_index"], record["step"]), hidden)
         update = await _call_supervision(
             partial(supervise, request),
             state,
@@ -143,10 +143,6 @@ def supervise_node(supervise: Supervise, contracts: Contracts, settings: Setting
         return update
 
     return node
-
-
-def _describe_task(state: OrchestratorState, record: Attempt) -> str:
-    return describe_task(state, record["step_index"], record["step"])
 
 
 def _build_request(record: Attempt, task: str, hidden: Expectations) -> SuperviseRequest:
@@ -260,7 +256,8 @@ def post_node(assess: Assess | None) -> Node:
             assessment = build_assessment(reply, index, output, tools, datetime.now(UTC))
             return {"results": [_supervise(assessed, assessment=assessment)]}
 
-        method = partial(assess, record["step"], commitment, output, tools, _describe_task(state, record))
+        task = describe_task(state, index, record["step"])
+        method = partial(assess, record["step"], commitment, output, tools, task)
         update = await _call_supervision(
             method, state, run, apply, lambda called: Unreadable("", called.message)
         )

@@ -90,11 +90,6 @@ class Contracts:
     has_case: bool = False
     checks: Sequence[FunctionCheck] = ()
 
-    @property
-    def has_rules(self) -> bool:
-        """Whether the caller asks more of the final output than the task does."""
-        return self.output is not None or not self.own_checks.is_empty
-
     def find_schema(self, state: OrchestratorState) -> dict[str, object] | None:
         """Return the JSON Schema of the current output; None if it may be any text."""
         if self.output_type is None or not self.is_output(state):
@@ -169,7 +164,7 @@ class Contracts:
         demands = self.list_demands(state)
         # An execution that raised has no output, and its error says why.
         is_typed_or_ended = self.output_type is not None or state["status"] == "failed"
-        if is_typed_or_ended or not is_blank(output) or not self.is_output(state):
+        if is_typed_or_ended or remove_unseen(output).strip() or not self.is_output(state):
             return demands
         return [
             each if each.contract.asks_for_calls else replace(each, contract=each.contract.join(_NOT_BLANK))
@@ -191,7 +186,7 @@ class Contracts:
 
     def has_output_rules(self, state: OrchestratorState) -> bool:
         """Return whether the final output has to meet more than the objective."""
-        return self.has_rules or _has_derived(state)
+        return self.output is not None or not self.own_checks.is_empty or _has_derived(state)
 
     def is_output(self, state: OrchestratorState) -> bool:
         """Return whether the output of the current execution is the final one."""
@@ -207,11 +202,6 @@ def _is_last_step(state: OrchestratorState) -> bool:
 def _has_derived(state: OrchestratorState) -> bool:
     output = find_derived_output(state)
     return output is not None and bool(output["contract"])
-
-
-def is_blank(text: str) -> bool:
-    """Returns whether a reader sees nothing in a text: no character, or only invisible ones."""
-    return not remove_unseen(text).strip()
 
 
 def _select_calls(contracts: Sequence[Contract | None]) -> list[Demand]:

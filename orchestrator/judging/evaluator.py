@@ -177,14 +177,13 @@ class Evaluator:
         judging = Judging(self.judges, state, record, run)
         for demand in demands:
             judging.verdict = None
-            judging.report = await self._evaluate(state, record, demand, judging)
+            judging.report = await self._evaluate(demand, judging)
             if judging.report["status"] not in ACCEPTING:
                 break
         return demand, judging
 
-    async def _evaluate(
-        self, state: OrchestratorState, record: Attempt, demand: Demand, judging: Judging
-    ) -> Report:
+    async def _evaluate(self, demand: Demand, judging: Judging) -> Report:
+        state, record = judging.state, judging.record
         own = add_own_checks(demand.contract, state, record)
         checked = add_grounding(own, record, self._grounding)
         run = build_whole_run(state, record) if demand.is_run else build_agent_run(record, state["context"])

@@ -142,15 +142,6 @@ def _score_record(record: Attempt) -> float:
     return -1.0 if score is None else score
 
 
-def _read_list(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _read_transport(value: object) -> object:
-    """Reads the retries of a transport from plain data."""
-    return TransportRetry(**value) if isinstance(value, Mapping) else value
-
-
 class RetryPolicy(SettingsModel):
     """What happens after a step was not accepted: one value that can be stored, compared and varied.
 
@@ -174,13 +165,13 @@ class RetryPolicy(SettingsModel):
     max_retries: Count = 2
     strategies: Annotated[
         Sequence[RetryRule],
-        BeforeValidator(_read_list),
+        BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value),
         Field(min_length=1, description="a list of rules, such as [FeedbackRule()]"),
     ] = (FeedbackRule(),)
     judge_attempts: PositiveCount = 2
     transport: Annotated[
         TransportRetry,
-        BeforeValidator(_read_transport),
+        BeforeValidator(lambda value: TransportRetry(**value) if isinstance(value, Mapping) else value),
         Field(description="a TransportRetry, or an object with its fields, such as {max_attempts: 2}"),
     ] = Field(default_factory=TransportRetry)
     max_replans: Count = 0

@@ -34,7 +34,6 @@ from orchestrator.state.graph_state import (
     STARTED,
     STATUSES,
     OrchestratorState,
-    StateUpdate,
     StoredStatus,
     current_records,
 )
@@ -167,13 +166,9 @@ def _build_graph() -> _ReadGraph:
     """
     graph = StateGraph(OrchestratorState)
     for node in _NODES:
-        graph.add_node(node, _do_nothing)
+        graph.add_node(node, lambda _: {})
     graph.add_edge(START, resume.PLANNER)
     return graph.compile()
-
-
-def _do_nothing(state: OrchestratorState) -> StateUpdate:  # noqa: ARG001 - as every node
-    return {}
 
 
 def complete_state(snapshot: StateSnapshot, state: OrchestratorState) -> OrchestratorState:

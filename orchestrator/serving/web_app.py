@@ -289,13 +289,10 @@ def run_server(
     app = build_app(store, builder, options)
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
     with socket.create_server((options.host, port), family=family) as listener:
-        address = _format_address(options.host, listener.getsockname()[1])
+        host, number = options.host, listener.getsockname()[1]
+        address = f"http://{f'[{host}]' if ':' in host else host}:{number}"
         report(f"serving {store.where} on {address} until Ctrl-C")
         config = uvicorn.Config(
             app, log_level="warning", access_log=False, timeout_graceful_shutdown=_SHUTDOWN_S
         )
         PageServer(config, app.state.service).run(sockets=[listener])
-
-
-def _format_address(host: str, port: int) -> str:
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
