@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -242,18 +242,14 @@ class OptionRuns:
     changes: RunOptions = field(default_factory=RunOptions)
     case: TaskCase | None = None
 
-    @contextmanager
-    def open_new(self, run: NewRun) -> Iterator[LangGraphOrchestrator]:
+    def open_new(self, run: NewRun) -> AbstractContextManager[LangGraphOrchestrator]:
         """Builds the orchestrator of a new run."""
         given = run.model_dump(exclude={"task", "thread_id"}, exclude_none=True)
-        with self._open(self.options.model_copy(update=given), self.case) as orchestrator:
-            yield orchestrator
+        return self._open(self.options.model_copy(update=given), self.case)
 
-    @contextmanager
-    def open_stored(self, thread_id: str) -> Iterator[LangGraphOrchestrator]:
+    def open_stored(self, thread_id: str) -> AbstractContextManager[LangGraphOrchestrator]:
         """Builds the orchestrator that continues a run."""
-        with self._open(self.read_options(thread_id)) as orchestrator:
-            yield orchestrator
+        return self._open(self.read_options(thread_id))
 
     def find_problem(self, thread_id: str) -> str | None:
         """Returns why a run cannot be continued here, and what continues it elsewhere."""

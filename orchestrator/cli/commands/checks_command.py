@@ -10,7 +10,7 @@ import typer
 from rich.text import Text
 
 from evaluation import EvaluationContract, TaskCase, write_case_set
-from evaluation.checks import BaseCheck, CheckContext
+from evaluation.checks import CheckContext
 from evaluation.task_checks import DerivedChecks, derive_checks
 from orchestrator.cli import consoles, options
 
@@ -20,11 +20,6 @@ Nothing says what the answer has to be: checks of the words of a task cover its 
 (--save FILE), add a line such as
   required_content: [{text: "..."}]
 under `contract:`, and run the task with --contract FILE."""
-
-
-def describe_check(check: BaseCheck) -> str:
-    """Returns the requirement of a check as an instruction: "use at most 2 words"."""
-    return check.evaluate(CheckContext("")).wanted
 
 
 def checks(
@@ -58,7 +53,9 @@ def _draw(derived: DerivedChecks) -> Iterator[Text]:
     if not derived.checks:
         yield Text(_NOTHING, style="yellow")
     for check in derived.checks:
-        words = f"{describe_check(check)} (“{check.quote}”)" if check.quote else describe_check(check)
+        # An instruction, such as "use at most 2 words".
+        wanted = check.evaluate(CheckContext("")).wanted
+        words = f"{wanted} (“{check.quote}”)" if check.quote else wanted
         yield Text.assemble(("checked: ", "green"), consoles.one_line(words), (f" [{check.check}]", "dim"))
     for phrase in derived.unchecked:
         yield Text.assemble(("not checked: ", "yellow"), f"“{consoles.one_line(phrase)}”")

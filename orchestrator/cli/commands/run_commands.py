@@ -204,7 +204,8 @@ class RunSession:
                 if is_stopped():  # a signal before this event found no run to stop
                     orchestrator.interrupt()
                 if isinstance(event, run_events.RunStarted | run_events.RunResumed):
-                    self._print_place()
+                    where = f"thread {self.thread_id}, stored in {self.runs.store.where}"
+                    self.console.print(Text(one_line(where, 5000)))
                 if isinstance(event, run_events.RunResumed):
                     steps = len(event.state["plan"])
                 elif isinstance(event, run_events.Planned | run_events.Replanned):
@@ -213,10 +214,6 @@ class RunSession:
                     self.console.print(line)
         # The last event of every stream has the state.
         return cast("OrchestratorState", getattr(event, "state", None))
-
-    def _print_place(self) -> None:
-        where = one_line(self.runs.store.where)
-        self.console.print(Text(f"thread {one_line(self.thread_id)}, stored in {where}"))
 
     def _ask(self, state: OrchestratorState) -> Answer | None:
         question = state["question"]
