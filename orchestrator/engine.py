@@ -63,7 +63,7 @@ class OrchestratorOptions(RunSettings, total=False):
     """Functions with ``@check`` that the final output has to pass, besides its
     contract. Contracts of steps can name them, too."""
     supervisor: Supervisor | Model | None
-    """Decides on steps that are not clean: a chat model, or an object with ``supervise``.
+    """Decides on steps that are not clean: a chat model, or an object with ``reconcile`` and ``supervise``.
     Default: the monitor's model."""
     acting_tools: ActingToolsOption
     """Names of the executor's tools that change something, or an ``ActingTool`` by name: whether a person

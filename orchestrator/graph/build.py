@@ -151,8 +151,11 @@ def compile_graph(
         ConfigurationError: The contract or the supervision is not accepted, or needs a checkpointer.
     """
     _check_people(agents.executor, agents.tools, settings)
-    phases = choose_phases(agents.executor, agents.monitor, agents.supervisor)
-    modes = Modes(settings.options["supervision"], _find_modes(phases, settings, agents.supervisor))
+    options, supervisor = settings.options, agents.supervisor
+    phases = choose_phases(
+        agents.executor, agents.monitor, supervisor, options["supervision_policy"].max_assumptions
+    )
+    modes = Modes(options["supervision"], _find_modes(phases, settings, supervisor))
     step = _build_step(agents, contracts, phases, modes, settings)
     wrap = partial(with_conclusion, contracts=contracts, settings=settings)
     plan = agent_methods.bind_method(agents.planner, "generate_plan")
@@ -210,7 +213,7 @@ def _build_step(
     if possible != {"none"}:
         nodes["commit_node"] = commit_node(phases.commit, contracts, settings)
         nodes["post_node"] = post_node(phases.assess)
-        nodes["reconcile_node"] = reconcile_node(settings)
+        nodes["reconcile_node"] = reconcile_node(phases.reconcile, settings)
     if phases.supervise is not None and "llm" in possible:
         nodes["supervise_node"] = supervise_node(phases.supervise, contracts, settings)
     if settings.can_ask_human and (policy.asks_human or possible != {"none"}):

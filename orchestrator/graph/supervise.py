@@ -48,11 +48,12 @@ from orchestrator.state.records import (
     Attempt,
     CommitKind,
     Question,
+    Reconciliation,
     SuperviseRequest,
     SupervisorVerdict,
 )
 from orchestrator.supervision import human
-from orchestrator.supervision.phases import Assess, Commit, Supervise, reconcile
+from orchestrator.supervision.phases import Assess, Commit, Reconcile, Supervise, list_facts
 from orchestrator.supervision.replies import (
     AssessmentReply,
     build_assessment,
@@ -99,28 +100,37 @@ def _supervise(record: Attempt, **changes: object) -> Attempt:
     return cast("Attempt", {**record, "supervision": {**supervision, **changes}})
 
 
-def reconcile_node(settings: Settings) -> Node:
+def reconcile_node(reconcile: Reconcile, settings: Settings) -> Node:
     """Returns the node that lets a clean step go on and hands any other to its supervisor or a person."""
-    most = settings.options["supervision_policy"].max_assumptions
 
     async def node(state: OrchestratorState, run: RunContext, write: StreamWriter) -> StateUpdate:
-        record = current_records(state)[-1]
-        supervision = record["supervision"] or human.blank_supervision("llm")
-        findings = findings_of(record["report"]) if record["report"] else ["the step was not evaluated"]
-        if not findings and read_outcome(record) != "validated":
-            findings = ["the evaluation did not pass the step"]
-        triggers = reconcile(supervision["commitment"], supervision["assessment"], findings, most)
-        record = _supervise(record, triggers=triggers)
+        mode = supervision_mode(state, settings.default_mode)
+        record, escalate = _find_triggers(reconcile, current_records(state)[-1])
         update: StateUpdate = {"results": [record]}
-        if supervision_mode(state, settings.default_mode) == "human":
+        if mode == "human":
             text = f"Do you accept the output of step {record['step_index'] + 1}?"
             update = ask_person(record, "supervision", text)
-        elif not triggers:
+        elif not escalate:
             update = decide_next(state, record, settings)
         emit_verdicts(write, run.thread_id, update)
         return update
 
     return node
+
+
+def _find_triggers(reconcile: Reconcile, record: Attempt) -> tuple[Attempt, bool]:
+    supervision = record["supervision"] or human.blank_supervision("llm")
+    findings = findings_of(record["report"]) if record["report"] else ["the step was not evaluated"]
+    if not findings and read_outcome(record) != "validated":
+        findings = ["the evaluation did not pass the step"]
+    commitment, assessment = supervision["commitment"], supervision["assessment"]
+    result = Reconciliation(triggers=[], escalate=False)
+    if commitment is not None and assessment is not None:
+        result = reconcile(commitment, assessment, findings)
+    # A caller's own supervisor may ignore facts: they escalate nevertheless.
+    facts = list_facts(commitment, assessment, findings)
+    triggers = [*dict.fromkeys([*facts, *result["triggers"]])]
+    return _supervise(record, triggers=triggers), bool(triggers) or result["escalate"]
 
 
 def supervise_node(supervise: Supervise, contracts: Contracts, settings: Settings) -> Node:

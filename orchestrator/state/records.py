@@ -94,6 +94,13 @@ class SelfAssessment(TypedDict):
     time: str
 
 
+class Reconciliation(TypedDict):
+    """The differences between commitment and execution. A step without triggers is clean."""
+
+    triggers: list[str]
+    escalate: bool
+
+
 class SupervisorVerdict(TypedDict):
     """The decision of the supervisor.
 

@@ -1,4 +1,4 @@
-"""How steps are supervised: RECONCILE without a model call, and the other phases with their requests.
+"""How steps are supervised: RECONCILE without a model call, and who does the other phases.
 
 Any object with the methods works. If it also has an async method with the prefix ``a`` (``asupervise``), that
 method is called. A return value is read like a model's reply: one that cannot be read never lets a step
@@ -15,16 +15,16 @@ from __future__ import annotations
 import copy
 import json
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, Protocol, runtime_checkable
 
 from langchain_core.runnables import Runnable
+from pydantic import TypeAdapter, ValidationError
 
 from agents.base import BaseAgent
 from agents.models.model_call import Model
-from agents.prompts import fence_text, find_boundary
 from agents.reply_types import Unreadable
 from agents.sync import arun_conversation
 from evaluation.sensitive.scanner import shorten
@@ -34,6 +34,7 @@ from orchestrator.runtime.bounded_call import BoundMethod
 from orchestrator.state.plain_values import format_text
 from orchestrator.state.records import (
     Commitment,
+    Reconciliation,
     SelfAssessment,
     SuperviseRequest,
 )
@@ -45,6 +46,13 @@ from orchestrator.supervision.replies import (
     CommitmentReply,
     R,
     VerdictReply,
+    assess_request,
+    commit_request,
+    describe_error,
+    fence_parts,
+    format_commitment,
+    join_lines,
+    list_task,
     read_mapping,
     read_reply,
 )
@@ -54,7 +62,12 @@ _log: Final = logging.getLogger(__name__)
 
 @runtime_checkable
 class Supervisor(Protocol):
-    """Decides how a step that is not clean continues."""
+    """Compares an execution with its commitment, and decides how to continue."""
+
+    def reconcile(
+        self, commitment: Commitment, assessment: SelfAssessment, findings: Sequence[str], /
+    ) -> Mapping[str, object]:
+        """Returns ``{"triggers": [str, ...], "escalate": bool}``, without calling a model."""
 
     def supervise(self, request: SuperviseRequest, /) -> Mapping[str, object]:
         """Returns ``{"verdict": "continue" | "reorient" | "ask_human" | "halt", ...}``.
@@ -71,123 +84,52 @@ TRIGGER_LIMIT: Final = 50
 
 
 def reconcile(
-    commitment: Commitment | None,
-    assessment: SelfAssessment | None,
+    commitment: Commitment,
+    assessment: SelfAssessment,
     findings: Sequence[str] = (),
     max_assumptions: int | None = None,
-) -> list[str]:
+) -> Reconciliation:
     """Compares an execution with its commitment.
 
     Args:
-        commitment: The executor's statement before the execution; None if it made none.
-        assessment: The executor's statement after the execution; None if it made none.
+        commitment: The executor's statement before the execution.
+        assessment: The executor's statement after the execution.
         findings: Findings of the evaluation, in words.
         max_assumptions: Maximum number of assumptions in a commitment; None for no bound.
 
     Returns:
-        The triggers, each of which escalates; none for a clean step. Facts come first:
-        ``commitment_unreadable``, ``evaluation:<finding>``, ``commitment_not_met``,
-        ``excess_assumptions:<number>``, then the executor's own words: ``deviation:<text>``,
-        ``concern:<text>``, ``unexpected:<text>``. A text has at most ``TRIGGER_TEXT_LIMIT`` characters. There
-        are at most ``TRIGGER_LIMIT``.
+        The triggers, facts first: ``commitment_unreadable``, ``commitment_not_met``,
+        ``evaluation:<finding>``, ``excess_assumptions:<number>``, then the executor's own words:
+        ``deviation:<text>``, ``concern:<text>``, ``unexpected:<text>``. A text has at most
+        ``TRIGGER_TEXT_LIMIT`` characters. There are at most ``TRIGGER_LIMIT``. Any trigger escalates.
     """
-    is_readable = commitment is None or commitment["readable"]
+    count = len(commitment["assumptions"])
+    is_excess = max_assumptions is not None and count > max_assumptions
     # Facts first: a long list of the executor's own words must not push them over the limit.
-    triggers = [*([] if is_readable else ["commitment_unreadable"]), *_label_texts("evaluation", findings)]
-    if commitment is not None and assessment is not None:
-        count = len(commitment["assumptions"])
-        is_excess = max_assumptions is not None and count > max_assumptions
-        triggers += [
-            *([] if assessment["met_commitment"] else ["commitment_not_met"]),
-            *([f"excess_assumptions:{count}"] if is_excess else []),
-            *_label_texts("deviation", assessment["deviations"]),
-            *_label_texts("concern", assessment["concerns"]),
-            *_label_texts("unexpected", assessment["unexpected"]),
-        ]
-    return [*dict.fromkeys(triggers)][:TRIGGER_LIMIT]
+    triggers = [
+        *list_facts(commitment, assessment, findings),
+        *([] if assessment["met_commitment"] or not assessment["readable"] else ["commitment_not_met"]),
+        *([f"excess_assumptions:{count}"] if is_excess else []),
+        *_label_texts("deviation", assessment["deviations"]),
+        *_label_texts("concern", assessment["concerns"]),
+        *_label_texts("unexpected", assessment["unexpected"]),
+    ]
+    return Reconciliation(triggers=triggers[:TRIGGER_LIMIT], escalate=bool(triggers))
+
+
+def list_facts(
+    commitment: Commitment | None, assessment: SelfAssessment | None, findings: Sequence[str]
+) -> list[str]:
+    """Lists the triggers that a supervisor cannot dismiss: unreadable statements, and findings."""
+    return [
+        *(["commitment_unreadable"] if commitment and not commitment["readable"] else []),
+        *(["commitment_not_met"] if assessment and not assessment["readable"] else []),
+        *_label_texts("evaluation", findings),
+    ]
 
 
 def _label_texts(kind: str, texts: Sequence[str]) -> list[str]:
     return [f"{kind}:{shorten(text, TRIGGER_TEXT_LIMIT)}" for text in texts]
-
-
-_SHORT_STEP: Final = 200
-"""Maximum number of characters of a step that is repeated in the example."""
-
-_MET_EXAMPLE: Final = {"met": True, "deviations": [], "concerns": [], "unexpected": []}
-_NOT_MET_EXAMPLE: Final = {**_MET_EXAMPLE, "met": False, "deviations": ["I left out a part"]}
-
-
-def commit_request(step: str, context: str, task: str = "") -> str:
-    """Asks for a commitment to a step."""
-    parts = [*list_task(task), *([("results so far", context)] if context else []), ("step", step)]
-    # A long step in the example would multiply the length of the prompt.
-    shown = step if len(step) <= _SHORT_STEP else "Do what the step says"
-    example = {
-        "interpretation": f"I am to: {shown}",
-        "scope_in": [shown],
-        "scope_out": [],
-        "approach": "I write it, then check it",
-        "predicted_output": f"The result of: {shown}",
-        "confidence": "medium",
-        "assumptions": [],
-    }
-    return (
-        f"{fence_parts(parts)}\n\nWhat will you do? Reply with JSON only: the step in your words, "
-        "what you will do and what you will leave alone, how, what the result will look like, "
-        "your confidence (high, medium or low) and what you take for granted, "
-        f"such as {json.dumps(example, ensure_ascii=False)}"
-    )
-
-
-def assess_request(
-    step: str, commitment: Commitment, output: str, tools_used: Sequence[str], task: str = ""
-) -> str:
-    """Asks whether an output meets its commitment."""
-    parts = [
-        *list_task(task),
-        ("step", step),
-        ("what you said you would do", format_commitment(commitment)),
-        ("tools you used", ", ".join(tools_used) or "none"),
-        ("your output", output),
-    ]
-    return (
-        f"{fence_parts(parts)}\n\nIs your output what you said you would do, and is the step done? "
-        'Reply with JSON only: "met" is true or false, "deviations" lists what you did otherwise, '
-        '"concerns" what may be wrong, "unexpected" what surprised you. Where something is missing, such as '
-        f"{json.dumps(_NOT_MET_EXAMPLE)}; where nothing is to be said, "
-        f"the lists are empty: {json.dumps(_MET_EXAMPLE)}"
-    )
-
-
-def format_commitment(commitment: Commitment) -> str:
-    """Formats a commitment as lines, without its empty fields."""
-    fields = {
-        "understood as": commitment["interpretation"],
-        "will do": "; ".join(commitment["scope_in"]),
-        "will not do": "; ".join(commitment["scope_out"]),
-        "how": commitment["approach"],
-        "expected result": commitment["predicted_output"],
-        "confidence": commitment["confidence"],
-        "assumes": "; ".join(commitment["assumptions"]),
-    }
-    return join_lines(f"{name}: {text}" for name, text in fields.items() if text)
-
-
-def list_task(task: str) -> list[tuple[str, str]]:
-    """Returns the whole task as a part of a prompt; nothing if the step is the whole task."""
-    return [("the whole task", task)] if task else []
-
-
-def fence_parts(parts: Sequence[tuple[str, str]]) -> str:
-    """Fences the labelled parts of a prompt off as data."""
-    mark = find_boundary(*(text for _, text in parts))
-    return "\n\n".join(fence_text(label, text, mark) for label, text in parts)
-
-
-def join_lines(texts: Iterable[str]) -> str:
-    """Joins texts as lines; says that there is nothing if there are none."""
-    return "\n".join(texts) or "nothing"
 
 
 _COMMIT: Final = (
@@ -281,6 +223,7 @@ Commit = Callable[[str, str, str], Awaitable[CommitmentReply | Unreadable]]
 """Takes the step with its corrections, the context and the task."""
 Assess = Callable[[str, Commitment, str, Sequence[str], str], Awaitable[AssessmentReply | Unreadable]]
 """Takes the step, the commitment, the output, the tools that were called and the task."""
+Reconcile = Callable[[Commitment, SelfAssessment, Sequence[str]], Reconciliation]
 Supervise = Callable[[SuperviseRequest], Awaitable[VerdictReply | Unreadable]]
 
 
@@ -291,11 +234,13 @@ class Phases:
     Attributes:
         commit: COMMIT, by the executor.
         assess: POST, by the executor.
+        reconcile: RECONCILE, without a model.
         supervise: SUPERVISE, by the supervisor.
     """
 
     commit: Commit | None
     assess: Assess | None
+    reconcile: Reconcile
     supervise: Supervise | None
 
     @property
@@ -304,14 +249,17 @@ class Phases:
         return None not in (self.commit, self.assess, self.supervise)
 
 
-def choose_phases(executor: object, monitor: object, supervisor: object) -> Phases:
+def choose_phases(
+    executor: object, monitor: object, supervisor: object, max_assumptions: int | None
+) -> Phases:
     """Chooses who does each phase.
 
     Args:
         executor: Commits and assesses with its methods ``commit_step`` and ``assess_step`` if it has them,
             else with its model.
         monitor: Its model supervises if there is no supervisor.
-        supervisor: A chat model, an object with ``supervise``, or None.
+        supervisor: A chat model, an object with ``reconcile`` and ``supervise``, or None.
+        max_assumptions: Maximum number of assumptions in a commitment; None for no bound.
 
     Raises:
         ConfigurationError: ``supervisor`` is none of these.
@@ -320,6 +268,7 @@ def choose_phases(executor: object, monitor: object, supervisor: object) -> Phas
     return Phases(
         commit=_choose_commit(executor, model),
         assess=_choose_assess(executor, model),
+        reconcile=_choose_reconcile(supervisor, max_assumptions),
         supervise=_choose_supervise(supervisor, _find_model(monitor) or model),
     )
 
@@ -357,13 +306,40 @@ async def _read_own(model: type[R], method: BoundMethod, *args: object, **named:
     return read_mapping(model, await method(*copy.deepcopy(args), **named))
 
 
+def _choose_reconcile(supervisor: object, max_assumptions: int | None) -> Reconcile:
+    if isinstance(supervisor, Supervisor):
+        return partial(_call_reconcile, supervisor)
+    return partial(reconcile, max_assumptions=max_assumptions)
+
+
+def _call_reconcile(
+    supervisor: Supervisor, commitment: Commitment, assessment: SelfAssessment, findings: Sequence[str]
+) -> Reconciliation:
+    try:
+        value = supervisor.reconcile(*copy.deepcopy((commitment, assessment, list(findings))))
+        return build_reconciliation(value)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - user code: a comparison that fails is not a clean step
+        trigger = f"reconciliation_failed:{type(error).__name__}: {shorten(format_text(error), 300)}"
+        return Reconciliation(triggers=[trigger], escalate=True)
+
+
+def build_reconciliation(value: object) -> Reconciliation:
+    """Builds a reconciliation of a supervisor's own value. It escalates if it cannot be read."""
+    try:
+        result = TypeAdapter(Reconciliation).validate_python(value, strict=True)
+    except ValidationError as error:
+        return Reconciliation(triggers=[f"reconciliation_unreadable:{describe_error(error)}"], escalate=True)
+    return {**result, "escalate": result["escalate"] or bool(result["triggers"])}
+
+
 def _choose_supervise(supervisor: object, model: Model | None) -> Supervise | None:
     if isinstance(supervisor, Supervisor):
         return partial(_read_own, VerdictReply, bind_method(supervisor, "supervise"))
     if supervisor is not None and not isinstance(supervisor, Runnable):
         raise ConfigurationError(
             f"supervisor is {shorten(format_text(supervisor), 80)}; "
-            "give a chat model, or an object with supervise(), or None for the monitor's model"
+            "give a chat model, or an object with reconcile() and "
+            "supervise(), or None for the monitor's model"
         )
     asked = supervisor or model
     if asked is None:

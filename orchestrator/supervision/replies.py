@@ -1,15 +1,15 @@
-"""Reads the replies of supervised agents and of their supervisor, and makes records of them.
+"""The requests to supervised agents and to their supervisor, and the records that are made of the replies.
 
 A model of a reply accepts unusual spellings, and refuses a reply that leaves the decision open. A reply that
 cannot be read approves nothing: it becomes a commitment that is not readable, a commitment that was not met,
-or a verdict that asks a person.
+a reconciliation that escalates, or a verdict that asks a person.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import Annotated, Final, Self, TypeVar, cast
@@ -36,6 +36,7 @@ from agents.parsing.loose_json import (
 )
 from agents.parsing.thoughts import find_unmarked_thoughts
 from agents.parsing.verdicts import find_denial
+from agents.prompts import fence_text, find_boundary
 from agents.reply_types import JsonSchema, Unreadable
 from evaluation.sensitive.scanner import shorten
 from orchestrator.state.records import (
@@ -46,6 +47,85 @@ from orchestrator.state.records import (
     SupervisorVerdict,
     VerdictWord,
 )
+
+_SHORT_STEP: Final = 200
+"""Maximum number of characters of a step that is repeated in the example."""
+
+_MET_EXAMPLE: Final = {"met": True, "deviations": [], "concerns": [], "unexpected": []}
+_NOT_MET_EXAMPLE: Final = {**_MET_EXAMPLE, "met": False, "deviations": ["I left out a part"]}
+
+
+def commit_request(step: str, context: str, task: str = "") -> str:
+    """Asks for a commitment to a step."""
+    parts = [*list_task(task), *([("results so far", context)] if context else []), ("step", step)]
+    # A long step in the example would multiply the length of the prompt.
+    shown = step if len(step) <= _SHORT_STEP else "Do what the step says"
+    example = {
+        "interpretation": f"I am to: {shown}",
+        "scope_in": [shown],
+        "scope_out": [],
+        "approach": "I write it, then check it",
+        "predicted_output": f"The result of: {shown}",
+        "confidence": "medium",
+        "assumptions": [],
+    }
+    return (
+        f"{fence_parts(parts)}\n\nWhat will you do? Reply with JSON only: the step in your words, "
+        "what you will do and what you will leave alone, how, what the result will look like, "
+        "your confidence (high, medium or low) and what you take for granted, "
+        f"such as {json.dumps(example, ensure_ascii=False)}"
+    )
+
+
+def assess_request(
+    step: str, commitment: Commitment, output: str, tools_used: Sequence[str], task: str = ""
+) -> str:
+    """Asks whether an output meets its commitment."""
+    parts = [
+        *list_task(task),
+        ("step", step),
+        ("what you said you would do", format_commitment(commitment)),
+        ("tools you used", ", ".join(tools_used) or "none"),
+        ("your output", output),
+    ]
+    return (
+        f"{fence_parts(parts)}\n\nIs your output what you said you would do, and is the step done? "
+        'Reply with JSON only: "met" is true or false, "deviations" lists what you did otherwise, '
+        '"concerns" what may be wrong, "unexpected" what surprised you. Where something is missing, such as '
+        f"{json.dumps(_NOT_MET_EXAMPLE)}; where nothing is to be said, "
+        f"the lists are empty: {json.dumps(_MET_EXAMPLE)}"
+    )
+
+
+def format_commitment(commitment: Commitment) -> str:
+    """Formats a commitment as lines, without its empty fields."""
+    fields = {
+        "understood as": commitment["interpretation"],
+        "will do": "; ".join(commitment["scope_in"]),
+        "will not do": "; ".join(commitment["scope_out"]),
+        "how": commitment["approach"],
+        "expected result": commitment["predicted_output"],
+        "confidence": commitment["confidence"],
+        "assumes": "; ".join(commitment["assumptions"]),
+    }
+    return join_lines(f"{name}: {text}" for name, text in fields.items() if text)
+
+
+def list_task(task: str) -> list[tuple[str, str]]:
+    """Returns the whole task as a part of a prompt; nothing if the step is the whole task."""
+    return [("the whole task", task)] if task else []
+
+
+def fence_parts(parts: Sequence[tuple[str, str]]) -> str:
+    """Fences the labelled parts of a prompt off as data."""
+    mark = find_boundary(*(text for _, text in parts))
+    return "\n\n".join(fence_text(label, text, mark) for label, text in parts)
+
+
+def join_lines(texts: Iterable[str]) -> str:
+    """Joins texts as lines; says that there is nothing if there are none."""
+    return "\n".join(texts) or "nothing"
+
 
 Statement = dict[str, object]
 """A decoded JSON object of a reply. Its keys are in lower case."""

@@ -7,10 +7,12 @@ from datetime import datetime
 
 from orchestrator.state.records import (
     Commitment,
+    Reconciliation,
     SelfAssessment,
     SuperviseRequest,
     SupervisorVerdict,
 )
+from orchestrator.supervision.phases import build_reconciliation
 from orchestrator.supervision.replies import (
     AssessmentReply,
     CommitmentReply,
@@ -87,6 +89,10 @@ def read_assessment(text: str, output: str = OUTPUT) -> SelfAssessment:
 
 def convert_assessment(value: object) -> SelfAssessment:
     return build_assessment(read_mapping(AssessmentReply, value), 2, OUTPUT, ["search"], NOW)
+
+
+def convert_reconciliation(value: object) -> Reconciliation:
+    return build_reconciliation(value)
 
 
 def read_verdict(text: str, shown: Sequence[str] = ()) -> SupervisorVerdict:

@@ -62,19 +62,34 @@ def halt(reason: str = "this is dangerous") -> dict[str, object]:
 
 
 class FakeSupervisor:
-    """A supervisor with the documented method.
+    """A supervisor with the two documented methods.
 
     Args:
         answers: Verdicts in order; by default, every step continues.
+        reconciled: Returns the result of ``reconcile``; by default, a step escalates if its commitment is
+            not met or the evaluation has findings.
 
     Attributes:
         requests: Arguments of ``supervise``.
+        compared: Arguments of ``reconcile``.
     """
 
-    def __init__(self, *answers):
+    def __init__(self, *answers, reconciled=None):
         self.requests: list[dict] = []
+        self.compared: list[tuple[dict, dict, list[str]]] = []
         self._answers = Answers(answers, lambda request: go_on())
+        self._reconciled = Answers((reconciled or self._compare,), self._compare)
+
+    def reconcile(self, commitment, assessment, findings):
+        self.compared.append(copy.deepcopy((commitment, assessment, list(findings))))
+        return self._reconciled.next(commitment, assessment, findings)
 
     def supervise(self, request):
         self.requests.append(copy.deepcopy(request))
         return self._answers.next(request)
+
+    @staticmethod
+    def _compare(commitment, assessment, findings):
+        triggers = [] if assessment["met_commitment"] else ["commitment_not_met"]
+        triggers += [f"evaluation:{finding}" for finding in findings]
+        return {"triggers": triggers, "escalate": bool(triggers)}

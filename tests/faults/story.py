@@ -150,6 +150,10 @@ class Supervisor:
     def __init__(self, log: Log) -> None:
         self.log = log
 
+    def reconcile(self, commitment: object, assessment: Mapping[str, object], findings: list[str]) -> object:
+        triggers = [*findings, *([] if assessment["met_commitment"] else ["missed"])]
+        return {"triggers": triggers, "escalate": bool(triggers)}
+
     async def supervise(self, request: Mapping[str, object]) -> Mapping[str, object]:
         objective, attempt = str(request["objective"]), attempt_of(str(request["output"]))
         self.log.called("supervise", objective, attempt)

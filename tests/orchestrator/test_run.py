@@ -10,7 +10,7 @@ from tests.fakes.executor import AsyncFakeExecutor, FakeExecutor, PlainExecutor,
 from tests.fakes.monitor import AsyncFakeMonitor, FakeMonitor, accept, refuse
 from tests.fakes.planner import AsyncFakePlanner, FakePlanner, steps
 from tests.fakes.runs import build, run
-from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, missed
+from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor
 
 STATE_FIELDS = {
     "task": str,
@@ -184,7 +184,7 @@ def test_the_outline_of_a_long_plan_holds_the_steps_around_the_current_one():
 
 class TaskSpeakingExecutor(SpeakingExecutor):
     def __init__(self):
-        super().__init__(said=[missed()] * 3)
+        super().__init__()
         self.tasks = []
 
     def commit_step(self, step, context="", task=""):
@@ -197,7 +197,10 @@ class TaskSpeakingExecutor(SpeakingExecutor):
 
 
 def test_the_phases_of_supervision_are_given_the_task():
-    executor, supervisor = TaskSpeakingExecutor(), FakeSupervisor()
+    executor, supervisor = (
+        TaskSpeakingExecutor(),
+        FakeSupervisor(reconciled={"triggers": ["x"], "escalate": True}),
+    )
     run(executor, plan=PLAN, task=TASK, supervision="llm", supervisor=supervisor)
 
     assert executor.tasks[2:4] == [("commit", OUTLINE), ("assess", OUTLINE)]

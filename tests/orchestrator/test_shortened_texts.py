@@ -18,7 +18,7 @@ from orchestrator.runs.run_saver import broken_run
 from orchestrator.runtime.bounded_call import Raised, Spent
 from orchestrator.state.plain_values import format_one_line, format_repr
 from orchestrator.state.records import NO_USAGE
-from orchestrator.supervision.phases import reconcile
+from orchestrator.supervision.phases import list_facts, reconcile
 from orchestrator.supervision.replies import format_value
 from tests.fakes.supervised import a_commitment, an_assessment
 from tests.orchestrator.cli.builders import drawn, question
@@ -55,7 +55,7 @@ CUTS: dict[str, tuple[int, Callable[[str], str]]] = {
         lambda text: Raised(ValueError(text), Spent(NO_USAGE, []), None, False).message,
     ),
     "a trigger": (300, lambda text: str(reconcile(a_commitment(), an_assessment(concerns=[text])))),
-    "a finding of the evaluation": (300, lambda text: str(reconcile(None, None, [text]))),
+    "a finding of the evaluation": (300, lambda text: str(list_facts(None, None, [text]))),
     "a part of a supervision reply": (1000, format_value),
     "the type of an output": (300, lambda text: str(find_type_problem(Strict, f'{{"{text}": 1}}'))),
     "a broken state": (200, lambda text: str(broken_run("thread", text))),

@@ -14,6 +14,7 @@ from tests.fakes.supervised import (
     an_assessment,
     convert_assessment,
     convert_commitment,
+    convert_reconciliation,
     convert_verdict,
     read_assessment,
     read_commitment,
@@ -202,6 +203,7 @@ def test_a_foreign_value_that_is_no_answer_approves_nothing(subtests):
             assert convert_verdict(value)["verdict"] == "ask_human"
             assert convert_assessment(value)["met_commitment"] is False
             assert convert_commitment(value)["readable"] is False
+            assert convert_reconciliation(value)["escalate"] is True
 
 
 def test_a_foreign_value_that_denies_itself_approves_nothing(subtests):
@@ -211,6 +213,23 @@ def test_a_foreign_value_that_denies_itself_approves_nothing(subtests):
     for denial in [{"correction": "mend it"}, {"next": {"verdict": "halt"}}, {"VERDICT": "halt"}]:
         with subtests.test(denial=denial):
             assert convert_verdict({"verdict": "continue", **denial})["verdict"] == "ask_human"
+
+
+def test_what_a_foreign_supervisor_reconciles_is_read_and_any_trigger_escalates(subtests):
+    for value, expected in [
+        ({"triggers": [], "escalate": False}, ([], False)),
+        ({"triggers": ["a"], "escalate": True}, (["a"], True)),
+        ({"triggers": ["a"], "escalate": False}, (["a"], True)),
+    ]:
+        with subtests.test(value=value):
+            assert convert_reconciliation(value) == dict(zip(("triggers", "escalate"), expected, strict=True))
+    for value in [
+        {"escalate": False},
+        {"triggers": [], "escalate": 0},
+        {"triggers": None, "escalate": False},
+    ]:
+        with subtests.test(value=value):
+            assert convert_reconciliation(value)["escalate"] is True
 
 
 pieces = st.sampled_from(

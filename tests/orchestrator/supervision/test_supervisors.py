@@ -26,6 +26,12 @@ def test_a_supervisor_sees_the_objective_the_output_the_commitment_the_triggers_
 
 
 class Tampering(FakeSupervisor):
+    def reconcile(self, commitment, assessment, findings):
+        answer = super().reconcile(commitment, assessment, findings)
+        commitment.clear()
+        assessment.clear()
+        return answer
+
     def supervise(self, request):
         request["triggers"].clear()
         request["commitment"].clear()
@@ -76,10 +82,19 @@ def test_a_phase_that_fails_is_no_statement_and_the_step_escalates(subtests):
             assert "ValueError: no" in str(supervision_of(state)[name])
 
 
+def test_a_supervisor_that_finds_nothing_does_not_hide_an_error_of_a_phase(subtests):
+    for phase in ["committed", "said"]:
+        with subtests.test(phase=phase):
+            supervisor = FakeSupervisor(halt(), reconciled={"triggers": [], "escalate": False})
+            state = run_llm(supervisor, SpeakingExecutor(**{phase: [ValueError("no")]}))
+
+            assert failure_kind(state) == "halted"
+
+
 def test_what_is_no_supervisor_is_refused(subtests):
     for supervisor in ["gpt", 3, object(), FakeMonitor()]:
         with (
             subtests.test(supervisor=supervisor),
-            pytest.raises(ConfigurationError, match="give a chat model, or an object with supervise"),
+            pytest.raises(ConfigurationError, match="give a chat model, or an object with reconcile"),
         ):
             build_llm(supervisor)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import SupervisionPolicy
@@ -48,6 +50,21 @@ def test_a_step_that_only_the_evaluation_finds_fault_with_is_supervised():
     assert all(trigger.startswith("evaluation:") for trigger in supervision_of(state)["triggers"])
 
 
+def test_a_comparison_that_leaves_the_evaluation_out_does_not_make_a_step_clean():
+    blind = FakeSupervisor(halt(), reconciled=lambda *_: {"triggers": [], "escalate": False})
+    state = run_llm(blind, SpeakingExecutor("bad"), contract=DONE)
+
+    assert failure_kind(state) == "halted"
+
+
+@pytest.mark.parametrize("reconciled", [None, {"triggers": [], "escalate": "no"}, ValueError("no")], ids=str)
+def test_a_comparison_that_does_not_say_that_a_step_is_clean_escalates(reconciled):
+    supervisor = FakeSupervisor(halt(), reconciled=lambda *_: reconciled)
+    state = run_llm(supervisor)
+
+    assert (failure_kind(state), len(supervisor.requests)) == ("halted", 1)
+
+
 def test_what_is_certain_comes_before_what_the_executor_says():
     reconciled = reconcile(
         a_commitment(readable=False, assumptions=["x"]),
@@ -55,13 +72,13 @@ def test_what_is_certain_comes_before_what_the_executor_says():
         ["f"],
         0,
     )
-    assert reconciled == [
+    assert reconciled["triggers"] == [
         *("commitment_unreadable", "evaluation:f", "commitment_not_met", "excess_assumptions:1"),
         *("deviation:d1", "deviation:d2", "concern:c", "unexpected:u"),
     ]
 
 
 def test_there_is_a_most_number_of_triggers():
-    concerns = [str(number) for number in range(TRIGGER_LIMIT + 10)]
+    triggers = reconcile(a_commitment(), an_assessment(concerns=["x"] * (TRIGGER_LIMIT + 10)))["triggers"]
 
-    assert len(reconcile(a_commitment(), an_assessment(concerns=concerns))) == TRIGGER_LIMIT
+    assert triggers == ["concern:x"] * TRIGGER_LIMIT

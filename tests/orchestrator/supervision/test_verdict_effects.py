@@ -148,7 +148,7 @@ def test_in_mode_none_nothing_of_it_runs(subtests):
             state = run_llm(supervisor, executor, **options)
 
             assert (state["status"], supervision_of(state)) == ("success", None)
-            assert (executor.commitments, executor.assessments, supervisor.requests) == ([], [], [])
+            assert (executor.commitments, executor.assessments, supervisor.compared) == ([], [], [])
 
 
 def test_a_step_has_its_own_mode():
