@@ -61,6 +61,7 @@ Files = Annotated[list[Path] | None, Argument(metavar="FILE...")]
 Code = Annotated[T, typer.Option(metavar="MODULE:NAME")]
 Count = Annotated[T, typer.Option(metavar="N", min=1)]
 Number = Annotated[T, typer.Option(metavar="N", min=0)]
+Url = Annotated[str | None, typer.Option(metavar="URL")]
 Time = Annotated[float | None, typer.Option(metavar="TIME", parser=parse_seconds)]
 
 Task = Annotated[
@@ -83,13 +84,6 @@ Database = Annotated[
     typer.Option(
         help="SQLite file or PostgreSQL URL that stores the runs. Default: a file in your data folder.",
         metavar="PATH|URL",
-    ),
-]
-QueueDatabase = Annotated[
-    str | None,
-    typer.Option(
-        help="PostgreSQL URL of the queue, which stores the runs. Default: the variable PEM_QUEUE_DB.",
-        metavar="URL",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]

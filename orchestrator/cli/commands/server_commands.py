@@ -59,7 +59,7 @@ def submit(
     app: Annotated[str, typer.Option(metavar="MODULE:FUNCTION")],
     thread: options.NewThread,
     task: options.Task,
-    db: options.QueueDatabase = None,
+    db: options.Url = None,
     *,
     queue: options.Name[str] = "default",
     json: options.Json = False,
@@ -70,6 +70,7 @@ def submit(
 
     Args:
         app: Function that takes the store and returns the orchestrator.
+        db: PostgreSQL URL of the queue, which stores the runs. Default: the variable PEM_QUEUE_DB.
         queue: Name of the queue.
     """
     with require_extra("postgres"):
@@ -89,7 +90,7 @@ def _cancel(working: asyncio.Future[None]) -> None:
 
 def worker(
     app: Annotated[list[str], typer.Option(metavar="MODULE:FUNCTION")],
-    db: options.QueueDatabase = None,
+    db: options.Url = None,
     *,
     queue: options.Name[str] = "default",
     concurrency: Annotated[int, typer.Option(metavar="N", min=1, max=1000)] = 10,
@@ -103,6 +104,7 @@ def worker(
     Args:
         app: Function that takes the store and returns an orchestrator (repeatable). Jobs that need another
             one wait for a worker that has it.
+        db: PostgreSQL URL of the queue, which stores the runs. Default: the variable PEM_QUEUE_DB.
         queue: Name of the queue.
         concurrency: Runs at once.
         grace: After SIGTERM or Ctrl-C, let the runs go on for this time; others resume those that have not

@@ -197,6 +197,14 @@ def test_text_streams_only_if_it_is_asked_for(subtests):
                 assert any(isinstance(event, TextStreamed) for event in listed) is tokens
 
 
+def test_the_hooks_of_a_run_get_the_text_without_a_stream():
+    heard = []
+    executor = ExecutionAgent(UnaskedStream(["three words"]))
+    build(executor, plan=["one"], hooks=[heard.append]).run("x", tokens=True)
+
+    assert "".join(event.text for event in heard if isinstance(event, TextStreamed)) == "three words"
+
+
 @tool
 def look_up(word: str) -> str:
     """Look a word up."""
