@@ -46,7 +46,6 @@ from orchestrator.state.records import (
     Attempt,
     DecisionRecord,
     EvidencePart,
-    Json,
     Requirement,
     SamplingRecord,
 )
@@ -121,19 +120,13 @@ def _apply_refusal(state: OrchestratorState, judged: Attempt, decision: RetryDec
 def with_decision(record: Attempt, decision: RetryDecision) -> Attempt:
     """Returns the execution with its decision, and the rule that decided."""
     options = {} if decision.rule is None else decision.rule.model_dump(mode="json")
-    return add_decision(record, decision.use, decision.reason, decision.position, options)
+    use, reason, rule = decision.use, decision.reason, decision.position
+    return {**record, "decision": DecisionRecord(use=use, reason=reason, rule=rule, options=options)}
 
 
-def add_decision(
-    record: Attempt,
-    use: str,
-    reason: str,
-    rule: int | None = None,
-    options: Mapping[str, Json] | None = None,
-) -> Attempt:
+def add_decision(record: Attempt, use: str, reason: str, rule: int | None = None) -> Attempt:
     """Returns the execution with a decision; ``rule`` is the place of the rule that asked for it."""
-    decision = DecisionRecord(use=use, reason=reason, rule=rule, options={**(options or {})})
-    return {**record, "decision": decision}
+    return with_decision(record, RetryDecision(use=use, reason=reason, position=rule))
 
 
 def accept(state: OrchestratorState, record: Attempt) -> StateUpdate:
