@@ -200,7 +200,7 @@ def test_text_streams_only_if_it_is_asked_for(subtests):
 def test_the_hooks_of_a_run_get_the_text_without_a_stream():
     heard = []
     executor = ExecutionAgent(UnaskedStream(["three words"]))
-    build(executor, plan=["one"], hooks=[heard.append]).run("x", tokens=True)
+    build_run(executor, plan=["one"], hooks=[heard.append]).run("x", tokens=True)
 
     assert "".join(event.text for event in heard if isinstance(event, TextStreamed)) == "three words"
 
