@@ -40,6 +40,7 @@ class TimeBound:
     reason: str
 
 
+_UNBOUNDED: Final = Budget()
 _SILENT: Final = CallObserver(lambda _: None, "", "executor")
 """The observer of a call whose events nobody sees."""
 
@@ -106,6 +107,8 @@ class RunContext:
         """Builds the recorder of a call. It refuses a model call that the budget does not allow."""
 
         def check_budget() -> None:
+            if self.budget == _UNBOUNDED:
+                return
             ended, running = recorder.sum_ended_calls()
             spent = add_usage(self.spent, ended)
             if (refusal := self.budget.find_call_refusal(spent, running)) is not None:
@@ -119,6 +122,10 @@ class RunContext:
         usage = recorder.sum_usage()
         self.spent = add_usage(self.spent, usage)
         return usage
+
+    def find_excess(self, usage: Usage) -> str | None:
+        """Returns which bound the usage of the run exceeds; None if none."""
+        return None if self.budget == _UNBOUNDED else self.budget.find_excess(usage)
 
     def cancel(self, reason: str) -> None:
         """Cancels the run at once. Safe to call from any thread and from a signal handler."""
