@@ -66,10 +66,8 @@ async def test_the_awaited_twin_gives_the_same_and_sends_the_same_prompt(subtest
 def test_what_is_no_model_is_refused_with_its_value_and_what_to_give(subtests):
     for agent in [BaseAgent, PlanningAgent, ExecutionAgent, MonitoringAgent]:
         for llm in [None, "llama3", 3, object, dict]:
-            with (
-                subtests.test(agent=agent, llm=llm),
-                pytest.raises(TypeError, match=r"llm is .*give a LangChain chat model"),
-            ):
+            told = r"llm is .*give a LangChain chat model"
+            with subtests.test(agent=agent, llm=llm), pytest.raises(TypeError, match=told):
                 agent(llm)
 
 

@@ -106,9 +106,8 @@ async def test_a_blocking_judge_does_not_block_the_loop():
         assert released.wait(10)
         return GOOD
 
-    task = asyncio.create_task(
-        aevaluate({**CASE, "subjective_criteria": ["clarity"]}, judge=ScriptedJudge(waiting))
-    )
+    case = {**CASE, "subjective_criteria": ["clarity"]}
+    task = asyncio.create_task(aevaluate(case, judge=ScriptedJudge(waiting)))
     assert await asyncio.to_thread(asked.wait, 10)
     released.set()
 
@@ -136,11 +135,8 @@ def test_a_contract_that_is_no_object_is_refused():
 
 
 def test_the_argument_baseline_goes_before_that_of_the_case():
-    case = {
-        **CASE,
-        "agent_run": {**CASE["agent_run"], "latency_ms": 10},
-        "baseline_metrics": {"latency_ms": 10},
-    }
+    run = {**CASE["agent_run"], "latency_ms": 10}
+    case = {**CASE, "agent_run": run, "baseline_metrics": {"latency_ms": 10}}
 
     assert evaluate(case).alerts == []
     assert evaluate(case, baseline={"latency_ms": 1}).alerts != []
@@ -161,10 +157,8 @@ def test_a_broken_case_among_many_is_told_and_the_rest_evaluated():
 
 def test_one_case_or_a_path_is_no_source_of_many(subtests):
     for source in ["runs.jsonl", CASE]:
-        with (
-            subtests.test(source=source),
-            pytest.raises(ContractError, match="give a list of cases, or read a file with read_cases"),
-        ):
+        told = "give a list of cases, or read a file with read_cases"
+        with subtests.test(source=source), pytest.raises(ContractError, match=told):
             evaluate_many(source)
 
 

@@ -123,19 +123,13 @@ def test_a_guessed_tool_and_an_idempotent_one_may_be_repeated_and_a_stated_one_i
         "idempotent": describe_tool(read_acting_tools(None, idempotent), "put").treatment,
     }
 
-    assert {name: tool.repeat for name, tool in repeats.items()} == {
-        "stated": "reuse",
-        "guessed": "allow",
-        "idempotent": "allow",
-    }
+    expected = {"stated": "reuse", "guessed": "allow", "idempotent": "allow"}
+    assert {name: tool.repeat for name, tool in repeats.items()} == expected
 
 
 def test_an_empty_list_turns_guesses_by_names_off_and_keeps_annotations():
     tools = read_acting_tools([], {"send": {"readOnlyHint": False}})
 
-    assert [describe_tool(tools, name).kind for name in ("send", "refund", "get_order")] == [
-        "acting",
-        "open",
-        "open",
-    ]
+    kinds = [describe_tool(tools, name).kind for name in ("send", "refund", "get_order")]
+    assert kinds == ["acting", "open", "open"]
     assert describe_tool(tools, "refund").treatment is None

@@ -113,10 +113,8 @@ def test_two_calls_with_one_id_are_two_effects(invoke):
     state = invoke(build(shop, ["refund"], script=[AIMessage("", tool_calls=calls), "done"]), TASK)
 
     assert sorted(shop.refunds) == [7, 8]
-    assert sorted(effect["answer"] for effect in state["effects"].values()) == [
-        "refunded order 7",
-        "refunded order 8",
-    ]
+    answers = sorted(effect["answer"] for effect in state["effects"].values())
+    assert answers == ["refunded order 7", "refunded order 8"]
 
 
 def run_script(script, *arguments):

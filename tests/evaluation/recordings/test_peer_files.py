@@ -149,7 +149,6 @@ OTEL = ("resourceSpans", 0, "scopeSpans", 0, "spans")
 CASE = ("eval_cases", 0)
 JAEGER = ("data", 0, "spans")
 RERANKER = [{"key": "openinference.span.kind", "type": "string", "value": "RERANKER"}]
-RETRIEVAL = {"stringValue": "retrieval"}
 LOST = [{"refType": "CHILD_OF", "spanID": "f"}]
 LOSSES = [
     ("openai-chat/one-call.json", (1, "content"), HOLOGRAM, "parts of the type hologram are not read (1)"),

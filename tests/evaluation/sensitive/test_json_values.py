@@ -77,13 +77,9 @@ def test_a_private_key_that_is_cut_off_ends_with_its_field():
 def test_every_labelled_value_is_found_among_others_in_one_object(subtests):
     for samples in [CREDENTIALS, PERSONAL]:
         with subtests.test(samples=samples):
-            literal_lines = "\n".join(
-                literals({f"field{place}": sample.text for place, sample in enumerate(samples)})
-            )
+            found = "\n".join(literals({f"field{at}": sample.text for at, sample in enumerate(samples)}))
 
-            assert [
-                sample for sample in samples for value in sample.values if value not in literal_lines
-            ] == []
+            assert [each for each in samples for value in each.values if value not in found] == []
 
 
 def test_what_no_json_text_can_hold_is_written_all_the_same(subtests):
