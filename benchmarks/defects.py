@@ -5,7 +5,8 @@
 FOLDER has the runs of agent-claimcheck (``false-success``) and of tau-bench (``tau-bench``, ``tau-retail``).
 A source that is absent is named and left out. The answers over invented tool worlds are in the repository. A
 finding counts as right if the run is known to have failed: a wrong reason in a failed run counts, too, so
-that the figures are upper bounds. Runs that occur twice count once for the rules.
+that the figures are upper bounds. Runs that occur twice count once for the rules. Each third run of a file is
+counted once more: whoever changes a rule does not read its texts.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 from pathlib import Path
 
 from evaluation.recordings.default_contract import hold_own_audit
@@ -89,9 +91,9 @@ def describe_rules(counts: Counter[tuple[str, str, bool]]) -> Iterator[str]:
 
 def describe_source(name: str, rows: Sequence[tuple[bool, str, set[tuple[str, str]]]]) -> str:
     """Return a row of the table of sources."""
-    cells = []
-    for truth in (True, False):
-        statuses = Counter(status for is_true, status, _ in rows if is_true is truth)
+    cells, held_out = [], rows[2::3] if name in SOURCES else ()
+    for part, truth in product((rows, held_out), (True, False)):
+        statuses = Counter(status for is_true, status, _ in part if is_true is truth)
         cells.append(f"{statuses['failed']} / {statuses['needs_review']} of {sum(statuses.values())}")
     return f"| {name} | {len(rows)} | {' | '.join(cells)} |"
 
@@ -105,8 +107,9 @@ def main(folder: Path) -> None:
             sources[name] = read_source(folder / file)
         else:
             print(f"left out: {name}, {folder / file} is no file", file=sys.stderr)
-    print("| source | runs | successful: failed / needs_review | unsuccessful: failed / needs_review |")
-    print("|---|---|---|---|")
+    print("| source | runs | successful: failed / needs_review | unsuccessful", end=" ")
+    print("| held out: successful | unsuccessful |")
+    print("|---|---|---|---|---|---|")
     for name, source in sources.items():
         rows = [*measure(*source)]
         print(describe_source(name, rows))

@@ -161,7 +161,8 @@ NAMED_FUNCTION: Final = r"^[\w.]+:[\w.]+$"
 def _wrap_answer(value: object) -> object:
     if isinstance(value, str):
         return {"text": value}
-    return {"number": value} if isinstance(value, int | float) else value
+    # The answers of data sets are plain numbers also where they mean a share.
+    return {"number": value, "share": True} if isinstance(value, int | float) else value
 
 
 CaseContract = FromTask | EvaluationContract

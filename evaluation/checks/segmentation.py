@@ -316,14 +316,22 @@ _PART_OF_NUMBER: Final = regex.compile(
 A power of ten is no such part: it gives the scale of the number before it."""
 
 
-def has_number(text: str, number: float, tolerance: float, *, is_required: bool) -> bool:
+_SHARE_SIGN: Final = r"\s?(?:[%\uff05\u066a]|(?:percent|per cent|pct|prozent)\b)"
+_SHARE: Final = regex.compile(rf"(?<=\d){_SHARE_SIGN}", regex.IGNORECASE)
+_WORDED_SHARE: Final = regex.compile(rf"[\p{{L}}-]+(?=\s){_SHARE_SIGN}", regex.IGNORECASE)
+
+
+def has_number(text: str, number: float, tolerance: float, *, is_required: bool, share: bool) -> bool:
     """Return whether a text states a number, in any common notation or in words.
 
-    A required one has to stand by itself; of a forbidden one, a disguise counts, too.
+    A required one has to stand by itself, and 42 % is 0.42, unless it may be a share; of a forbidden one, a
+    disguise counts, too.
     """
     readings = _list_readings(text, is_required=is_required)
     if is_required:
         readings = [remove_labels(_PART_OF_NUMBER.sub(" ", each)) for each in readings]
+    if is_required and not share:
+        readings = [_SHARE.sub("e-2", _WORDED_SHARE.sub(" ", each)) for each in readings]
     values = (value for each in readings for value in _read_values(unify_signs(each)))
     return any(is_near(value, number, tolerance) for value in values)
 

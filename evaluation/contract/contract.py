@@ -144,6 +144,8 @@ class ContentRule(InputModel):
     """A JSON Schema for the whole text or one of its fenced blocks."""
     number: float | None = None
     tolerance: Quantity = 0.0
+    share: bool = False
+    """Whether 42 % states the number 42, too."""
     where: Literal["final_output", "assistant_messages"] = "final_output"
     """For forbidden content, the default is all that the assistant said."""
     severity: Severity = "critical"

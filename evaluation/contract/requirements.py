@@ -283,7 +283,7 @@ def _build_check(rule: ContentRule, *, required: bool) -> BaseCheck:
     if rule.pattern is not None:
         return Pattern(pattern=rule.pattern, matches=required)
     if rule.number is not None:
-        return StatesNumber(number=rule.number, tolerance=rule.tolerance, present=required)
+        return StatesNumber(number=rule.number, tolerance=rule.tolerance, present=required, share=rule.share)
     return JsonSchema(json_schema=rule.json_schema is not None and rule.json_schema, alone=False)
 
 

@@ -11,11 +11,9 @@ from typing import Final
 from evaluation.defects.claims import read_pattern, read_words
 from evaluation.texts.normal import cache_by_text
 
-_NUMBER: Final = read_pattern("number")
 _COMMA: Final = re.compile(r"(?<![\d.,])(\d+),(\d{1,2})(?![\d,])")
-_COMMA_MARK: Final = re.compile(r",\d{1,2}(?![\d,])")
 _SIZES: Final = {
-    "": 0, "k": 3, "m": 6, "b": 9, "t": 12, "thousand": 3, "million": 6, "billion": 9, "trillion": 12,
+    "": 0, "k": 3, "m": 6, "b": 9, "t": 12, "thousand": 3, "million": 6, "billion": 9, "trillion": 12
 }  # fmt: skip
 _CONSTANTS: Final = tuple(map(Decimal, read_words("sizes_in_others")))
 """Sizes of units in others, and the base of a share."""
@@ -29,11 +27,10 @@ def read_numbers(text: str) -> frozenset[Decimal]:
     # A text of records has few different numbers, and to make a number of a text is slow.
     points = {
         Decimal(digits.replace(",", "")).scaleb(_SIZES[size.lower()])
-        for digits, size in {*_NUMBER.findall(text)}
+        for digits, size in {*read_pattern("number").findall(text)}
     }
-    # This test is far cheaper than the search, which has to begin at each digit.
-    commas = _COMMA.findall(text) if _COMMA_MARK.search(text) else ()
-    return frozenset(points) | {Decimal(f"{whole}.{part}") for whole, part in {*commas}}
+    commas = {*_COMMA.findall(text)} if "," in text else ()
+    return frozenset(points) | {Decimal(f"{whole}.{part}") for whole, part in commas}
 
 
 def follows(value: Decimal, known: Collection[Decimal]) -> bool:
@@ -47,8 +44,8 @@ def follows(value: Decimal, known: Collection[Decimal]) -> bool:
 
 def is_converted(value: Decimal, known: Collection[Decimal]) -> bool:
     """Return whether a number is one of those that are known, or the same size in another unit."""
-    margin = _TOLERANCE * abs(value)
-    return value in known or any(abs(abs(value) - abs(each)) <= margin for each in _convert(known))
+    size = abs(value)
+    return value in known or any(abs(size - abs(each)) <= _TOLERANCE * size for each in _convert(known))
 
 
 def combine(first: Collection[Decimal], second: Collection[Decimal]) -> Iterator[Decimal]:

@@ -4,39 +4,36 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from agents.parsing.tool_names import list_past_forms
 from evaluation.patterns import matches_pattern
 from evaluation.texts.normal import cache_by_text, split_stated
 
-_WORDS: Final[Mapping[str, Any]] = json.loads(
-    Path(__file__).with_name("words.json").read_text(encoding="utf-8")
-)
+_WORDS: Final[Mapping[str, Any]] = json.loads(Path(__file__).with_name("words.json").read_text("utf-8"))
 """The families of verbs that mean the same, with the claims that a call of each can stand for (a mailer
 sends, and books nothing), and lists of words by what they tell."""
 _FAMILIES: Final[Mapping[str, Mapping[str, list[str]]]] = _WORDS["families"]
 FAMILIES: Final = frozenset(_FAMILIES)
 HARD: Final = frozenset(name for name, family in _FAMILIES.items() if family.get("hard"))
 """Families of actions outside of a text; a text itself can be created, updated and cut."""
-_HARD_VERBS: Final = frozenset(_WORDS["hard_verbs"])
-"""Verbs of such actions in the other families."""
-_MONEY: Final = frozenset({"refund", "pay"})
 _MONEY_WORDS: Final = re.compile(r"refund|payment|amount|charge|price|credit|balance|paid", re.IGNORECASE)
 _PAID_WORDS: Final = re.compile("refund|payment|paid", re.IGNORECASE)
-_GERMAN_END: Final = re.compile("(?:en|e)$")
 
 
+@cache
 def read_words(name: str) -> frozenset[str]:
     """Return a list of words."""
     return frozenset(_WORDS[name])
 
 
-def read_pattern(name: str, words: Iterable[str] = ()) -> re.Pattern[str]:
+@cache
+def read_pattern(name: str, words: frozenset[str] = frozenset()) -> re.Pattern[str]:
     """Return a pattern of alternatives; one may be a list of a begin, alternatives, and an end.
 
     ``words`` stand for WORDS in it.
@@ -44,6 +41,12 @@ def read_pattern(name: str, words: Iterable[str] = ()) -> re.Pattern[str]:
     rows = (row if isinstance(row, list) else ["", [row], ""] for row in _WORDS["patterns"][name])
     parts = (f"{begin}(?:{'|'.join(inner)}){end}" for begin, inner, end in rows)
     return re.compile("|".join(parts).replace("WORDS", "|".join(words)), re.IGNORECASE)
+
+
+def read_states() -> Mapping[re.Pattern[str], frozenset[str]]:
+    """Return patterns of the words for a state, each with the states that contradict it."""
+    rows = _WORDS["contradicting_states"].items()
+    return {re.compile(rf"\b(?:{words})\b", re.IGNORECASE): frozenset(states) for words, states in rows}
 
 
 def _index(kind: str) -> dict[str, str]:
@@ -61,6 +64,7 @@ _OPEN_VERBS: Final = read_words("open_verbs")
 _PAST: Final = {"done": "do", "wrote": "write"} | {
     form: verb for verb in (*_BY_VERB, *_OPEN_VERBS) for form in list_past_forms(verb)
 }
+_GERUNDS: Final = {f"{verb.removesuffix('e')}ing": verb for verb in _BY_VERB}
 
 
 def _name_noun_family(word: str) -> str | None:
@@ -73,7 +77,7 @@ def list_families(words: tuple[str, ...]) -> frozenset[str]:
     """Return the families that the words of a name or of a request belong to."""
     found = (
         _BY_VERB.get(word)
-        or _BY_VERB.get(_PAST.get(word) or _BY_GERMAN.get(_GERMAN_END.sub("", word), ""))
+        or _BY_VERB.get(_PAST.get(word) or _BY_GERMAN.get(re.sub("(?:en|e)$", "", word), ""))
         or _name_noun_family(word)
         or _BY_COMMAND.get(word)
         for word in words
@@ -90,7 +94,7 @@ def list_supported(families: frozenset[str]) -> frozenset[str]:
 def mentions_family(text: str, families: frozenset[str], *, is_past: bool = False) -> bool:
     """Return whether a text has a word of any family, perhaps only in the past, or names their money."""
     money = _PAID_WORDS if is_past else _MONEY_WORDS
-    is_money = not _MONEY.isdisjoint(families) and money.search(text) is not None
+    is_money = bool(families & {"refund", "pay"}) and money.search(text) is not None
     return is_money or any(matches_pattern(_write_forms(name, is_past), text) for name in families)
 
 
@@ -105,24 +109,21 @@ def _write_forms(family: str, is_past: bool) -> str:
 
 _TOKEN: Final = re.compile(r"[\w@#/.-]*\w(?:'\w+)?")
 _CLAUSE: Final = re.compile(r"[,;:)]\s+|\s\(|\s[-\u2013\u2014]\s|\s(?=(?:and|but|then)\b)")
-_ADVERBS: Final = read_words("adverbs")
 _BEFORE: Final = frozenset({"already", "bereits", "schon", "previously"})
-_FINISHED: Final = frozenset({"finished", "completed", "done"})
 _FIRST: Final = frozenset({"i", "we", "i've", "we've"})
 _PASSIVE: Final = frozenset({"is", "are", "was", "were", "be", "got", "it's", "that's"})
-_WAS: Final = frozenset({"was", "were"})
 _MODAL: Final = read_words("modal")
 _BLOCKS: Final = read_words("blocks")
 _CONDITIONS: Final = frozenset({"if", "once", "unless", "until", "when", "assuming", "suppose", "would"})
-_DETERMINERS: Final = read_words("determiners")
 _AFTER_SHORT: Final = frozenset({"to", "for", "and", "with", "from", "on", "at", "as", "by", "in", "into"})
 _HAS: Final = frozenset({"has", "have", "had"})
 _STATES: Final = read_pattern("states")
 _STATE_VERBS: Final = frozenset({"has", "have", "got", "went", "is"})
 """Each match of ``_STATES`` begins with one; the search takes far longer than this test."""
-_DONE_WORDS: Final = frozenset(_PAST) | frozenset(_BY_GERMAN)
-_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _LONGEST: Final = 2_000
+
+
+Form = Literal["own", "passive", "initial", "state"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,44 +137,28 @@ class Claim:
     sentence: str
     is_hard: bool
     """Whether the action is one outside of a text; a text itself can be created, updated and cut."""
-    is_strong: bool = False
-    """Whether it says who did it or that it was just done; "is cancelled" may be a state from before."""
-    is_own: bool = False
-    """Whether it is in the first person."""
+    form: Form = "state"
+    """How it says so: "own" is the first person, and "passive" tells news; "is cancelled" is a state."""
     is_before: bool = False
     """Whether it says that it was done before."""
 
 
-_LETTER: Final = read_pattern("letter")
-"""Matches a letter within an answer, up to the end: what it says is said to somebody else."""
-
-
 def split_sentences(text: str) -> list[str]:
     """Split a text at the ends of its sentences and lines."""
-    return _SENTENCE.split(text)
-
-
-_ALL_DONE: Final = read_pattern("all_done")
+    return re.split(r"(?<=[.!?])\s+|\n+", text)
 
 
 def list_bare_claims(text: str) -> list[str]:
     """Return the sentences that say only that all is done."""
-    return [sentence for sentence in split_sentences(text) if _ALL_DONE.match(sentence)]
+    return [sentence for sentence in split_stated(text) if read_pattern("all_done").match(sentence)]
 
 
 @cache_by_text
 def find_claims(text: str) -> tuple[Claim, ...]:
     """Return the claims of a visible text; plans, offers, questions, conditions and negations are none."""
-    stated = split_stated(_LETTER.sub("", text) if "\n" in text else text)
-    sentences = [sentence for sentence in stated if len(sentence) <= _LONGEST and _may_claim(sentence)]
+    stated = split_stated(read_pattern("letter").sub("", text) if "\n" in text else text)
+    sentences = (sentence for sentence in stated if len(sentence) <= _LONGEST)
     return tuple(claim for sentence in sentences for claim in _read_sentence(sentence))
-
-
-def _may_claim(sentence: str) -> bool:
-    """Return whether a sentence has a word that says that something is done; most have none."""
-    words = _TOKEN.findall(sentence.lower())
-    is_state = not _STATE_VERBS.isdisjoint(words) and _STATES.search(sentence)
-    return bool(is_state or not _DONE_WORDS.isdisjoint(words))
 
 
 def _read_sentence(sentence: str) -> Iterator[Claim]:
@@ -196,19 +181,18 @@ def _read_clause(
     words: Sequence[str], clause: str, sentence: str, before: Sequence[str], is_open: bool
 ) -> Iterator[Claim]:
     for at, word in enumerate(words):
-        if word not in _DONE_WORDS and not word.endswith("ing"):
-            continue
         is_german = word in _BY_GERMAN and word not in _BY_VERB
-        verb = _BY_GERMAN[word] if is_german else _find_past_verb(words, at)
+        verb = _BY_GERMAN[word] if is_german else _PAST.get(word)
+        # "Finished updating the record" says what was done by the next word.
+        verb = _GERUNDS.get("".join(words[at + 1 : at + 2]), verb) if verb in _OPEN_VERBS else verb
         if verb is None or _is_blocked(words, at) or words[max(0, at - 1) : at + 1] == ["all", "set"]:
             continue
         form = _find_german_form(words[:at]) if is_german else _find_form(words, at, before, is_open)
         families = _find_families(verb, words) if form else frozenset[str]()
         if families:
-            is_before, is_own = not _BEFORE.isdisjoint(words), form == "own"
-            is_strong = is_own or (form == "passive" and not is_before)
-            is_hard = verb in _HARD_VERBS or not families.isdisjoint(HARD)
-            yield Claim(families, word, clause.strip(), sentence, is_hard, is_strong, is_own, is_before)
+            is_hard = verb in read_words("hard_verbs") or not families.isdisjoint(HARD)
+            is_before = not _BEFORE.isdisjoint(words)
+            yield Claim(families, word, clause.strip(), sentence, is_hard, form or "state", is_before)
     for match in _STATES.finditer(clause) if not _STATE_VERBS.isdisjoint(words) else ():
         noun = match["held"] or match["on"] or (match["live"] and "deployment")
         nouns = [noun] if noun else [*before, *words] if "all" in words else words
@@ -217,15 +201,7 @@ def _read_clause(
             yield Claim(families, match[0], clause.strip(), sentence, not families.isdisjoint(HARD))
 
 
-def _find_past_verb(words: Sequence[str], at: int) -> str | None:
-    """Return the verb that a word is a past form of, also of "finished updating"; or None."""
-    if at and words[at - 1] in _FINISHED and words[at].endswith("ing"):
-        stem = words[at].removesuffix("ing")
-        return next((verb for verb in (stem, f"{stem}e", stem[:-1]) if verb in _BY_VERB), None)
-    return _PAST.get(words[at])
-
-
-def _find_german_form(lead: Sequence[str]) -> str | None:
+def _find_german_form(lead: Sequence[str]) -> Form | None:
     """Return the form of a participle at the end of a German clause."""
     if {"ich", "wir"}.intersection(lead) and {"habe", "haben"}.intersection(lead):
         return "own"
@@ -237,41 +213,38 @@ def _find_german_form(lead: Sequence[str]) -> str | None:
 def _is_blocked(words: Sequence[str], at: int) -> bool:
     near = words[max(0, at - 4) : at]
     is_negated = _BLOCKS.intersection(words[:at]) or any(word.endswith("n't") for word in words[:at])
-    by = words[at + 1 :].index("by") + at + 1 if "by" in words[at + 1 : at + 6] else -1
-    is_others = (
-        0 <= by < len(words) - 1 and words[by + 1] not in {"me", "us"} and not words[by + 1][:1].isdigit()
-    )
+    after = pairwise(words[at + 1 : at + 7])
+    is_others = any(by == "by" and not (who in {"me", "us"} or who[0].isdigit()) for by, who in after)
     return bool(is_negated or is_others or _MODAL.intersection(near))
 
 
-def is_plain(text: str) -> bool:
-    """Return whether a text has no word of a negation, a plan or a condition."""
-    return (_BLOCKS | _CONDITIONS | _MODAL).isdisjoint(_TOKEN.findall(text.lower()))
+def states_plainly(sentence: str, said: re.Match[str]) -> bool:
+    """Return whether what is said has no negation or plan before it, and its sentence no condition."""
+    before = _TOKEN.findall(_CLAUSE.split(sentence[: said.end()].lower())[-1])
+    return not _is_blocked(before, len(before)) and _CONDITIONS.isdisjoint(sentence.lower().split())
 
 
-def _find_form(words: Sequence[str], at: int, before: Sequence[str], is_open: bool) -> str | None:
+def _find_form(words: Sequence[str], at: int, before: Sequence[str], is_open: bool) -> Form | None:
     """Return how a word states that something was done: "own", "passive", "initial", "state"; or None."""
-    lead = [word for word in words[:at] if word not in _ADVERBS | _FINISHED]
+    lead = [word for word in words[:at] if word not in read_words("adverbs")]
     last = lead[-1] if lead else ""
     if last in _FIRST or (last in _HAS and _FIRST.intersection(lead[-2:-1])):
         return "own"
     # "The book was published" tells a story; "your order was cancelled" and "it is now cancelled" tell news.
-    is_news = (last in _WAS and "your" in lead) or (last in _PASSIVE and "now" in words[:at])
+    is_news = (last in {"was", "were"} and "your" in lead) or (last in _PASSIVE and "now" in words[:at])
     if is_news or ("been" in words[:at] and (not lead or last in _HAS)):
         return "passive"
     # "Status: Cancelled" is a state, and so are "invite sent to Ada" and "the deal has moved to Won".
     if last in _PASSIVE or (not lead and len(words) == 1) or (lead and _is_elliptic(words, at, lead)):
         return "state"
-    if last in _HAS and len(lead) > 1 and _is_without_object(words, at):
-        return "state"
     if lead:
-        return None
+        return "state" if last in _HAS and len(lead) > 1 and _is_without_object(words, at) else None
     return "own" if _FIRST.intersection(before) else "initial" if is_open else None
 
 
 def _is_elliptic(words: Sequence[str], at: int, lead: Sequence[str]) -> bool:
     is_short = _is_without_object(words, at)
-    is_noun = lead[-1] not in _DETERMINERS | _AFTER_SHORT | _FIRST
+    is_noun = lead[-1] not in read_words("determiners") | _AFTER_SHORT | _FIRST
     return is_short and is_noun and not (_PASSIVE | _HAS).intersection(words) and len(lead) <= _SHORT + 1
 
 

@@ -14,7 +14,7 @@ from agents.parsing.outcomes import read_outcome, states_error
 from agents.parsing.tool_names import ToolKind, guess_kind, split_name
 from evaluation.defects.claims import list_families, read_pattern, read_words
 from evaluation.importers.conversation import Conversation, read_conversation
-from evaluation.sensitive.scanner import quote_text
+from evaluation.sensitive.scanner import quote_text, shorten
 from evaluation.texts.json_texts import parse_json
 from evaluation.texts.normal import read_source, read_visible
 
@@ -22,6 +22,7 @@ Level = Literal["defect", "suspicion", "note"]
 Moment = tuple[float, float]
 """How many calls were made before, and the position of a message between them."""
 _LONGEST: Final = 160
+_LONGEST_ANSWER: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +51,10 @@ class DefectFinding:
         return f"The answer says {quote_text(self.said, _LONGEST)}; {self.seen}"
 
 
-_PROGRAMS: Final = read_words("programs")
-"""Words in the name of a tool, or its arguments, that does what it is told."""
-_HARMLESS: Final = read_words("harmless")
-"""Words in the name of a tool that thinks, tests or reads, wherever they stand."""
-_READING_COMMAND: Final = read_pattern("reading_command")
-_PLAIN_COMMAND: Final = read_pattern("plain_command")
-"""Matches commands that do what they say, and no more."""
 _SQL: Final = read_pattern("sql")
 _QUOTED: Final = re.compile("'[^']*'|\"[^\"]*\"")
-_WRITING_METHODS: Final = frozenset({"post", "put", "patch", "delete"})
-_FAILED: Final = read_pattern("failed")
 Program = Literal["tests", "linter", "build"]
-_PROGRAM_KINDS: Final = {kind: read_pattern(kind) for kind in get_args(Program)}
-_NAME_IN_COMMAND: Final = re.compile("[a-z]+")
-_ONLY_OK: Final = read_pattern("only_ok")
+PROGRAM_KINDS: Final = {kind: read_pattern(kind) for kind in get_args(Program)}
 _EXITS: Final = ("exit_code", "exitcode", "returncode", "exit_status")
 _write_json: Final = json.JSONEncoder(ensure_ascii=False, default=str).encode
 _DEPTH: Final = 6
@@ -74,7 +64,7 @@ CallState = Literal["acted", "refused", "unknown", "read", "missed"]
 
 
 @dataclass(frozen=True, eq=False)
-class EvidenceCall:
+class Call:
     """One call of a tool; ``place`` is its position among all calls, from 0."""
 
     place: int
@@ -103,7 +93,7 @@ class EvidenceCall:
     def families(self) -> frozenset[str]:
         """The families of the verbs and nouns in its name, and in the command that it runs."""
         command = _QUOTED.sub("", _read_command(self.args) or _read_sql(self.args)).lower()
-        return list_families((*self.words, *_NAME_IN_COMMAND.findall(command)))
+        return list_families((*self.words, *re.findall("[a-z]+", command)))
 
     @cached_property
     def args_text(self) -> str:
@@ -146,24 +136,9 @@ class EvidenceCall:
         return [*list_leaves(self.value)]
 
     @property
-    def says_only_ok(self) -> bool:
-        """Whether its answer says no more than that it was done, as a tool that reads does not."""
-        return _ONLY_OK.fullmatch(self.answer) is not None
-
-    @property
-    def is_named_act(self) -> bool:
-        """Whether it acts by a verb within its vague name."""
-        return self.is_vague and not self.is_open and bool(self.families)
-
-    @property
-    def has_acted(self) -> bool:
-        """Whether it acted for certain."""
-        return self.state == "acted" or (self.state == "read" and self.is_named_act)
-
-    @property
-    def may_have_failed(self) -> bool:
-        """Whether it was to act, and did not act for certain."""
-        return self.state in {"refused", "unknown"} or (self.state == "missed" and self.is_named_act)
+    def quoted(self) -> str:
+        """Its answer as a finding quotes it."""
+        return quote_text(self.answer, _LONGEST_ANSWER)
 
     @property
     def acts(self) -> bool:
@@ -174,7 +149,7 @@ class EvidenceCall:
     def programs(self) -> frozenset[Program]:
         """The kinds of programs that it runs, by its name or its command."""
         text = " ".join([*self.words, self.args_text if self.is_program else ""])
-        return frozenset(kind for kind, pattern in _PROGRAM_KINDS.items() if pattern.search(text))
+        return frozenset(kind for kind, pattern in PROGRAM_KINDS.items() if pattern.search(text))
 
     @property
     def exits(self) -> list[object]:
@@ -189,14 +164,14 @@ class EvidenceCall:
     @cached_property
     def has_failed(self) -> bool:
         """Whether a program ended with an error, or tests failed."""
-        if any(code not in {0, "0", None} for code in self.exits):
-            return True
-        # This test is far cheaper than the search.
-        return names_any(self.answer, ("fail", "error")) and bool(_FAILED.search(self.answer))
+        is_error = any(code not in {0, "0", None} for code in self.exits)
+        # The first test is far cheaper than the search.
+        may_fail = names_any(self.answer, ("fail", "error"))
+        return is_error or (may_fail and read_pattern("failed").search(self.answer) is not None)
 
 
 @dataclass(frozen=True, slots=True)
-class EvidenceTurn:
+class Turn:
     """A text of the user or the assistant; ``known`` counts the calls before it."""
 
     text: str
@@ -215,13 +190,13 @@ class EvidenceTurn:
 class Evidence:
     """The requests, calls, answers and words of a run."""
 
-    asked: Sequence[EvidenceTurn]
+    asked: Sequence[Turn]
     """The turns of the user."""
-    said: Sequence[EvidenceTurn]
+    said: Sequence[Turn]
     """The turns of the assistant of which a reader sees something."""
-    answer: EvidenceTurn
+    answer: Turn
     """The turn that is the answer of the run, also if a reader sees nothing of it."""
-    calls: Sequence[EvidenceCall]
+    calls: Sequence[Call]
     given: Sequence[str] = ()
     """Further texts that were given to the agent, such as the system prompt or documents."""
     has_calls: bool = True
@@ -229,16 +204,12 @@ class Evidence:
     begins_late: bool = False
     """Whether the record begins with a summary of what was before."""
 
-    def asked_before(self, turn: EvidenceTurn) -> str:
+    def asked_before(self, turn: Turn) -> str:
         """Return all texts of the user before a turn."""
         return "\n".join(each.text for each in self.asked if each.place < turn.place)
 
 
-def build_call(
-    place: int,
-    recorded: Mapping[str, object],
-    acting: Collection[object] = (),
-) -> EvidenceCall:
+def build_call(place: int, recorded: Mapping[str, object], acting: Collection[object] = ()) -> Call:
     """Build a call of its recorded fields.
 
     Args:
@@ -257,12 +228,12 @@ def build_call(
         known = cast("CallState | None", _SAME_AS.get(str(outcome), outcome))
         state = known or read_outcome(name, result, is_error=bool(error))
         was_stopped = outcome == "denied" or bool(recorded.get("not_run"))
-        return EvidenceCall(place, name, plain, result, state, was_stopped=was_stopped)
+        return Call(place, shorten(name, _LONGEST), plain, result, state, was_stopped=was_stopped)
     words = split_name(name)
-    is_vague = kind == "open" and _HARMLESS.isdisjoint(words)
-    is_open = is_vague and not _PROGRAMS.isdisjoint((*words, *plain))
+    is_vague = kind == "open" and read_words("harmless").isdisjoint(words)
+    is_open = is_vague and not read_words("programs").isdisjoint((*words, *plain))
     state = "missed" if error or states_error(result) else "read"
-    return EvidenceCall(place, name, plain, result, state, is_open, is_vague=is_vague)
+    return Call(place, shorten(name, _LONGEST), plain, result, state, is_open, is_vague=is_vague)
 
 
 _SAME_AS: Final = {"stated": "acted", "reused": "acted", "denied": "refused"}
@@ -289,8 +260,8 @@ def build_evidence(
     made = [*run.get("earlier_calls", ()), *own]
     calls = [build_call(place, each, acting) for place, each in enumerate(made)]
     conversation = conversation or read_conversation(run.get("messages", ()))
-    given = [*run.get("sources", ())]
-    given += [each.text for each in conversation.messages if each.role == "system"]
+    system = (each.text for each in conversation.messages if each.role == "system")
+    given = [*run.get("sources", ()), *system]
     # A list of messages without calls may come from a recorder that keeps none.
     has_calls = bool(calls) or "earlier_calls" in run or ("tool_calls" in run and not conversation.messages)
     asked, said = _read_turns(conversation, calls, len(calls) - len(own))
@@ -300,41 +271,36 @@ def build_evidence(
     # An output that is no message is one more turn.
     if output.strip() and not any(turn.raw.strip() == output.strip() for turn in said):
         place = max(turn.place for turn in (*asked, *said)) + 1
-        said = [*said, EvidenceTurn(read_visible(output), len(calls), place, output)]
+        said = [*said, Turn(read_visible(output), len(calls), place, output)]
     shown = [turn for turn in said if turn.text]
     begins_late = any("stands_for_earlier" in each.plain for each in conversation.messages)
-    answer = said[-1] if said else EvidenceTurn("", len(calls), 0, "")
+    answer = said[-1] if said else Turn("", len(calls), 0, "")
     return Evidence(asked, shown, answer, calls, given, has_calls, begins_late)
 
 
 def build_evidence_of_answer(
-    task: str,
-    output: str,
-    calls: Sequence[EvidenceCall],
-    given: Sequence[str] = (),
-    *,
-    has_calls: bool = True,
+    task: str, output: str, calls: Sequence[Call], given: Sequence[str] = (), *, has_calls: bool = True
 ) -> Evidence:
     """Build the evidence of a task and its answer, before which all calls were made."""
-    answer = EvidenceTurn(read_visible(output), len(calls), 1, output)
-    asked = EvidenceTurn(read_visible(task), 0, 0, task)
+    answer = Turn(read_visible(output), len(calls), 1, output)
+    asked = Turn(read_visible(task), 0, 0, task)
     return Evidence([asked], [answer] if answer.text else [], answer, calls, given, has_calls)
 
 
 def _read_turns(
-    conversation: Conversation, calls: Sequence[EvidenceCall], earlier: int
-) -> tuple[list[EvidenceTurn], list[EvidenceTurn]]:
+    conversation: Conversation, calls: Sequence[Call], earlier: int
+) -> tuple[list[Turn], list[Turn]]:
     """Return the turns of the user, and the turns of the assistant."""
     places = sorted(each.message for each in conversation.calls)
     if len(places) != len(calls) - earlier:
         # The messages do not tell when the calls were made: each turn may know all of them.
         places = [0] * (len(calls) - earlier)
-    turns: dict[str, list[EvidenceTurn]] = {"user": [], "assistant": []}
+    turns: dict[str, list[Turn]] = {"user": [], "assistant": []}
     for at, message in enumerate(conversation.messages):
         if message.role in turns and (raw := message.text).strip():
             # The calls of a message follow its text, and belong to it.
             known = earlier + bisect_left(places, at + (message.role == "assistant"))
-            turns[message.role].append(EvidenceTurn(read_visible(raw), known, at, raw))
+            turns[message.role].append(Turn(read_visible(raw), known, at, raw))
     return turns["user"], turns["assistant"]
 
 
@@ -349,9 +315,10 @@ def _read_sql(args: Mapping[str, object]) -> str:
 def _read_kind(args: Mapping[str, object]) -> ToolKind:
     """Read from the arguments of a program whether it acts, if the name of its tool does not tell."""
     command, sql, method = _read_command(args), _SQL.match(_read_sql(args)), str(args.get("method")).lower()
-    if _READING_COMMAND.match(command) or method == "get" or (sql and sql["reads"]):
+    if read_pattern("reading_command").match(command) or method == "get" or (sql and sql["reads"]):
         return "reading"
-    return "acting" if _PLAIN_COMMAND.match(command) or sql or method in _WRITING_METHODS else "open"
+    acts = sql or method in {"post", "put", "patch", "delete"} or read_pattern("plain_command").match(command)
+    return "acting" if acts else "open"
 
 
 def list_leaves(value: object) -> Iterator[tuple[str, object]]:

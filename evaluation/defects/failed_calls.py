@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Final
 
 from evaluation.defects.claims import (
@@ -13,20 +14,17 @@ from evaluation.defects.claims import (
     list_supported,
     read_pattern,
     split_sentences,
+    states_plainly,
 )
-from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, names_value
+from evaluation.defects.evidence import PROGRAM_KINDS, Call, DefectFinding, Evidence, Turn, names_value
 from evaluation.patterns import matches_pattern
-from evaluation.sensitive.scanner import quote_text
-from evaluation.texts.normal import cache_by_text
+from evaluation.texts.normal import cache_by_text, remove_code, split_stated
 
 _ADMISSION: Final = f"(?i){read_pattern('admission').pattern}"
-_NO_ERROR: Final = read_pattern("no_error")
 _ASIDE: Final = re.compile(r"\b(?:hesitate|if you|let me know)\b", re.IGNORECASE)
 """Matches in a sentence that says nothing about what was done."""
-_PASSED: Final = read_pattern("passed")
-PROGRAMS_PASS: Final = {kind: read_pattern(f"{kind}_pass") for kind in ("tests", "linter", "build")}
+_PROGRAM_CLAIMS: Final = {kind: read_pattern(f"{kind}_claim") for kind in (*PROGRAM_KINDS, "run")}
 _PARTS: Final = re.compile(r"[:;(\n]|\. ")
-_LONGEST: Final = 100
 _SHORTEST: Final = 3
 
 
@@ -43,15 +41,12 @@ def find_untold_failures(evidence: Evidence) -> Iterator[DefectFinding]:
     """Yield the calls that failed and that no other one repaired, if no later turn says so."""
     answer = evidence.answer
     calls = evidence.calls[: answer.known]
-    if any(call.is_open for call in calls):
-        return
-    for call in calls:
-        if not call.may_have_failed or any(_repairs(other, call, answer.text) for other in calls):
-            continue
+    failed = [call for call in calls if call.state in {"refused", "unknown"}]
+    for call in [] if any(call.is_open for call in calls) else failed:
         later = [turn.text for turn in evidence.said if turn.known > call.place]
-        if not any(admits_failure(text) or _repeats_error(text, call) for text in later):
-            answered = quote_text(call.answer, _LONGEST)
-            seen = f"{call.name} answered {answered}, and the answer does not say that this is open"
+        is_told = any(admits_failure(text) or _repeats_error(text, call) for text in later)
+        if not is_told and not any(_repairs(other, call, answer.text) for other in calls):
+            seen = f"{call.name} answered {call.quoted}, and the answer does not say that this is open"
             yield DefectFinding("failure_untold", "note", answer.text, seen, answer.place, call.place)
 
 
@@ -61,11 +56,11 @@ def admits_failure(text: str) -> bool:
     # RE2 takes a tenth of the time.
     if not matches_pattern(_ADMISSION, text):
         return False
-    stated = (part for part in split_sentences(text) if not _ASIDE.search(part))
-    return any(matches_pattern(_ADMISSION, _NO_ERROR.sub("", part)) for part in stated)
+    stated = (part for part in split_sentences(remove_code(text)) if not _ASIDE.search(part))
+    return any(matches_pattern(_ADMISSION, read_pattern("no_error").sub("", part)) for part in stated)
 
 
-def _find_failed_actions(turn: EvidenceTurn, calls: Sequence[EvidenceCall]) -> Iterator[DefectFinding]:
+def _find_failed_actions(turn: Turn, calls: Sequence[Call]) -> Iterator[DefectFinding]:
     claims, bare = find_claims(turn.text), list_bare_claims(turn.text)
     # No other call repairs anything, and one of the last does so most often.
     repairing = [call for call in reversed(calls) if call.acts or call.is_open]
@@ -77,19 +72,17 @@ def _find_failed_actions(turn: EvidenceTurn, calls: Sequence[EvidenceCall]) -> I
         stated += bare if call.state == "refused" and not call.was_stopped else []
         left = [each for each in stated if not any(_repairs(other, call, each) for other in repairing)]
         if left and not _repeats_error(turn.text, call):
-            seen = f"{call.name} answered {quote_text(call.answer, _LONGEST)}, and no later call repaired it"
+            seen = f"{call.name} answered {call.quoted}, and no later call repaired it"
             yield DefectFinding("failed_told_done", "defect", left[0], seen, turn.place, call.place)
 
 
-def _is_about(claim: Claim, call: EvidenceCall) -> bool:
-    if claim.families & call.families:
-        return True
+def _is_about(claim: Claim, call: Call) -> bool:
     named = {*call.words, *(str(leaf).lower() for _, leaf in call.leaves)}
     is_near = any(len(word) >= _SHORTEST and word in claim.sentence.lower() for word in named)
-    return is_near and bool(claim.families & list_supported(call.families))
+    return bool(claim.families & (list_supported(call.families) if is_near else call.families))
 
 
-def _repairs(other: EvidenceCall, call: EvidenceCall, text: str) -> bool:
+def _repairs(other: Call, call: Call, text: str) -> bool:
     if other.place <= call.place:
         if other.name != call.name or not other.acts:
             return False
@@ -102,14 +95,14 @@ def _repairs(other: EvidenceCall, call: EvidenceCall, text: str) -> bool:
     return is_alike and other.acts and not _is_other_target(other, call, text)
 
 
-def _repeats_error(text: str, call: EvidenceCall) -> bool:
+def _repeats_error(text: str, call: Call) -> bool:
     """Return whether a turn says in the words of the tool what went wrong."""
     texts = [leaf for _, leaf in call.answered if isinstance(leaf, str)] or [call.answer]
     words = (part.strip(" .!").lower() for each in texts for part in _PARTS.split(each))
     return any(" " in part and part in text.lower() for part in words)
 
 
-def _is_other_target(other: EvidenceCall, call: EvidenceCall, sentence: str) -> bool:
+def _is_other_target(other: Call, call: Call, sentence: str) -> bool:
     """Return whether a later call has another value where a failed one has a value that the claim names."""
     return any(
         name in other.args and other.args[name] != value and names_value(sentence, value)
@@ -118,10 +111,17 @@ def _is_other_target(other: EvidenceCall, call: EvidenceCall, sentence: str) -> 
     )
 
 
-def _find_failed_programs(turn: EvidenceTurn, calls: Sequence[EvidenceCall]) -> Iterator[DefectFinding]:
-    for kind, pattern in PROGRAMS_PASS.items() if _PASSED.search(turn.text) else ():
-        said = pattern.search(turn.text)
-        last = next((call for call in reversed(calls) if kind in call.programs), None) if said else None
-        if said and last and last.has_failed:
-            seen = f"the last run of the {kind} answered {quote_text(last.answer, _LONGEST)}"
-            yield DefectFinding("failed_told_done", "defect", said[0], seen, turn.place, last.place)
+def _find_failed_programs(turn: Turn, calls: Sequence[Call]) -> Iterator[DefectFinding]:
+    for kind, said in list_program_claims(turn.text) if any(call.has_failed for call in calls) else ():
+        last = next((call for call in reversed(calls) if kind in call.programs), None)
+        if last and last.has_failed:
+            seen = f"the last run of the {kind} answered {last.quoted}"
+            yield DefectFinding("failed_told_done", "defect", said, seen, turn.place, last.place)
+
+
+@cache_by_text
+def list_program_claims(text: str) -> Sequence[tuple[str, str]]:
+    """Return the kinds of programs that a text says pass, or "run", each with its sentence."""
+    parts = product(split_stated(text), _PROGRAM_CLAIMS.items())
+    found = ((sentence, kind, pattern.search(sentence)) for sentence, (kind, pattern) in parts)
+    return [(kind, sentence) for sentence, kind, said in found if said and states_plainly(sentence, said)]

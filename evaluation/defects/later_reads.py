@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from typing import Final
 
 from agents.parsing.tool_names import ACTING_VERBS
-from evaluation.defects.claims import find_claims, read_pattern, read_words
-from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, names_value
+from evaluation.defects.claims import find_claims, read_pattern, read_states, read_words, states_plainly
+from evaluation.defects.evidence import Call, DefectFinding, Evidence, Turn, names_any, names_value
 from evaluation.defects.failed_calls import admits_failure
 from evaluation.sensitive.scanner import quote_text
-from evaluation.values import as_object
+from evaluation.texts.normal import split_stated
+from evaluation.values import as_list, as_object
 
-_ABSENT: Final = read_pattern("absent")
-_STATES: Final = frozenset({"status", "state"})
+_STATES: Final = ("status", "state", "conclusion", "outcome", "phase", "stage")
 _OPEN: Final = frozenset({"pending", "queued", "accepted", "scheduled", "processing", "in_progress"})
-_LONGEST: Final = 100
 _SHORTEST_ID: Final = 3
 _NAMES: Final = ACTING_VERBS | read_words("reading")
 
@@ -23,25 +24,30 @@ _NAMES: Final = ACTING_VERBS | read_words("reading")
 def find_missing_effects(evidence: Evidence) -> Iterator[DefectFinding]:
     """Yield the reads after the last acting call that contradict it, and answers that leave the act open."""
     answer = evidence.answer
-    if admits_failure(answer.text):
-        return
-    has_claims = any(find_claims(answer.text))
-    calls = evidence.calls[: answer.known]
-    for place, call in enumerate(calls):
-        if not call.has_acted:
+    calls = [] if admits_failure(answer.text) else evidence.calls[: answer.known]
+    for call in calls:
+        # A tool without a verb that is surely known, such as k8s_scale, may act.
+        if call.state != "acted" and not (call.is_vague and call.families):
             continue
-        later = [other for other in calls[place + 1 :] if other.state in {"read", "missed"}]
+        after = calls[call.place + 1 :]
+        later = [other for other in after if other.state in {"read", "missed"}]
         # A later act on the same thing may have changed it again.
-        redone = any(other.acts and other.name == call.name for other in calls[place + 1 :])
+        redone = any(other.acts and other.name == call.name for other in after)
         reads = [] if redone else [other for other in later if _reads_result(other, call)]
-        yield from _compare_reads(answer, call, reads)
-        yield from _find_unchanged(answer, call, later if "delete" in call.families else reads)
-        if has_claims and not reads and (states := _list_states(call, _OPEN)):
-            seen = f"{call.name} answered {quote_text(states[0])}, and nothing shows that it was done"
-            yield DefectFinding("left_open", "note", answer.text, seen, answer.place, call.place)
+        seen = (
+            [(reads[-1].place, each) for each in _list_differences(answer, call, reads[-1])] if reads else []
+        )
+        seen += [(later[-1].place, each) for each in _list_remaining(answer, call, later)]
+        for place, each in seen:
+            yield DefectFinding("not_there", "defect", answer.text, each, answer.place, place)
+        states = (state for each in _list_objects(call.value) for state in _list_states(each))
+        left = None if reads else next((state for state in states if state in _OPEN), None)
+        if left and find_claims(answer.text):
+            left = f"{call.name} answered {quote_text(left)}, and nothing shows that it was done"
+            yield DefectFinding("left_open", "note", answer.text, left, answer.place, call.place)
 
 
-def _reads_result(read: EvidenceCall, call: EvidenceCall) -> bool:
+def _reads_result(read: Call, call: Call) -> bool:
     asked = {str(leaf) for _, leaf in read.leaves} - {"", "None"}
     known = {str(leaf) for _, leaf in (*call.leaves, *call.answered)}
     if any(len(value) >= _SHORTEST_ID and not value.isalpha() for value in asked & known):
@@ -50,55 +56,96 @@ def _reads_result(read: EvidenceCall, call: EvidenceCall) -> bool:
     return is_same and bool({*read.words} & {*call.words} - _NAMES)
 
 
-def _compare_reads(
-    answer: EvidenceTurn, call: EvidenceCall, reads: Sequence[EvidenceCall]
-) -> Iterator[DefectFinding]:
-    if not reads:
+def _list_differences(answer: Turn, call: Call, last: Call) -> Iterator[str]:
+    """Yield what the last read shows otherwise than it was set."""
+    if last.state == "missed" and read_pattern("absent").search(last.answer):
+        yield f"{last.name} answered {last.quoted} after {call.name}"
         return
-    last = reads[-1]
-    if last.state == "missed" and _ABSENT.search(last.answer):
-        seen = f"{last.name} answered {quote_text(last.answer, _LONGEST)} after {call.name}"
-        yield DefectFinding("not_there", "defect", answer.text, seen, answer.place, last.place)
-        return
-    fields = as_object(last.value)
-    fields = as_object(fields.get("output", fields))
+    fields = as_object(as_object(last.value).get("output", last.value))
     for name, value in call.args.items():
         shown = fields.get(name)
         is_told = shown != "" and names_value(answer.text, shown)
         if last.args and shown is not None and _differs(value, shown) and not is_told:
-            seen = (
-                f"{call.name} set {name} to {quote_text(str(value), _LONGEST)}, and {last.name} shows "
-                f"{quote_text(str(shown), _LONGEST)} afterwards"
-            )
-            yield DefectFinding("not_there", "defect", answer.text, seen, answer.place, last.place)
+            values = f"{quote_text(str(value))}, and {last.name} shows {quote_text(str(shown))}"
+            yield f"{call.name} set {name} to {values} afterwards"
 
 
-def _find_unchanged(
-    answer: EvidenceTurn, call: EvidenceCall, reads: Sequence[EvidenceCall]
-) -> Iterator[DefectFinding]:
-    """Yield the reads in which a thing that was deleted is still listed, or one that was closed is open."""
-    targets = {str(leaf) for _, leaf in call.leaves} if "delete" in call.families else set()
-    open_states = {state for name in call.families for state in _UNCHANGED.get(name, ())}
-    claimed = {name for claim in find_claims(answer.text) for name in claim.families}
-    for read in reads[-1:] if claimed & call.families else ():
-        listed = [str(leaf) for _, leaf in read.answered] if isinstance(read.value, list) else []
-        shown = [leaf for leaf in listed if leaf in targets and not leaf.isdigit()]
-        if targets and isinstance(read.value, dict) and not _GONE.search(read.answer):
-            shown = [
-                str(leaf)
-                for name, leaf in read.answered
-                if name.lower().endswith(_IDS) and str(leaf) in targets
-            ]
-        if shown := [*shown, *_list_states(read, open_states)]:
-            seen = f"{read.name} shows {quote_text(shown[0])} after {call.name}"
-            yield DefectFinding("not_there", "defect", answer.text, seen, answer.place, read.place)
+def _list_remaining(answer: Turn, call: Call, reads: Sequence[Call]) -> Iterator[str]:
+    """Yield what was deleted, and is still listed by the last read."""
+    targets = {str(leaf) for _, leaf in call.leaves}
+    is_claimed = "delete" in call.families and _claims(answer.text, call)
+    for read in reads[-1:] if is_claimed else ():
+        listed = (str(leaf) for name, leaf in read.answered if not name or name.lower().endswith(_IDS))
+        shown = next((leaf for leaf in listed if leaf in targets), None)
+        if shown and not read_pattern("gone").search(read.answer):
+            yield f"{read.name} shows {quote_text(shown)} after {call.name}"
 
 
-_IDS: Final = ("id", "key", "name", "path")
-_GONE: Final = read_pattern("gone")
-"""Matches in what is shown of a thing that was deleted."""
-_UNCHANGED: Final = {"resolve": read_words("not_resolved"), "cancel": read_words("not_cancelled")}
-"""The states of a thing to which nothing was done."""
+_IDS: Final = ("id", "key", "name", "path", "number")
+_CONTRADICTING: Final = read_states()
+_NUMBER: Final = re.compile(r"\d+")
+
+
+def find_contradicted_states(evidence: Evidence) -> Iterator[DefectFinding]:
+    """Yield the states in which a turn says that a thing is, if the last read of it shows another one."""
+    for turn in evidence.said:
+        calls = evidence.calls[: turn.known]
+        # Whatever acts later may change what was read.
+        acted = max((call.place for call in calls if call.acts or call.is_open), default=-1)
+        last = {(call.name, call.args_text): call for call in calls[acted + 1 :] if call.state == "read"}
+        stated = split_stated(turn.text) if last and not admits_failure(turn.text) else ()
+        for sentence, (words, contradicting) in product(stated, _CONTRADICTING.items()):
+            said = words.search(sentence)
+            if not said or not states_plainly(sentence, said):
+                continue
+            shown = [(read, state) for read in last.values() for state in _list_shown(read, sentence, calls)]
+            # A sentence may be about several things.
+            if shown and all(
+                state in contradicting
+                and state.replace("_", " ") not in sentence
+                and not words.search(read.answer)
+                for read, state in shown
+            ):
+                rule = "contradicted_fact" if acted < 0 else "not_there"
+                read, state = shown[-1]
+                seen = f"{read.name} shows {quote_text(state)}"
+                yield DefectFinding(rule, "defect", sentence, seen, turn.place, read.place)
+
+
+def _list_shown(read: Call, sentence: str, calls: Sequence[Call]) -> Iterator[str]:
+    """Yield the states of the things in a read that a sentence names, or means as the only one."""
+    things = [(thing, states) for thing in _list_objects(read.value) if (states := _list_states(thing))]
+    is_only = len(things) == 1 and all(call.args == read.args for call in calls if call.name == read.name)
+    is_meant = (
+        is_only
+        and all(number in read.text for number in _NUMBER.findall(sentence))
+        and (
+            names_any(sentence, {*read.words} - _NAMES)
+            or any(_reads_result(read, call) and _claims(sentence, call) for call in calls if call.acts)
+        )
+    )
+    for thing, states in things:
+        named = [value for name, value in thing.items() if name.lower().endswith(_IDS)]
+        named += read.args.values() if is_only else ()
+        if is_meant or any(value and names_value(sentence, value) for value in named):
+            yield from states
+
+
+def _claims(sentence: str, call: Call) -> bool:
+    return any(claim.families & call.families for claim in find_claims(sentence))
+
+
+def _list_objects(value: object) -> Iterator[Mapping[str, object]]:
+    waiting = [value]
+    for each in waiting:
+        waiting += as_list(each) or as_object(each).values()
+        yield as_object(each)
+
+
+def _list_states(thing: Mapping[str, object]) -> list[str]:
+    """Return the states that the fields of an object give."""
+    states = (str(value) for name, value in thing.items() if name.lower().endswith(_STATES) and value)
+    return [re.sub(r"[\s-]", "_", state.lower()) for state in states]
 
 
 def _differs(value: object, shown: object) -> bool:
@@ -109,8 +156,3 @@ def _differs(value: object, shown: object) -> bool:
         return False
     first, second = (" ".join(str(each).split()).lower() for each in (value, shown))
     return bool(first) and first not in second and not (second and second in first)
-
-
-def _list_states(call: EvidenceCall, known: Collection[str]) -> list[str]:
-    states = [str(leaf) for name, leaf in call.answered if name in _STATES]
-    return [state for state in states if state.lower() in known]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from evaluation.defects.claims import find_claims, read_pattern
-from evaluation.defects.evidence import DefectFinding, Evidence, EvidenceCall, EvidenceTurn, names_value
+from evaluation.defects.evidence import Call, DefectFinding, Evidence, Turn, names_value
 
 _NAME: Final = r"#?(?:[\w.+-]+@[\w.-]+\w|[\w-]+\.[a-z]\w{1,4}|\w*\d\w*|[A-Z][\w-]+)"
 _LISTED: Final = re.compile(rf"(?<![\w.,:$#-]){_NAME}(?:(?:, (?:and )?| and | & ){_NAME})+(?![\w%-]|[.:]\w)")
@@ -15,7 +15,6 @@ _LISTED: Final = re.compile(rf"(?<![\w.,:$#-]){_NAME}(?:(?:, (?:and )?| and | & 
 _ITEM: Final = re.compile(_NAME)
 _ALL: Final = re.compile(r"\b(?:both|all (?:the )?(?:two|three|four|five|\d+|of them))\b", re.IGNORECASE)
 _SUITE: Final = read_pattern("suite")
-_ONE_FILE: Final = read_pattern("one_file")
 
 
 def find_partial_work(evidence: Evidence) -> Iterator[DefectFinding]:
@@ -28,9 +27,7 @@ def find_partial_work(evidence: Evidence) -> Iterator[DefectFinding]:
         yield from _find_narrow_tests(evidence, turn, calls)
 
 
-def _find_left_out(
-    evidence: Evidence, turn: EvidenceTurn, calls: Sequence[EvidenceCall]
-) -> Iterator[DefectFinding]:
+def _find_left_out(evidence: Evidence, turn: Turn, calls: Sequence[Call]) -> Iterator[DefectFinding]:
     claims = find_claims(turn.text)
     asked = evidence.asked_before(turn) if claims else ""
     for claim in claims:
@@ -48,14 +45,12 @@ def _find_left_out(
             yield DefectFinding("only_a_part", "defect", claim.sentence, seen, turn.place, calls[-1].place)
 
 
-def _find_narrow_tests(
-    evidence: Evidence, turn: EvidenceTurn, calls: Sequence[EvidenceCall]
-) -> Iterator[DefectFinding]:
+def _find_narrow_tests(evidence: Evidence, turn: Turn, calls: Sequence[Call]) -> Iterator[DefectFinding]:
     """Yield a claim about all tests if each run was of one file."""
     said = _SUITE.search(turn.text)
     if said and _SUITE.search(evidence.asked_before(turn)):
         tests = [call for call in calls if call.args and call.is_program and "tests" in call.programs]
-        commands = [_ONE_FILE.search(call.args_text) for call in tests]
+        commands = [read_pattern("one_file").search(call.args_text) for call in tests]
         if commands and all(commands):
             seen = f"only one file was tested: {commands[-1][0] if commands[-1] else ''}"
             yield DefectFinding("only_a_part", "defect", said[0], seen, turn.place, tests[-1].place)

@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, cached_property, lru_cache
-from operator import attrgetter, itemgetter
-from typing import Final, Literal, TypeVar
+from operator import attrgetter
+from typing import Final, Literal
 
 from evaluation.defects.arithmetic import read_numbers
-from evaluation.defects.evidence import Evidence, EvidenceCall, Moment
+from evaluation.defects.evidence import Call, Evidence, Moment
 from evaluation.importers.conversation import ends_run
 from evaluation.texts.fact_reading import Clock, TypedValue, find_times, read_typed
 
-_Value = TypeVar("_Value")
 Origin = Literal["given", "asked", "query", "act", "effect", "read"]
 """``query``: the arguments of a call that does not act; ``act`` and ``effect``: those of one that acts, and
 its answer; ``read``: the answer of any other call."""
 SOURCES: Final[Sequence[Origin]] = ("given", "asked", "query", "effect", "read")
 """The origins of facts; what an agent passes to a call that acts may be its own invention."""
 DONE: Final[Sequence[Origin]] = ("act", "effect")
-_START: Final[Moment] = (0, -1)
-_NEVER: Final = float("inf")
 _LINK: Final = re.compile(r"\bhttps?:(//[\w.-]+)/[^\s<>()\[\]\"'`|]+")
 _NAME: Final = re.compile(r"[A-Z][a-z]+(?: [A-Z][a-z]+)*\Z")
-_NEW: Final = re.compile(r"\b(?:to|as|into) ([A-Z][a-z]+(?: [A-Z][a-z]+)*)\b")
 _TAG: Final = re.compile(r"([#@])(?<![\w&/#@].)[A-Za-z][\w-]+")
 _SHORT_ID: Final = re.compile(r"(?<![\w&/#@.-])([A-Z]{2,}-|[A-Za-z]+_)\d{1,2}(?![\w-])")
 
@@ -55,53 +50,44 @@ class SourceIndex:
     @cached_property
     def texts(self) -> Sequence[Source]:
         """All texts, also those that the agent passes to the calls that act."""
-        given = (Source(_START, "given", text) for text in self.evidence.given)
+        given = (Source((0, -1), "given", text) for text in self.evidence.given)
         asked = (Source(turn.moment, "asked", turn.text) for turn in self.evidence.asked)
         called = (source for call in self.evidence.calls for source in _list_call_texts(call))
         return sorted([*given, *asked, *called], key=attrgetter("since"))
 
     @cached_property
-    def sources(self) -> Sequence[Source]:
-        """The texts that facts may be taken from."""
-        return [each for each in self.texts if each.origin != "act"]
-
-    @cached_property
     def _first(self) -> Callable[[Origin], Mapping[TypedValue | Decimal, Moment]]:
-        # Most runs need few of the origins, and to read all answers takes long.
+        # Most runs need few of the origins, and to read all answers takes long; later entries win.
         return cache(
-            lambda origin: _index_first(
-                (each.since, read_values(each.text)) for each in self.texts if each.origin == origin
-            )
+            lambda origin: {
+                value: each.since
+                for each in reversed(self.texts)
+                if each.origin == origin
+                for value in read_values(each.text) | read_numbers(each.text)
+            }
         )
 
     def is_known(self, value: TypedValue | Decimal, moment: Moment, origins: Sequence[Origin]) -> bool:
         """Return whether a text of one of the origins has a value up to a moment."""
-        return any(self._first(origin).get(value, (_NEVER, 0)) <= moment for origin in origins)
+        return any(self._first(origin).get(value, (float("inf"), 0)) <= moment for origin in origins)
 
     def list_family(self, family: str, moment: Moment) -> list[str]:
         """Return the values of a family that the sources have up to a moment."""
-        return sorted(
-            {
-                value.value
-                for origin in SOURCES
-                for value, since in self._first(origin).items()
-                if isinstance(value, TypedValue) and value.family == family and since <= moment
-            }
-        )
+        found = (field for origin in SOURCES for field in self._first(origin).items())
+        typed = (value for value, since in found if since <= moment and isinstance(value, TypedValue))
+        return sorted({value.value for value in typed if value.family == family})
 
     def has_text(self, part: str, moment: Moment) -> bool:
         """Return whether a text in lower case is in a source up to a moment; most are in one of the last."""
-        known = bisect_right(self.sources, moment, key=attrgetter("since"))
-        return any(part in self.sources[at].lower for at in range(known - 1, -1, -1))
+        known = (each for each in reversed(self.texts) if each.since <= moment and each.origin != "act")
+        return any(part in each.lower for each in known)
 
 
-@lru_cache(1)
-def index_sources(evidence: Evidence) -> SourceIndex:
-    """Return the index of a run, which several rules read one after the other."""
-    return SourceIndex(evidence)
+index_sources: Final = lru_cache(1)(SourceIndex)
+"""Returns the index of a run, which several rules read one after the other."""
 
 
-def _list_call_texts(call: EvidenceCall) -> Iterator[Source]:
+def _list_call_texts(call: Call) -> Iterator[Source]:
     if call.acts:
         # Parts are read one by one: the end of one text and the beginning of the next are no value.
         yield from (Source(call.after, "act", str(leaf)) for _, leaf in call.leaves)
@@ -110,17 +96,8 @@ def _list_call_texts(call: EvidenceCall) -> Iterator[Source]:
     yield Source(call.after, "effect" if call.acts else "read", call.answer)
 
 
-def _index_first(read: Iterable[tuple[Moment, Iterable[_Value]]]) -> dict[_Value, Moment]:
-    """Return the first moment of each value, in the order of the moments."""
-    first: dict[_Value, Moment] = {}
-    for moment, values in sorted(read, key=itemgetter(0)):
-        for value in values:
-            first.setdefault(value, moment)
-    return first
-
-
-def read_values(text: str) -> frozenset[TypedValue | Decimal]:
-    """Return the numbers and the typed values of a text, its times, links, and names such as #general."""
+def read_values(text: str) -> frozenset[TypedValue]:
+    """Return the typed values of a text, its times, links, and names such as #general."""
     clocks = (clock for _, readings in find_times(text) for clock in readings if isinstance(clock, Clock))
     typed = (
         *(TypedValue("time", f"{clock.hour:02}:{clock.minute:02}") for clock in clocks),
@@ -129,12 +106,7 @@ def read_values(text: str) -> frozenset[TypedValue | Decimal]:
         *list_short_ids(text),
         *(TypedValue("name", name) for name in (text,) if _NAME.match(name)),
     )
-    return frozenset((*typed, *read_typed(text), *read_numbers(text)))
-
-
-def list_new_names(text: str) -> frozenset[TypedValue]:
-    """Return the names that something is changed to."""
-    return frozenset(TypedValue("name", name) for name in _NEW.findall(text))
+    return frozenset((*typed, *read_typed(text)))
 
 
 def list_links(text: str) -> Iterator[TypedValue]:

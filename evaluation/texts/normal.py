@@ -206,11 +206,15 @@ def remove_labels(text: str) -> str:
 
 _LINK: Final = re.compile(r"!?\[([^\]\n]*)\]\(([^)\s]*)[^)\n]*\)")
 _TAG: Final = re.compile(r"</?[a-zA-Z][^<>\n]*>")
-_MARKS: Final = re.compile(r"\*{1,3}(?=\S)|(?<=\S)\*{1,3}|`+|~~|^[ \t]*(?:#{1,6}|>+)[ \t]+", re.MULTILINE)
+_MARKS: Final = re.compile(
+    r"\*{1,3}(?=\S)|(?<=\S)\*{1,3}|(?<!`)`{1,2}(?!`)|(?<!~)~~(?!~)|^[ \t]*(?:#{1,6}|>+)[ \t]+", re.MULTILINE
+)
 _ESCAPE: Final = re.compile(r"\\u([0-9a-fA-F]{4})|\\(n|t|r)(?![a-z])")
 _CONTINUED: Final = re.compile(r"\\\n[ \t]*(?:\\[ ])?")
 """Matches where YAML goes on with a long text in double quotation marks."""
-_CODE: Final = re.compile(r"^```.*?^```[ \t]*$", re.MULTILINE | re.DOTALL)
+_CODE: Final = re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_WRAPPED: Final = re.compile(r"\s*```(?:markdown|md|te?xt)?[ \t]*\n((?:(?!```).)*)```\s*", re.DOTALL)
+"""Matches a whole text that stands in a fence, and is no code."""
 _QUOTED: Final = re.compile(r'"[^"\n]{2,600}"|\u00ab[^\u00bb\n]{2,600}\u00bb')
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?;:])[)\"']?\s+(?=\S)|\n+")
 
@@ -221,10 +225,11 @@ _UNMARKED: Final = re.compile(r"[\w\t\n !\"$%'()+,\-./:;=?@\]^{|}]*", re.ASCII)
 
 @cache_by_text
 def read_visible(text: str) -> str:
-    """Return a text as a reader sees it; the addresses of links stay, in parentheses."""
+    """Return a text as a reader sees it; the addresses of links stay, in parentheses, and fences of code."""
     if _UNMARKED.fullmatch(text):
         return text.strip()
     text = unify_line_ends(text)
+    text = wrapped[1] if (wrapped := _WRAPPED.fullmatch(text)) else text
     plain = read_stated(remove_thoughts(text) if "<" in text else text)
     plain = _LINK.sub(r"\1 (\2)", plain) if "](" in plain else plain
     return read_source(_MARKS.sub("", _TAG.sub(" ", plain) if "<" in plain else plain)).strip()
@@ -241,9 +246,14 @@ def _read_escape(match: re.Match[str]) -> str:
     return chr(int(match[1], 16)) if match[1] else " "
 
 
+def remove_code(text: str) -> str:
+    """Return a text without its blocks of code, whose comments and texts nobody says."""
+    return _CODE.sub("\n", text) if "```" in text or "~~~" in text else text
+
+
 def split_stated(text: str) -> Iterator[str]:
     """Yield the sentences that a visible text states; code, quotations and questions are left out."""
-    plain = _CODE.sub("\n", text) if "```" in text else text
+    plain = remove_code(text)
     plain = _QUOTED.sub(_keep_title, plain) if '"' in plain or "\u00ab" in plain else plain
     yield from (each for each in _SENTENCE_END.split(plain) if each and not each.rstrip().endswith("?"))
 

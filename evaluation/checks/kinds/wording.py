@@ -324,6 +324,8 @@ class StatesNumber(BaseCheck):
     tolerance: Quantity = 0.0
     """The greatest accepted difference."""
     present: bool = True
+    share: bool = False
+    """Whether 42 % states 42, too; else it states 0.42."""
 
     @property
     def covers(self) -> Covers:
@@ -331,7 +333,9 @@ class StatesNumber(BaseCheck):
         return "content" if self.present else "form"
 
     def _observe(self, context: CheckContext) -> CheckOutcome:
-        is_stated = has_number(context.raw, self.number, self.tolerance, is_required=self.present)
+        is_stated = has_number(
+            context.raw, self.number, self.tolerance, is_required=self.present, share=self.share
+        )
         return CheckOutcome(
             is_stated == self.present, f"the text {'states' if is_stated else 'does not state'} it"
         )

@@ -180,7 +180,7 @@ cases:
 def test_a_known_answer_is_a_text_a_number_or_a_rule(subtests, read):
     for answer, rule in [
         ("Paris", {"text": "Paris"}),
-        ("12.5", {"number": 12.5}),
+        ("12.5", {"number": 12.5, "share": True}),
         ("{pattern: '^Par'}", {"pattern": "^Par"}),
     ]:
         with subtests.test(answer=answer):

@@ -91,12 +91,28 @@ def observe(data, text):
 
 
 def test_a_required_number_stands_by_itself(subtests):
-    for text in ["42²", "√42", "42^2", "x^42", "42 dozen", "v42.00.1", "42.00.1", "base 42₁₀"]:
+    for text in [
+        "42²", "√42", "42^2", "x^42", "42 dozen", "v42.00.1", "42.00.1", "base 42₁₀", "42 %", "42 per cent",
+        "forty-two percent", "42\u202f%",
+    ]:  # fmt: skip
         with subtests.test(text=text):
             (check,) = read_checks([{"check": "states_number", "number": 42}])
 
             assert check.holds(f"It is {text}, and 42.") is True
             assert check.holds(f"It is {text}.") is False
+
+
+def test_a_share_states_its_hundredth_or_if_asked_for_the_number_before_the_sign(subtests):
+    for number, share, is_stated in [
+        (0.42, False, True),
+        (42, True, True),
+        (0.42, True, True),
+        (4200, True, False),
+    ]:
+        with subtests.test(number=number, share=share):
+            (check,) = read_checks([{"check": "states_number", "number": number, "share": share}])
+
+            assert check.holds("It is 42 % of all.") is is_stated
 
 
 def test_a_power_of_ten_scales_the_number_before_it(subtests):
