@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -58,13 +59,22 @@ class _Field(NamedTuple):
         return any(len(word) >= _LONG and word[:_BEGINNING] in sentence.lower() for word in self.words)
 
 
-class _Stated(NamedTuple):
+@dataclass(frozen=True)
+class _Stated:
     sentence: str
     turn: Turn
     texts: Sequence[str]
     """All texts before the turn."""
-    known: frozenset[Decimal]
-    """Their numbers."""
+
+    @cached_property
+    def known(self) -> frozenset[Decimal]:
+        """Their numbers; of many, as few as tell that they are many."""
+        numbers = set[Decimal]()
+        for text in self.texts:
+            numbers |= read_numbers(text)
+            if len(numbers) > _MANY:
+                break
+        return frozenset(numbers)
 
 
 def find_contradicted_facts(evidence: Evidence) -> Iterator[DefectFinding]:
@@ -79,9 +89,8 @@ def find_contradicted_facts(evidence: Evidence) -> Iterator[DefectFinding]:
         if not answers or answers[0].place >= turn.known:
             continue
         texts = [each.text for each in index.texts if each.since <= turn.moment]
-        numbers = _read_known_numbers(texts)
         for part in split_stated(turn.text):
-            stated = _Stated(_NATION.sub("", _MARKER.sub("", part)), turn, texts, numbers)
+            stated = _Stated(_NATION.sub("", _MARKER.sub("", part)), turn, texts)
             for fact in read_vital_numbers(stated.sentence):
                 seen, call = next(_compare_fact(fact, stated, by_size, fields), (None, None))
                 if seen:
@@ -129,16 +138,6 @@ def _read_unit(words: Sequence[str], currency: str | None) -> str | None:
 
 
 _NUMERIC: Final = re.compile(r"[-+]?\d{1,40}(?:\.\d{1,40})?(?:[eE][-+]?\d{1,3})?")
-
-
-def _read_known_numbers(texts: Sequence[str]) -> frozenset[Decimal]:
-    """Return the numbers of texts; of many, as few as tell that they are many."""
-    numbers = set[Decimal]()
-    for text in texts:
-        numbers |= read_numbers(text)
-        if len(numbers) > _MANY:
-            break
-    return frozenset(numbers)
 
 
 def _find_other_unit(fact: Fact, stated: _Stated, alike: Sequence[_Field]) -> _Field | None:

@@ -112,7 +112,7 @@ def _is_other_target(other: Call, call: Call, sentence: str) -> bool:
 
 
 def _find_failed_programs(turn: Turn, calls: Sequence[Call]) -> Iterator[DefectFinding]:
-    for kind, said in list_program_claims(turn.text) if any(call.has_failed for call in calls) else ():
+    for kind, said in list_program_claims(turn.text):
         last = next((call for call in reversed(calls) if kind in call.programs), None)
         if last and last.has_failed:
             seen = f"the last run of the {kind} answered {last.quoted}"

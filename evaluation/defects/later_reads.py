@@ -11,6 +11,7 @@ from agents.parsing.tool_names import ACTING_VERBS
 from evaluation.defects.claims import find_claims, read_pattern, read_states, read_words, states_plainly
 from evaluation.defects.evidence import Call, DefectFinding, Evidence, Turn, names_any, names_value
 from evaluation.defects.failed_calls import admits_failure
+from evaluation.patterns import matches_pattern
 from evaluation.sensitive.scanner import quote_text
 from evaluation.texts.normal import split_stated
 from evaluation.values import as_list, as_object
@@ -83,6 +84,7 @@ def _list_remaining(answer: Turn, call: Call, reads: Sequence[Call]) -> Iterator
 
 _IDS: Final = ("id", "key", "name", "path", "number")
 _CONTRADICTING: Final = read_states()
+_ANY_STATE: Final = f"(?i){'|'.join(words.pattern for words in _CONTRADICTING)}"
 _NUMBER: Final = re.compile(r"\d+")
 
 
@@ -93,7 +95,9 @@ def find_contradicted_states(evidence: Evidence) -> Iterator[DefectFinding]:
         # Whatever acts later may change what was read.
         acted = max((call.place for call in calls if call.acts or call.is_open), default=-1)
         last = {(call.name, call.args_text): call for call in calls[acted + 1 :] if call.state == "read"}
-        stated = split_stated(turn.text) if last and not admits_failure(turn.text) else ()
+        # RE2 takes a tenth of the time, and most turns state nothing.
+        may_state = last and matches_pattern(_ANY_STATE, turn.text) and not admits_failure(turn.text)
+        stated = split_stated(turn.text) if may_state else ()
         for sentence, (words, contradicting) in product(stated, _CONTRADICTING.items()):
             said = words.search(sentence)
             if not said or not states_plainly(sentence, said):

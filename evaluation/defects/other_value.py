@@ -54,12 +54,14 @@ def _find_invented(index: SourceIndex) -> Iterator[DefectFinding]:
         before: Moment = (call.place, float("inf"))
         fields = call.leaves if call.state == "acted" else ()
         for family, target in (value for key, leaf in fields for value in _read_target(key, leaf, call)):
+            if index.has_text(target.lower(), before):
+                continue
             known = unused if family == _NUMERIC else index.list_family(family, before)
             reach = family != _NUMERIC
             others = sorted(
                 other for other in known if family == "address" or abs(len(other) - len(target)) <= reach
             )
-            if others and not index.has_text(target.lower(), before):
+            if others:
                 seen = f"{call.name} was called with {target}, which no source has; known is {others[0]}"
                 yield DefectFinding(_RULE, "defect", task, seen, None, call.place)
 
