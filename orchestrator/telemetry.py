@@ -19,7 +19,6 @@ from evaluation.cases.case_result import CaseResult
 from evaluation.values import JsonObject, as_list, as_object
 from orchestrator import events
 from orchestrator.errors import require_extra
-from orchestrator.state.graph_state import ACCEPTED
 from orchestrator.state.records import Attempt, VerdictRecord
 
 with require_extra("otel"):
@@ -196,7 +195,7 @@ class RunTracer:
         place = record["step_index"], record["attempt"]
         # A run that is judged again after a crash has no span of the attempt yet.
         span = spans.attempts.pop(place, None) or self._start_attempt(spans, thread_id, place)
-        is_accepted = record["status"] in ACCEPTED
+        is_accepted = record["status"] == "validated"
         is_answered = record["supervision"] is not None and record["supervision"]["answer"] is not None
         basis = "approved" if is_answered else record.get("basis")
         stated = {"name": "monitor", "label": record["status"], "passed": verdict["success"], "basis": basis}
