@@ -10,7 +10,7 @@ OrchestratorError
 │   ├── StoreLostError      a store failed in the middle of a run; everything stored before is intact
 │   └── BrokenRunError      a stored run cannot be read; the other runs of the store can
 ├── UnmetContractError      the answer of an agent does not meet its contract; has ``verdict``
-├── RunFailedError          a run has no output: it failed, or has not ended; has ``failure`` and ``state``
+├── RunFailedError          a run of a search failed, which says nothing about its policy
 └── InterruptError          an agent's interrupt that nothing could resume; ends the run as failed
 """
 
@@ -57,19 +57,7 @@ class BrokenRunError(StoreError):
 
 
 class RunFailedError(OrchestratorError):
-    """A run has no output.
-
-    Attributes:
-        failure: ``state["failure"]``; None if the run has not ended, because it waits for a person, say.
-        state: The state that ``run`` returned.
-    """
-
-    def __init__(
-        self, message: str, failure: Mapping[str, object] | None, state: Mapping[str, object]
-    ) -> None:
-        super().__init__(message)
-        self.failure = failure
-        self.state = state
+    """A run of a search failed for a reason that says nothing about its policy."""
 
 
 class UnmetContractError(OrchestratorError):

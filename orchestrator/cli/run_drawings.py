@@ -17,7 +17,13 @@ from orchestrator.cli.consoles import clean, count_noun, format_usage, one_line
 from orchestrator.persistence import RunSummary, StoredRun
 from orchestrator.retry.policy import find_best_answer
 from orchestrator.service.run_view import list_checks, list_effects_under_way, sum_usage
-from orchestrator.state.graph_state import ACCEPTED, ENDED, OrchestratorState, read_basis_reason
+from orchestrator.state.graph_state import (
+    ENDED,
+    OrchestratorState,
+    list_accepted,
+    list_records,
+    read_basis_reason,
+)
 from orchestrator.state.records import (
     NO_USAGE,
     Attempt,
@@ -32,7 +38,6 @@ VERDICTS: Final[Mapping[RecordStatus, tuple[str, str]]] = {
     "failed": ("refused", "yellow"),
     "needs_review": ("not judged", "yellow"),
     "pending_validation": ("pending", "dim"),
-    "warning": ("kept with a warning", "yellow"),
 }
 """The words and the style for the status of an execution."""
 _WHOLE: Final = 1_000_000
@@ -140,7 +145,7 @@ def describe_end(state: OrchestratorState) -> Text:
     status = state["status"] if state["status"] in ENDED else "interrupted"
     failure, basis = state["failure"], one_line(read_basis_reason(state))
     reason = basis if failure is None else f"{failure['kind']}: {one_line(failure['message'])}"
-    done = {record["step_index"] for record in state["results"] if record["status"] in ACCEPTED}
+    done = {record["step_index"] for record in list_accepted(state["results"])}
     steps = f"{len(done)} of {count_noun(len(state['plan']) - len(state['replaced']), 'step')}"
     totals = [steps, format_usage(state["usage"])]
     totals += [count_noun(len(state["warnings"]), "warning")] if state["warnings"] else []
@@ -184,9 +189,7 @@ def draw_run(run: StoredRun) -> Iterator[RenderableType]:
     for index, step in enumerate(state["plan"]):
         replaced = " (given up)" if index in state["replaced"] else ""
         yield Text(f"  {index + 1}. {one_line(step)}{replaced}")
-    yield from (
-        _draw_execution(record, len(state["plan"])) for record in [*state["results"], *state["synthesis"]]
-    )
+    yield from (_draw_execution(record, len(state["plan"])) for record in list_records(state))
     for effect in list_effects_under_way(state):
         place = name_attempt(effect["step_index"], effect["attempt"], len(state["plan"]))
         call = one_line(f"{effect['name']} {json.dumps(effect['args'], ensure_ascii=False)}", _SHOWN)

@@ -13,7 +13,7 @@ from agents.models.server_errors import TransportRetry
 from evaluation.cases.case_files import format_yaml
 from orchestrator.judging.feedback import RefusalKind, list_kinds, report_score
 from orchestrator.runtime.budget import Count, PositiveCount, SettingsModel, read_object
-from orchestrator.state.graph_state import OrchestratorState, read_correction
+from orchestrator.state.graph_state import OrchestratorState, list_records, read_correction
 from orchestrator.state.records import Attempt
 
 _KINDS: Final = ", ".join(get_args(RefusalKind))
@@ -125,7 +125,7 @@ def find_best_answer(state: OrchestratorState) -> Attempt | None:
     An execution of the whole task is such an attempt; if there is none, so are the executions of the last
     step that was begun. Returns None if no attempt has a text.
     """
-    written = [record for record in (*state["results"], *state["synthesis"]) if record["result"]]
+    written = [record for record in list_records(state) if record["result"]]
     last = written[-1]["step_index"] if written else None
     attempts = [record for record in written if record["step"] == state["task"]]
     # The earliest, because the refusals of a judge that was not measured say little.
@@ -233,11 +233,6 @@ class RetryDecision:
     reason: str
     rule: RetryRule | None = None
     position: int | None = None
-
-    @property
-    def is_retry(self) -> bool:
-        """Whether the step is executed again."""
-        return isinstance(self.rule, ExecutingRule)
 
 
 def decide(policy: RetryPolicy, history: Sequence[Attempt]) -> RetryDecision:

@@ -9,7 +9,7 @@ from typing import Final, Literal
 from evaluation.report.report_model import CheckRecord
 from orchestrator.judging.evidence import read_judgement
 from orchestrator.persistence import History, RunSummary, StoredRun
-from orchestrator.state.graph_state import ACCEPTED, ENDED, OrchestratorState, add_usage
+from orchestrator.state.graph_state import ENDED, OrchestratorState, add_usage, list_accepted, list_records
 from orchestrator.state.records import NO_USAGE, Attempt, EffectRecord, Usage
 
 MOST_QUESTIONS: Final = 100
@@ -41,9 +41,7 @@ class StepView:
 
 def list_effects_under_way(state: OrchestratorState) -> list[EffectRecord]:
     """Lists the effects of executions that have no record yet."""
-    recorded = {
-        (record["step_index"], record["attempt"]) for record in (*state["results"], *state["synthesis"])
-    }
+    recorded = {(record["step_index"], record["attempt"]) for record in list_records(state)}
     return [each for each in state["effects"] if (each["step_index"], each["attempt"]) not in recorded]
 
 
@@ -62,7 +60,7 @@ def list_steps(run: StoredRun) -> Iterator[StepView]:
 def _find_state(run: StoredRun, index: int, records: Sequence[Attempt]) -> StepState:
     if index in run.state["replaced"]:
         return "replaced"
-    if any(record["status"] in ACCEPTED for record in records):
+    if list_accepted(records):
         return "done"
     if not records and index != run.state["current_step_index"]:
         return "open"
@@ -111,7 +109,7 @@ def list_events(run: StoredRun) -> Iterator[StoredEvent]:
     yield StoredEvent("RunStarted", "RunStarted", {"task": state["task"]})
     if plan := state["plan"]:
         yield StoredEvent("Planned", f"Planned:{len(plan)}", {"plan": plan})  # a new plan appends steps
-    for record in (*state["results"], *state["synthesis"]):
+    for record in list_records(state):
         yield from _list_of_attempt(record)
     known: Mapping[str, object] = {**state}
     last = {"state": {name: known.get(name) for name in _OF_STATE}}

@@ -241,9 +241,6 @@ SCHEMA_VERSION: Final = 2
 SCHEMA: Final = "orchestrator_schema"
 STARTED: Final = "orchestrator_started"
 
-ACCEPTED: Final = ("validated", "warning")
-"""The statuses of an execution that the run goes on with."""
-
 
 def add_usage(first: Usage, second: Usage) -> Usage:
     """Adds two usages. If one of them lacks a number, the sum lacks it, too."""
@@ -303,7 +300,7 @@ def apply_update(state: OrchestratorState, update: StateUpdate) -> OrchestratorS
 
 def list_accepted(records: Sequence[Attempt]) -> list[Attempt]:
     """Returns the accepted execution of each step, in the order of the plan."""
-    return [record for record in records if record["status"] in ACCEPTED]
+    return [record for record in records if record["status"] == "validated"]
 
 
 def read_basis_reason(state: OrchestratorState) -> str:

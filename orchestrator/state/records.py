@@ -142,7 +142,7 @@ class SupervisionRecord(TypedDict):
 
 Report: TypeAlias = dict[str, Any]
 
-RecordStatus = Literal["pending_validation", "validated", "failed", "needs_review", "warning"]
+RecordStatus = Literal["pending_validation", "validated", "failed", "needs_review"]
 
 Basis = Literal["checked", "judged", "approved", "unverified"]
 """What an acceptance rests on: checks that passed, the word of a trusted judge, a person, or none of them."""
@@ -253,7 +253,7 @@ class DecisionRecord(TypedDict):
     """What followed an execution, and why.
 
     ``use`` is "accept", a strategy of the retry policy, "correct" (a supervisor's or a person's correction),
-    "replan", "accept_best" or "stop". ``rule`` is the place of the rule in the policy that decided, and
+    "replan" or "stop". ``rule`` is the place of the rule in the policy that decided, and
     ``options`` are its values; None and empty if no rule did.
     """
 
@@ -292,7 +292,6 @@ class Attempt(TypedDict):
     """One execution of one step. The monitor and the supervision complete it.
 
     ``step_index`` counts from 0, ``attempt`` from 1. Messages and the command line count steps from 1.
-    ``status`` is "warning" for the best of several failed executions, if the policy accepts it.
     ``judge_usage`` is the usage of evaluation and supervision. ``replan`` counts the re-plans before it.
     ``feedback`` is given to the agents in place of the verdict's if that quotes the expected answer.
     ``basis`` is the basis of the verdict, and ``basis_reason`` says it in words. ``problems`` has the

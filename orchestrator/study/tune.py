@@ -120,7 +120,7 @@ class Trial:
     @property
     def successes(self) -> list[float]:
         """1 for each task that succeeded, 0 for each other."""
-        return [float(is_success(state)) for state in self.states.values()]
+        return [float(state["status"] == "success") for state in self.states.values()]
 
     @property
     def success(self) -> float:
@@ -137,11 +137,6 @@ class Trial:
         """Mean tokens of a run; 0 if a run does not report them."""
         values = [state["usage"]["total_tokens"] for state in self.states.values()]
         return fmean([value for value in values if value is not None]) if None not in values else 0.0
-
-
-def is_success(state: OrchestratorState) -> bool:
-    """Returns whether every step of a run was accepted."""
-    return state["status"] == "success"
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +170,7 @@ class TuneResult:
     def outcomes(self) -> dict[str, list[bool]]:
         """Whether each task of the search succeeded under each policy."""
         tasks = self.trials[0].states
-        return {task: [is_success(trial.states[task]) for trial in self.trials] for task in tasks}
+        return {task: [trial.states[task]["status"] == "success" for trial in self.trials] for task in tasks}
 
 
 _NO_VERDICT: Final = NO_ANSWER | {"compressor_error", "contract_error", "cancelled"}
@@ -244,9 +239,7 @@ def _check_verdict(state: OrchestratorState, task: str) -> None:
         raise RunFailedError(
             f"the run of {format_repr(task, 80)} failed "
             f"({failure['kind']}: {shorten(failure['message'], 200)}), which says "
-            "nothing about the policy; every reply is kept, so run the same command again",
-            failure,
-            state,
+            "nothing about the policy; every reply is kept, so run the same command again"
         )
 
 

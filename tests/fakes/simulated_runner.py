@@ -19,7 +19,7 @@ class SimulatedRunner:
     def __call__(self, case, policy):
         self.runs += 1
         attempts = [self._attempt(case.task, "first", 0)]
-        while (decision := decide(policy, attempts)).is_retry:
+        while (decision := decide(policy, attempts)).rule is not None:
             attempts[-1] = followed_by(attempts[-1], decision.use, decision.position)
             attempts.append(self._attempt(case.task, decision.use, len(attempts)))
         status = "success" if attempts[-1]["status"] == "validated" else "failed"

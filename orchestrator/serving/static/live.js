@@ -3,7 +3,7 @@
   const place = (fields) => `step ${fields.record.step_index + 1}, attempt ${fields.record.attempt}`;
   const verdicts = {
     validated: "accepted", failed: "refused", needs_review: "not judged",
-    warning: "kept with a warning", pending_validation: "pending",
+    pending_validation: "pending",
   };
   const sentences = {
     RunStarted: () => "the run starts",

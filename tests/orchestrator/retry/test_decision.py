@@ -54,7 +54,6 @@ def test_a_decision_names_its_rule_its_place_and_its_reason():
 
     assert decision.rule == ResampleRule(times=2)
     assert (decision.position, decision.reason) == (1, "content, length failed at attempt 1")
-    assert decision.is_retry
 
 
 NO_VERDICT = judged("needs_review", ())
