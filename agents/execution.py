@@ -71,7 +71,6 @@ class ExecutionAgent(BaseAgent):
         if max_tool_rounds < 1:
             raise ValueError(f"max_tool_rounds is {max_tool_rounds!r}; give a whole number of at least 1")
         check_middleware(middleware)
-        self.max_tool_rounds = max_tool_rounds
         self.graph: AgentGraph | None = None
         if (built := build_tools(tools)) or middleware:
             self.graph = build_executor_graph(llm, built, middleware, max_tool_rounds, transport_retry)

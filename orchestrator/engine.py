@@ -125,35 +125,34 @@ class LangGraphOrchestrator(RunMethods):
         **options: Unpack[OrchestratorOptions],
     ) -> None:
         check_names(options)
-        given = options
-        executor = read_executor(executor, given.get("executor_context"))
-        tools = read_executor_tools(executor, given.get("acting_tools"))
-        hooks = given.get("hooks", ())
+        executor = read_executor(executor, options.get("executor_context"))
+        tools = read_executor_tools(executor, options.get("acting_tools"))
+        hooks = options.get("hooks", ())
         check_hooks(hooks)
-        saver = read_saver(given.get("checkpointer"))
+        saver = read_saver(options.get("checkpointer"))
         # Only a checkpointer keeps the question while a person thinks about it.
-        settings = Settings.read(given, max_retries, human=saver is not None)
+        settings = Settings.read(options, max_retries, human=saver is not None)
         self.settings = settings.resolve_planning(has_tools=tools.known != ())
-        output_type, checks = given.get("output_type"), given.get("checks", ())
+        output_type, checks = options.get("output_type"), options.get("checks", ())
         check_output_type(output_type, synthesis=self.settings.options["synthesis"])
         type_checks = list_type_checks(output_type)
-        plugins = read_plugins(given, type_checks)
+        plugins = read_plugins(options, type_checks)
         agents = Agents(
             planner,
             executor,
             monitor,
             compressor,
-            given.get("supervisor"),
+            options.get("supervisor"),
             plugins,
-            given.get("models") or {},
+            options.get("models") or {},
             tools,
         )
         own_checks = [*checks, *type_checks]
-        contracts = read_contracts(contract, given, tools, plugins.named_checks, own_checks)
+        contracts = read_contracts(contract, options, tools, plugins.named_checks, own_checks)
         kind = "an agent with EffectsMiddleware" if tools.kind == "agent" else None
-        named = {**given, "contract": contract, "executor": kind}
+        named = {**options, "contract": contract, "executor": kind}
         safeguards = describe_safeguards(named, self.settings)
-        derived = read_task_contracts(contract, derives_steps=given.get("step_contract") is None)
+        derived = read_task_contracts(contract, derives_steps=options.get("step_contract") is None)
         synthesis = choose_synthesis(executor, contracts, self.settings, is_derived=derived is not None)
         contracts = replace(contracts, synthesis=synthesis)
         graph, reporter = compile_graph(agents, contracts, derived, self.settings, saver)

@@ -72,16 +72,13 @@ def find_name_problem(acting: ActingTools, tools: Mapping[str, BaseTool], listed
     for name, treatment in acting.stated.items():
         if name not in tools:
             return f"acting_tools names {_quote(name)}; {listed}"
-        if isinstance(read := treatment.read_back, str) and not _is_reader(acting, tools, read):
+        read = treatment.read_back
+        if isinstance(read, str) and (read not in tools or describe_tool(acting, read).kind != "reading"):
             return (
                 f"read_back of {_quote(name)} is {_quote(read)}; name a tool that only reads, or give a "
                 f"function; {listed}"
             )
     return None
-
-
-def _is_reader(acting: ActingTools, tools: Mapping[str, BaseTool], name: str) -> bool:
-    return name in tools and describe_tool(acting, name).kind == "reading"
 
 
 def _find_reader(request: ToolCallRequest, read_back: str | Callable[..., object]) -> BaseTool:

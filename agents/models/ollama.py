@@ -61,6 +61,12 @@ def build_ollama(name: str, options: Mapping[str, object]) -> ChatOllama:
     )
 
 
+def _build_client(name: str) -> Any:  # noqa: ANN401 - the library's
+    return property(
+        lambda model: SimpleNamespace(chat=partial(_chat, (model.__pydantic_private__ or {})[name]))
+    )
+
+
 class OllamaReplies(Base):
     """The clients of ChatOllama, which keep the calls of a reply as the server sends them.
 
@@ -68,13 +74,7 @@ class OllamaReplies(Base):
     text in the arguments that is JSON, and drops one with the name ``functionName``.
     """
 
-    @property
-    def _client(self) -> Any:  # noqa: ANN401 - the library's
-        return SimpleNamespace(chat=partial(_chat, (self.__pydantic_private__ or {})["_client"]))
-
-    @property
-    def _async_client(self) -> Any:  # noqa: ANN401 - the library's
-        return SimpleNamespace(chat=partial(_chat, (self.__pydantic_private__ or {})["_async_client"]))
+    _client, _async_client = _build_client("_client"), _build_client("_async_client")
 
 
 def _chat(client: Any, **request: Any) -> Any:  # noqa: ANN401

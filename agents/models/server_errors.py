@@ -35,7 +35,7 @@ _SHOWN: Final = 20
 ADVICE: Final = "shorten the task or its sources, or raise the context (n_ctx, num_ctx)"
 """What to do about a prompt that is too long."""
 # By id, since models have no hash. Weak references, so that a model can be freed.
-_refused = WeakValueDictionary[int, BaseChatModel]()
+_refused = WeakValueDictionary[int, object]()
 
 
 _Seconds: TypeAlias = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
@@ -189,6 +189,5 @@ def accepts_schema(model: BaseChatModel) -> bool:
 
 def remember_schema_refusal(model: object) -> None:
     """Remembers that the model's server accepts no schema, as long as the model exists."""
-    if isinstance(model, BaseChatModel):
-        _refused[id(model)] = model
+    _refused[id(model)] = model
     _log.warning("the server of %s accepts no JSON schema; it is asked without one", type(model).__name__)

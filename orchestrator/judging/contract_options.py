@@ -236,9 +236,7 @@ class TaskContracts:
             output = derive_contract(task)
             phrases = [*output["unchecked"], *(self.case.unchecked if self.case else ())]
             output = {**output, "unchecked": [*dict.fromkeys(phrases)]}
-        own: list[DerivedContract | None] = [None]
-        if len(steps) > 1:
-            own = self.derive_steps(steps, output)
+        own: list[DerivedContract | None] = self.derive_steps(steps, output) if len(steps) > 1 else [None]
         return DerivedContracts(output=output, steps=own)
 
     def derive_steps(

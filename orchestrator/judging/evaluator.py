@@ -113,7 +113,9 @@ def _cut_context(context: str) -> str:
 
 def add_own_checks(contract: Contract, state: OrchestratorState, record: Attempt) -> Contract:
     """Returns the contract with a rule for each of our checks that the execution does not pass."""
-    rules = [_forbid_mark(mark) for mark in find_repeated_marks(state, record)]
+    own = {"id": REPEATED_PROMPT, "category": "contract", "recommended_action": _ADVICE}
+    marks = find_repeated_marks(state, record)
+    rules = [{**own, "forbidden": {"text": mark, "where": "final_output"}} for mark in marks]
     return contract.join(Contract.read({"audit": {"rules": rules}}, "own")) if rules else contract
 
 
@@ -128,15 +130,6 @@ def find_repeated_marks(state: OrchestratorState, record: Attempt) -> list[str]:
     tools = [f"{call['args']}{call['result']}{call['error']}" for call in record["tool_calls"]]
     texts = (state["task"], record["step"], state["context"], *tools)
     return [mark for mark in marks if not any(mark in text for text in texts)]
-
-
-def _forbid_mark(mark: str) -> dict[str, Json]:
-    return {
-        "id": REPEATED_PROMPT,
-        "category": "contract",
-        "forbidden": {"text": mark, "where": "final_output"},
-        "recommended_action": _ADVICE,
-    }
 
 
 class Evaluator:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial, reduce
 from operator import itemgetter
 from typing import Final, TypeAlias, cast
@@ -91,19 +91,17 @@ _Named: TypeAlias = dict[str, object]
 """A model or a tool as LangChain describes it, or the further arguments of a callback."""
 
 
+@dataclass(eq=False, repr=False)
 class UsageRecorder(BaseCallbackHandler):
     """Records the model and tool calls that are made while it is active.
 
-    Args:
-        gate: Called before each model call, one at a time; raises BudgetExceededError to refuse it.
-        prices: Prices by model name.
-        observer: Emits the pieces of text and the tool calls as events.
-
     Attributes:
+        _gate: Called before each model call, one at a time; raises BudgetExceededError to refuse it.
+        _prices: Prices by model name.
+        observer: Emits the pieces of text and the tool calls as events.
         refused: The error of the gate, even if the agent swallowed it.
         halted: The error of a person who ended the run at a tool call; no model is called after it.
         starts: Number of times the agent was called: again after each transient error.
-        observer: Emits the events.
     """
 
     # Otherwise LangChain logs the error of the gate and makes the call.
@@ -113,25 +111,19 @@ class UsageRecorder(BaseCallbackHandler):
     ignore_chain = True
     ignore_retriever = True
 
-    def __init__(
-        self,
-        gate: Callable[[], None],
-        prices: Mapping[str, Price],
-        observer: CallObserver,
-    ) -> None:
-        self.refused: BudgetExceededError | None = None
-        self.halted: CallHaltedError | None = None
-        self.starts = 0
-        self._gate = gate
-        self._prices = prices
-        self.observer = observer
-        self._models: dict[UUID, ModelCall] = {}
-        self._restored: set[str | None] = set()
-        self._places: dict[str, int] = {}
-        self._running: set[UUID] = set()
-        self._tools: dict[UUID, tuple[float, ToolCallRecord]] = {}
-        self._lock = threading.Lock()
-        self._started = time.monotonic()
+    _gate: Callable[[], None]
+    _prices: Mapping[str, Price]
+    observer: CallObserver
+    refused: BudgetExceededError | None = None
+    halted: CallHaltedError | None = None
+    starts: int = 0
+    _models: dict[UUID, ModelCall] = field(default_factory=dict)
+    _restored: set[str | None] = field(default_factory=set)
+    _places: dict[str, int] = field(default_factory=dict)
+    _running: set[UUID] = field(default_factory=set)
+    _tools: dict[UUID, tuple[float, ToolCallRecord]] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _started: float = field(default_factory=time.monotonic)
 
     def sum_usage(self) -> Usage:
         """Sums the usage so far. The latency is the time since the recorder was created."""

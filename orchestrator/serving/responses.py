@@ -156,15 +156,11 @@ def answer_problem(request: Request, status: int, sentence: str) -> Response:
 
 def _describe(error: Exception) -> tuple[int, str]:
     if isinstance(error, RequestValidationError):
-        return _describe_validation(error)
+        parts = [f"{'.'.join(map(str, each['loc'][1:])) or 'body'}: {each['msg']}" for each in error.errors()]
+        return 422, f"the request is not accepted: {'; '.join(parts)}"
     if isinstance(error, HTTPException):
         return error.status_code, str(error.detail)
     status = next(number for known, number in _STATUSES.items() if isinstance(error, known))
     # The command that continues a run is not cut.
     is_whole = isinstance(error, UnknownRunError | RunConflictError)
     return status, str(error) if is_whole else format_one_line(error)
-
-
-def _describe_validation(error: RequestValidationError) -> tuple[int, str]:
-    parts = [f"{'.'.join(map(str, each['loc'][1:])) or 'body'}: {each['msg']}" for each in error.errors()]
-    return 422, f"the request is not accepted: {'; '.join(parts)}"

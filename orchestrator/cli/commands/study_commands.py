@@ -95,9 +95,11 @@ def list_differences(differences: Sequence[ArmDifference]) -> Iterator[str]:
 
 
 def _describe_side(figures: JsonObject) -> Mapping[str, str]:
+    # A rate over the cases, whose interval takes the runs of one case for one.
+    rate = as_object(as_list(figures["pass_k"])[0])
     bases = ", ".join(f"{count} {basis}" for basis, count in as_object(figures["bases"]).items())
     return {
-        "success": _format_rate(as_object(as_list(figures["pass_k"])[0])),
+        "success": f"{rate['value']:.2f} ({rate['low']:.2f} to {rate['high']:.2f})",
         "accepted runs": f"{figures['accepted']} of {figures['runs']}",
         "rest on": bases,
         "wrong claims": f"{figures['wrong']} of {figures['known']}" if figures["known"] else "",
@@ -105,11 +107,6 @@ def _describe_side(figures: JsonObject) -> Mapping[str, str]:
         "tokens a run": _format(figures["total_tokens"], 1, ",.0f"),
         "cost a run (USD)": _format(figures["cost_usd"], 1, ".4f"),
     }
-
-
-def _format_rate(rate: JsonObject) -> str:
-    """Formats a rate over the cases, whose interval takes the runs of one case for one."""
-    return f"{rate['value']:.2f} ({rate['low']:.2f} to {rate['high']:.2f})"
 
 
 def _format(value: object, unit: float, form: str) -> str:
