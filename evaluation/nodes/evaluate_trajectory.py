@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
-from typing import Final, NamedTuple
+from typing import Final, TypeAlias
 
 from rapidfuzz.distance import LCSseq
 
@@ -66,32 +66,28 @@ _VERDICT_METRICS: Final = frozenset({"trajectory_precision", "trajectory_recall"
 
 def evaluate_trajectory(state: PreparedState, plugins: Plugins) -> EvaluationState:  # noqa: ARG001
     """Compare the trajectory with the expected one by the configured mode, and score the collaboration."""
-    rules, run, actions = state["demands"].rules, state["agent_run"], state["actual_trajectory"]
-    scores = score_trajectory(
-        actions,
-        rules.expected_trajectory,
-        state["trajectory_match_mode"],
-        rules.trajectory,
-        state["thresholds"],
-        run.get("acting_tools", ()),
-    )
-    shared, shared_findings = score_collaboration(
-        actions,
+    rules, mode = state["demands"].rules, state["trajectory_match_mode"]
+    # No expectation differs from the expectation of nothing; an unknown mode is an error of the case.
+    is_compared = rules.expected_trajectory is not None or mode not in MATCH_MODES
+    match = match_trajectory(
+        state["actual_trajectory"],
         rules.expected_trajectory or (),
-        run.get("plan") or (),
+        mode if is_compared else "any_order",
         rules.trajectory,
-        state["thresholds"],
     )
+    scores, checks, facts = (_report_match if is_compared else _report_unmatched)(state, match)
+    shared, shared_findings = _score_collaboration(state)
     # An unrecorded action proves nothing.
-    checks = scores.checks if "tool_calls" in run else [*map(_withdraw_pass, scores.checks)]
+    checks = checks if "tool_calls" in state["agent_run"] else [*map(_withdraw_pass, checks)]
     findings = [*checks, *shared_findings]
     called = [each for each in state["findings"] if each.group == "trajectory"]
-    metrics = build_group({**scores.scores, **shared}, [*called, *findings], scores.facts)
+    metrics = build_group({**scores, **shared}, [*called, *findings], facts)
+    errors = [f"trajectory: {match.error}"] if is_compared and match.error is not None else []
     return {
         # build_group saw the collaboration too, which has scores even if no trajectory is expected.
-        "trajectory_metrics": {**metrics, "status": group_status(scores.scores)},
+        "trajectory_metrics": {**metrics, "status": group_status(scores)},
         "findings": [*state["findings"], *findings],
-        "errors": [*state["errors"], *scores.errors],
+        "errors": [*state["errors"], *errors],
     }
 
 
@@ -124,61 +120,33 @@ def count_unexpected_writes(
     return len(match.unexpected_writes)
 
 
-class TrajectoryScores(NamedTuple):
-    """The update of the state: scores by name, names and positions and counts, checks, errors."""
-
-    scores: Mapping[str, Score]
-    facts: JsonObject
-    checks: Sequence[Finding]
-    errors: tuple[str, ...] = ()
+_Report: TypeAlias = tuple[dict[str, Score], list[Finding], JsonObject]
+"""Scores by name; checks; names, positions and counts."""
 
 
-def score_trajectory(  # noqa: PLR0917
-    actual: Sequence[Action],
-    expected: Sequence[ExpectedAction] | None,
-    mode: str,
-    rules: TrajectoryRules,
-    bounds: Mapping[str, JsonObject],
-    recorded_writing: Collection[str] = (),
-) -> TrajectoryScores:
-    """Compare a trajectory with the expected one, and check the mode, the rules and the thresholds.
-
-    Args:
-        actual: the observed actions.
-        expected: the expected steps; None if the contract expects nothing, which differs from no step.
-        mode: one of ``MATCH_MODES``; any other is reported as an error of the case.
-        rules: how actions are compared, and which are forbidden.
-        bounds: normalised thresholds by metric.
-        recorded_writing: tools that change something by the run's own word.
-    """
-    if expected is None and mode in MATCH_MODES:
-        return _score_unmatched(actual, rules, bounds)
-    match = match_trajectory(actual, expected or (), mode, rules)
-    shares = match.shares
+def _report_match(state: PreparedState, match: TrajectoryMatch) -> _Report:
+    """Check the mode, the rules and the thresholds."""
+    bounds, shares = state["thresholds"], match.shares
     scores = {name: _read_share(match, shares[name], name, bounds) for name in SHARES}
     checks = [
         *_check_mode(match, bounds),
-        *_check_prohibitions(match, rules, _PROHIBITED),
-        *_report_unknown(actual),
-        *_check_recorded_writes(actual, expected or (), rules, recorded_writing),
+        *_check_prohibitions(match, state["demands"].rules.trajectory, _PROHIBITED),
+        *_report_unknown(state["actual_trajectory"]),
+        *_check_recorded_writes(state),
         *_check_shares(scores, bounds),
     ]
-    errors = () if match.error is None else (f"trajectory: {match.error}",)
-    return TrajectoryScores(scores, _list_facts(match), checks, errors)
+    return scores, checks, _list_facts(match)
 
 
-def _score_unmatched(
-    actual: Sequence[Action], rules: TrajectoryRules, bounds: Mapping[str, JsonObject]
-) -> TrajectoryScores:
+def _report_unmatched(state: PreparedState, match: TrajectoryMatch) -> _Report:
     """Check only the rules that need no expected trajectory: such a contract permits other actions."""
+    actual, rules, bounds = state["actual_trajectory"], state["demands"].rules.trajectory, state["thresholds"]
     scores = {name: _explain_unscored(name, "no expected trajectory was given", bounds) for name in SHARES}
-    match = match_trajectory(actual, (), "any_order", rules)
     checks = [*_check_prohibitions(match, rules, ("forbidden_actions", "unreadable_arguments"))]
     facts: JsonObject = {check.name: _shorten_names(match, check.name) for check in checks}
     misspelt = find_misspelt_tool(actual, (), rules) if rules.model_fields_set else None
     first = [_report_error(misspelt)] if misspelt else []
-    checks = [*first, *checks, *_report_unknown(actual), *_check_shares(scores, bounds)]
-    return TrajectoryScores(scores, facts, checks)
+    return {**scores}, [*first, *checks, *_report_unknown(actual), *_check_shares(scores, bounds)], facts
 
 
 def _check_prohibitions(
@@ -204,18 +172,14 @@ def _report_unknown(actual: Sequence[Action]) -> Iterator[Finding]:
         yield Finding("unknown_effects", "trajectory", None, "info", "undecided", reason, len(unknown), 0)
 
 
-def _check_recorded_writes(
-    actual: Sequence[Action],
-    expected: Sequence[ExpectedAction],
-    rules: TrajectoryRules,
-    recorded: Collection[str],
-) -> Iterator[Finding]:
+def _check_recorded_writes(state: PreparedState) -> Iterator[Finding]:
     """Report calls that act by the run's own word, or under another spelling of an acting tool."""
+    rules, expected = state["demands"].rules.trajectory, state["demands"].rules.expected_trajectory or ()
     if rules.acting_tools is None:
         return
     known = {*rules.acting_tools, *(name for step in expected for name in step.names)}
-    others = (each["name"] for each in actual if each["name"] not in known)
-    acting = {*rules.acting_tools, *recorded}
+    others = (each["name"] for each in state["actual_trajectory"] if each["name"] not in known)
+    acting = {*rules.acting_tools, *state["agent_run"].get("acting_tools", ())}
     names = [name for name in others if any(is_same_tool(name, other) for other in acting)]
     if names:
         reason = f"Unexpected calls may change something: {join_names(names)}; name them in acting_tools"
@@ -295,13 +259,7 @@ _STUCK_AFTER: Final = 3
 """Number of identical calls in a row that count as stuck."""
 
 
-def score_collaboration(
-    actions: Sequence[Action],
-    expected: Sequence[ExpectedAction],
-    plan: Sequence[str],
-    rules: TrajectoryRules,
-    bounds: Mapping[str, JsonObject],
-) -> tuple[dict[str, Score], list[Finding]]:
+def _score_collaboration(state: PreparedState) -> tuple[dict[str, Score], list[Finding]]:
     """Score which agent did what, and which agent handed over to which; and check the scores.
 
     - ``agent_accuracy``: expected actions that the expected agent did / expected actions with an agent.
@@ -312,13 +270,15 @@ def score_collaboration(
 
     A failed action does not count as made.
     """
-    stuck = find_stuck_actions(actions, expected, rules)
+    rules, actions = state["demands"].rules, state["actual_trajectory"]
+    expected = rules.expected_trajectory or ()
+    stuck = _find_stuck_actions(actions, expected, rules.trajectory)
     scores: dict[str, Score] = {
         **_score_agents(actions, expected),
-        "plan_adherence": _plan_adherence(actions, plan),
+        "plan_adherence": _plan_adherence(actions, state["agent_run"].get("plan") or ()),
         "stuck_runs": len(stuck) if actions else _NO_ACTION,
     }
-    findings = [*check_bounds("trajectory", "collaboration", bounds, scores)]
+    findings = [*check_bounds("trajectory", "collaboration", state["thresholds"], scores)]
     known = scores["collaboration_confidence"]
     # Without this finding the other values would look as if all agents were known.
     if isinstance(known, float) and known < 1:
@@ -355,7 +315,7 @@ def _plan_adherence(actions: Sequence[Action], plan: Sequence[str]) -> Score:
     return LCSseq.similarity(list(plan), [action["name"] for action in actions]) / len(plan)
 
 
-def find_stuck_actions(
+def _find_stuck_actions(
     actions: Sequence[Action], expected: Sequence[ExpectedAction], rules: TrajectoryRules
 ) -> list[tuple[Action, int]]:
     """List the actions repeated at least three times in a row, with the number of times.

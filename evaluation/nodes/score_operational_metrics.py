@@ -3,47 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
-from evaluation.findings import Finding, Score, Unscored, build_group, compare_with_bound, limits_by_name
+from evaluation.findings import Score, Unscored, build_group, compare_with_bound, limits_by_name
 from evaluation.measures.metric_table import METRICS, OPERATIONAL_METRICS, QUANTITIES
 from evaluation.plugins import Plugins, Price
 from evaluation.report.report_model import Action, EvaluationState, PreparedState
-from evaluation.values import JsonObject
 
 Source = Literal["measured", "estimated", "missing"]
 _OTHER_GROUPS: Final = frozenset(METRICS) - frozenset(OPERATIONAL_METRICS)
 
 
 def score_operational_metrics(state: PreparedState, plugins: Plugins) -> EvaluationState:
-    """Check latency, tokens, cost, calls and custom resources against their thresholds."""
-    run, metadata = state["agent_run"], state["run_metadata"]
-    actions = state["actual_trajectory"] if "tool_calls" in run else None
+    """Check latency, tokens, cost, calls and custom resources against their thresholds.
+
+    The metric group has ``sources`` (measured, estimated or missing by quantity) and the limits.
+    """
+    values, estimated = _collect_quantities(state, plugins.prices)
     # An unknown name is a custom resource.
     bounds = {name: bound for name, bound in state["thresholds"].items() if name not in _OTHER_GROUPS}
-    metrics, findings = score_operational(metadata, actions, bounds, plugins.prices)
-    return {"operational_metrics": metrics, "findings": [*state["findings"], *findings]}
-
-
-def score_operational(
-    metadata: Mapping[str, Any],
-    actions: Sequence[Action] | None,
-    bounds: Mapping[str, JsonObject],
-    prices: Mapping[str, Price],
-) -> tuple[JsonObject, list[Finding]]:
-    """Score the cost of a run against its limits.
-
-    Args:
-        metadata: The recorded quantities by name (see ``runs.Measured``).
-        actions: The actions of the run; None if it does not record them.
-        bounds: Normalised thresholds of this group by metric.
-        prices: US dollars for a million tokens by model.
-
-    Returns:
-        The metric group, with ``sources`` (measured, estimated or missing by quantity) and the limits; and
-        the findings about the limits.
-    """
-    values, estimated = collect_quantities(metadata, actions, prices)
     absent = [name for name in (*QUANTITIES, *bounds) if name not in values]
     unscored = {name: _explain_absence(name, is_asked=name in bounds) for name in absent}
     scores: dict[str, Score] = {**values, **unscored}
@@ -53,7 +31,8 @@ def score_operational(
         compare_with_bound("operational", "operational", metric, scores[metric], bound, "warning")
         for metric, bound in bounds.items()
     ]
-    return build_group(scores, findings, {**limits_by_name(bounds), "sources": sources}), findings
+    metrics = build_group(scores, findings, {**limits_by_name(bounds), "sources": sources})
+    return {"operational_metrics": metrics, "findings": [*state["findings"], *findings]}
 
 
 def _explain_absence(name: str, *, is_asked: bool) -> Unscored:
@@ -66,18 +45,19 @@ def _explain_absence(name: str, *, is_asked: bool) -> Unscored:
     )
 
 
-def collect_quantities(
-    metadata: Mapping[str, Any], actions: Sequence[Action] | None, prices: Mapping[str, Price]
+def _collect_quantities(
+    state: PreparedState, prices: Mapping[str, Price]
 ) -> tuple[dict[str, float], set[str]]:
     """Collect every recorded value, and the totals and costs that can be computed from them.
 
     Returns:
         The values, and the names of the estimated ones.
     """
+    metadata = state["run_metadata"]
     resources: Mapping[str, float] = metadata.get("resources", {})
     values: dict[str, float] = {name: metadata[name] for name in QUANTITIES if name in metadata}
     values |= {name: value for name, value in resources.items() if name not in OPERATIONAL_METRICS}
-    values |= {} if actions is None else _measure_actions(actions)
+    values |= _measure_actions(state["actual_trajectory"]) if "tool_calls" in state["agent_run"] else {}
     if latencies := metadata.get("call_latencies_ms"):
         # A run that records one latency for each call has recorded the number of calls too.
         values = {"model_calls": len(latencies), **values, "call_latency_max_ms": float(max(latencies))}

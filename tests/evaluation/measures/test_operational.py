@@ -2,22 +2,20 @@
 
 import pytest
 
-from evaluation import ContractError
-from evaluation.nodes.score_operational_metrics import QUANTITIES, collect_quantities, score_operational
+from evaluation import ContractError, evaluate
+from evaluation.measures.metric_table import QUANTITIES
 from evaluation.plugins import Price
-from tests.evaluation.actions import observed
 
 CRITICAL = {"severity": "critical", "owner": "ops"}
 IN_OUT = {"input_tokens": 100, "output_tokens": 43}
 PRICES = {"small": Price(input_usd=1.0, output_usd=4.0)}
 
 
-def action(name="a", *, kind="tool", error=None, latency_ms=None):
-    return observed(name, args={}, kind=kind, error=error, latency_ms=latency_ms)
-
-
-def score(metadata, bounds=None, actions=None, prices=None):
-    return score_operational(metadata, actions, bounds or {}, prices or {})[0]
+def score(metadata, bounds=None, actions=None):
+    """Return the group of operational metrics in the report of a run."""
+    recorded = {} if actions is None else {"tool_calls": actions}
+    case = {"agent_run": {"final_output": "done", **recorded}, "run_metadata": metadata}
+    return evaluate({**case, "thresholds": bounds or {}}, prices=PRICES)["metrics"]["operational"]
 
 
 def test_what_is_not_recorded_is_missing_and_never_zero():
@@ -29,8 +27,8 @@ def test_what_is_not_recorded_is_missing_and_never_zero():
 
 
 def test_tool_calls_and_their_errors_are_counted():
-    actions = [action(latency_ms=5.0), action(error="gone", latency_ms=7.0), action(kind="handoff")]
-    group = score({}, actions=actions)
+    calls = [{"latency_ms": 5.0}, {"error": "gone", "latency_ms": 7.0}, {"kind": "handoff"}]
+    group = score({}, actions=[{"name": "a", **each} for each in calls])
 
     assert (group["tool_calls"], group["tool_errors"], group["tool_latency_max_ms"]) == (2, 1, 7.0)
 
@@ -71,13 +69,18 @@ def test_a_quantity_is_measured_or_estimated(subtests):
         ({"total_tokens": 90, "estimated": ["total_tokens"]}, "total_tokens", 90, "estimated"),
         (IN_OUT, "total_tokens", 143, "measured"),
         ({**IN_OUT, "estimated": ["output_tokens"]}, "total_tokens", 143, "estimated"),
-        ({"input_tokens": 1e6, "output_tokens": 5e5, "model": "small"}, "cost_usd", 3.0, "estimated"),
+        (
+            {"input_tokens": 1_000_000, "output_tokens": 500_000, "model": "small"},
+            "cost_usd",
+            3.0,
+            "estimated",
+        ),
         ({"input_tokens": 9, "output_tokens": 9, "cost_usd": 1, "model": "small"}, "cost_usd", 1, "measured"),
         ({"call_latencies_ms": [1], "model_calls": 3}, "model_calls", 3, "measured"),
     ]:
         with subtests.test(metadata=metadata):
-            values, estimated = collect_quantities(metadata, None, PRICES)
-            assert (values[quantity], quantity in estimated) == (value, source == "estimated")
+            group = score(metadata)
+            assert (group[quantity], group["sources"][quantity]) == (value, source)
 
 
 def test_a_quantity_is_not_guessed(subtests):
@@ -88,7 +91,7 @@ def test_a_quantity_is_not_guessed(subtests):
         ({"resources": {"latency_ms": 1}}, "latency_ms"),
     ]:
         with subtests.test(metadata=metadata):
-            assert quantity not in collect_quantities(metadata, None, PRICES)[0]
+            assert score(metadata)["sources"][quantity] == "missing"
 
 
 def test_the_longest_call_is_reported_and_the_calls_are_counted():

@@ -2,40 +2,46 @@
 
 import pytest
 
-from evaluation.contract.contract import TrajectoryRules
-from evaluation.nodes.evaluate_trajectory import score_trajectory
+from evaluation import evaluate
 from evaluation.report.redaction import build_excerpt
-from tests.evaluation.measures.trajectory.builders import seen, step
 
 NO_F1 = "precision or recall has no value"
 NO_PRECISION, NO_RECALL = "no observed action was compared", "no action is expected"
 METRICS = {"score", "precision", "recall", "f1"}
 
 
-def write_all(items, write):
-    return [write(item) if isinstance(item, str) else item for item in items]
+def call(name="a", args=None, **fields):
+    return {"name": name, "args": args, **fields}
 
 
 def scores(actual, expected, mode="in_order", bounds=None, **rules):
-    wanted = None if expected is None else write_all(expected, step)
-    return score_trajectory(
-        write_all(actual, seen), wanted, mode, TrajectoryRules.model_validate(rules), bounds or {}
+    """Return the metric group of the trajectory in the report of a run, with the errors of the report."""
+    report = evaluate(
+        {
+            "agent_run": {"final_output": "done", "tool_calls": actual},
+            "expected_trajectory": expected,
+            "trajectory_match_mode": mode,
+            "trajectory": rules,
+            "thresholds": bounds or {},
+        }
     )
+    return {**report["metrics"]["trajectory"], "errors": report.errors}
 
 
 def unscored(result):
-    return {name: score for name, score in result.scores.items() if isinstance(score, dict)}
+    return {name: result["unscored"][name] for name in METRICS if name in result["unscored"]}
 
 
 def brief(result):
-    return [(check.kind, check.name, check.passed, check.severity) for check in result.checks]
+    return [
+        tuple(check[name] for name in ("kind", "metric", "passed", "severity")) for check in result["checks"]
+    ]
 
 
 def test_everything_that_was_found_is_there():
-    result = scores(["b", "x", seen("a", {"x": 2})], ["b", step("a", {"x": 1})])
-
-    assert result.scores == pytest.approx({"score": 0.0, "precision": 1 / 3, "recall": 0.5, "f1": 0.4})
-    assert result.facts == {
+    result = scores(["b", "x", call("a", {"x": 2})], ["b", call("a", {"x": 1})])
+    shares = {"score": 0.0, "precision": 1 / 3, "recall": 0.5, "f1": 0.4}
+    facts = {
         "match_mode": "in_order",
         "missing_actions": ["a"],
         "extra_actions": ["x", "a"],
@@ -56,17 +62,20 @@ def test_everything_that_was_found_is_there():
         "actual_count": 3,
         "matched_count": 1,
     }
-    assert result.errors == ()
+
+    assert {name: result[name] for name in METRICS} == pytest.approx(shares)
+    assert {name: result[name] for name in facts} == facts
+    assert result["errors"] == []
 
 
 def test_the_verdict_of_the_mode_is_a_critical_check():
-    [passed] = scores(["a"], ["a"]).checks
-    [failed] = scores([], ["a"]).checks
+    [passed] = scores(["a"], ["a"])["checks"]
+    [failed] = scores([], ["a"])["checks"]
 
-    assert (passed.kind, passed.name, passed.passed) == ("trajectory", "trajectory", True)
-    assert (failed.passed, failed.severity) == (False, "critical")
-    assert (failed.observed, failed.limit) == (0.0, 1.0)
-    assert failed.reason == "The actions do not agree with the expected ones in mode in_order: missing a."
+    assert (passed["kind"], passed["metric"], passed["passed"]) == ("trajectory", "trajectory", True)
+    assert (failed["passed"], failed["severity"]) == (False, "critical")
+    assert (failed["observed"], failed["limit"]) == (0.0, 1.0)
+    assert failed["reason"] == "The actions do not agree with the expected ones in mode in_order: missing a."
 
 
 def test_a_share_of_nothing_is_unscored_with_a_reason(subtests):
@@ -82,21 +91,22 @@ def test_a_share_of_nothing_is_unscored_with_a_reason(subtests):
             assert unscored(result) == {
                 name: {"status": "not_applicable", "reason": reason} for name, reason in reasons.items()
             }
-            assert result.scores.keys() == METRICS
+            assert {*reasons} == METRICS - result.keys()
 
 
 def test_a_threshold_on_a_share_of_nothing_is_missing_data():
     result = scores([], ["a"], bounds={"trajectory_precision": {"min": 0.5}})
 
     assert brief(result)[-1][:3] == ("missing_data", "trajectory_precision", None)
-    assert result.scores["precision"]["status"] == "missing_data"
-    assert result.scores["f1"]["status"] == "not_applicable"
+    assert result["unscored"]["precision"]["status"] == "missing_data"
+    assert result["unscored"]["f1"]["status"] == "not_applicable"
 
 
 def test_without_an_expectation_nothing_applies():
     result = scores(["a"], None)
 
-    assert (result.facts, result.checks, result.errors) == ({}, [], ())
+    assert (result["checks"], result["errors"]) == ([], [])
+    assert "match_mode" not in result
     assert unscored(result) == {
         name: {"status": "not_applicable", "reason": "no expected trajectory was given"} for name in METRICS
     }
@@ -106,17 +116,17 @@ def test_a_forbidden_name_that_looks_misspelt_needs_a_review_without_an_expectat
     result = scores(["transfer"], None, forbidden_tools=["trasnfer"])
 
     assert brief(result)[0] == ("metric_error", "trajectory", None, "warning")
-    assert "write transfer if that is meant" in result.checks[0].reason
+    assert "write transfer if that is meant" in result["checks"][0]["reason"]
 
 
 def test_what_is_not_allowed_is_counted_against_none():
     checks = scores(
-        ["drop", "drop", seen("a", failed=True), seen("b", args_error="no JSON")],
+        ["drop", "drop", call(error=True), call("b", "no JSON")],
         None,
         forbidden_tools=["drop"],
-    ).checks
+    )["checks"]
 
-    assert [(check.observed, check.limit, check.reason) for check in checks] == [
+    assert [(check["observed"], check["limit"], check["reason"]) for check in checks] == [
         (2, 0, "Forbidden tools were called: drop; do not call them"),
         (1, 0, "The arguments of tool calls are not a JSON object: b; send an object"),
     ]
@@ -125,7 +135,7 @@ def test_what_is_not_allowed_is_counted_against_none():
 def test_a_comparison_that_cannot_be_made_is_an_error():
     result = scores(["a"], ["a", "b"], "single_tool", bounds={"trajectory_recall": {"min": 1.0}})
 
-    (error,) = result.errors
+    (error,) = result["errors"]
     assert error.startswith("trajectory: mode single_tool needs exactly one expected action")
     assert {score["status"] for score in unscored(result).values()} == {"error"}
     assert brief(result) == [
@@ -148,20 +158,20 @@ def test_a_critical_minimum_replaces_the_verdict_of_precision_and_recall(subtest
         with subtests.test(metric=metric, bound=bound, mode=mode):
             result = scores(["a", "x", "y"], ["a", "b"], mode, bounds={metric: bound})
 
-            assert [check.name for check in result.checks] == ["trajectory", metric][-checks:]
-            assert result.checks[-1].severity == bound.get("severity", "critical")
+            assert [check["metric"] for check in result["checks"]] == ["trajectory", metric][-checks:]
+            assert result["checks"][-1]["severity"] == bound.get("severity", "critical")
 
 
 def test_prohibitions_need_no_expectation(subtests):
     for expected in [None, ["a", "drop"]]:
-        for call, rules, metric, severity in [
-            (seen("drop"), {"forbidden_tools": ["drop"]}, "forbidden_actions", "critical"),
-            (seen("drop", args_error="no JSON"), {}, "unreadable_arguments", "warning"),
+        for args, rules, metric, severity in [
+            (None, {"forbidden_tools": ["drop"]}, "forbidden_actions", "critical"),
+            ("no JSON", {}, "unreadable_arguments", "warning"),
         ]:
-            with subtests.test(expected=expected, call=call):
-                result = scores(["a", call], expected, **rules)
+            with subtests.test(expected=expected, args=args):
+                result = scores(["a", call("drop", args)], expected, **rules)
 
-                assert result.facts[metric] == ["drop"]
+                assert result[metric] == ["drop"]
                 assert brief(result)[-1] == ("trajectory", metric, False, severity)
 
 
@@ -173,11 +183,11 @@ def test_a_failed_call_that_does_not_count_is_named_in_the_reason(subtests):
         ("unknown", "was not made again and did not run; go on without it"),
     ]:
         with subtests.test(not_run=not_run):
-            result = scores([seen("a", {"x": 1}, failed=True, not_run=not_run)], [step("a", {"x": 1})])
+            result = scores([call(args={"x": 1}, error=True, not_run=not_run)], [call(args={"x": 1})])
 
-            assert [(each["path"], each["problem"]) for each in result.facts["argument_mismatches"]] == [
+            assert [(each["path"], each["problem"]) for each in result["argument_mismatches"]] == [
                 ("error", "failed")
             ]
-            assert result.checks[0].reason == (
+            assert result["checks"][0]["reason"] == (
                 f"The actions do not agree with the expected ones in mode in_order: missing a; a {words}."
             )
