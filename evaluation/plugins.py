@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias, TypedDict, runtime_checkable
 
 from agents.credentials.detector import Recognizer
-from evaluation.checks.contract_checks import CheckCaller, FunctionCheck, call_check, require_checks
+from evaluation.checks.contract_checks import CheckCaller, FunctionCheck, require_checks
 from evaluation.contract.rubric import Rubric
 from evaluation.errors import ContractError
 from evaluation.report.report_model import Action
@@ -133,7 +133,7 @@ class Plugins:
     """Functions with ``@check`` that each output has to pass."""
     named_checks: Sequence[FunctionCheck] = ()
     """Checks that run if a contract names them: ``{"check": "function", "name": ...}``."""
-    call_check: CheckCaller = call_check
+    call_check: CheckCaller = FunctionCheck.aevaluate
     """Calls the checks of the user's code; a run of an orchestrator bounds them by its own limits."""
 
     def __post_init__(self) -> None:
@@ -147,11 +147,6 @@ class Plugins:
                 raise ContractError(f"{given}; give Price(input_usd=..., output_usd=...)")
         if self.checks or self.named_checks:
             require_checks([*require_checks(self.checks), *require_checks(self.named_checks, "named_checks")])
-
-    @property
-    def own_checks(self) -> tuple[FunctionCheck, ...]:
-        """All checks of the user's code."""
-        return (*self.checks, *self.named_checks)
 
 
 class PluginOptions(TypedDict, total=False):

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeAlias
 
 from evaluation.contract.rubric import Rubric
 from evaluation.errors import JudgeError, JudgeFailureKind
 from evaluation.plugins import JudgeRequest
 from evaluation.sensitive.scanner import shorten
 from evaluation.values import JsonObject
-
-JudgeScript: TypeAlias = Iterable[object] | Callable[[JudgeRequest], object]
 
 
 class ScriptedJudge:
@@ -26,7 +23,7 @@ class ScriptedJudge:
         requests: All requests, in order.
     """
 
-    def __init__(self, script: JudgeScript) -> None:
+    def __init__(self, script: Iterable[object] | Callable[[JudgeRequest], object]) -> None:
         self.requests: list[JudgeRequest] = []
         self._script = script if callable(script) else _answer_in_order(script)
 

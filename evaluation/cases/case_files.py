@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Hashable, Sequence
 from pathlib import Path
-from typing import Annotated, Final, Literal, TypeAlias, TypeVar, cast
+from typing import Annotated, Final, Literal, TypeVar, cast
 
 import yaml
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
@@ -154,8 +154,6 @@ def read_contract_file(file: Path) -> EvaluationContract:
 
 
 FROM_TASK: Final = "from_task"
-FromTask: TypeAlias = Literal["from_task"]
-NAMED_FUNCTION: Final = r"^[\w.]+:[\w.]+$"
 
 
 def _wrap_answer(value: object) -> object:
@@ -165,19 +163,15 @@ def _wrap_answer(value: object) -> object:
     return {"number": value, "share": True} if isinstance(value, int | float) else value
 
 
-CaseContract = FromTask | EvaluationContract
 Answer = Annotated[
     ContentRule, BeforeValidator(_wrap_answer, json_schema_input_type=str | float | ContentRule)
 ]
 
 
-Function = Annotated[str, Field(pattern=NAMED_FUNCTION)]
-
-
 class CaseDefaults(InputModel):
     """The shared fields of the cases of a file; a case replaces a field, and adds to the contract."""
 
-    contract: CaseContract = "from_task"
+    contract: Literal["from_task"] | EvaluationContract = FROM_TASK
     """The contract, or "from_task": the contract is derived from the task when it is used."""
     repeat: Annotated[int, Field(ge=1)] | None = None
     """How often the case is executed."""
@@ -207,7 +201,7 @@ class CaseSet(InputModel):
     """Cases in their order."""
 
     version: VersionOne
-    target: Function | None = None
+    target: Annotated[str, Field(pattern=r"^[\w.]+:[\w.]+$")] | None = None
     """What is executed: a function that gets the task, or an orchestrator."""
     defaults: CaseDefaults = Field(default_factory=CaseDefaults)
     cases: Annotated[list[TaskCase], Field(min_length=1)]

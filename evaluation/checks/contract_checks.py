@@ -148,11 +148,6 @@ CheckCaller: TypeAlias = Callable[[FunctionCheck, CheckContext], Coroutine[objec
 """Calls a check, for instance within the limits of a run."""
 
 
-async def call_check(check: FunctionCheck, context: CheckContext) -> CheckOutcome:
-    """Call a check without further limits."""
-    return await check.aevaluate(context)
-
-
 class CheckOptions(TypedDict, total=False):
     """The options of ``check``; see there."""
 

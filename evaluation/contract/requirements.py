@@ -70,10 +70,6 @@ class Requirement:
     quote: str | None = None
     owner: str | None = None
 
-    def limit(self, covers: Covers) -> Covers:
-        """Return the proof that a pass gives: no content if only the words of the task demand it."""
-        return "form" if covers == "content" and self.origin == "task" else covers
-
     def demands_as(self, other: Requirement) -> bool:
         """Return whether another contract demands the same."""
         return replace(other, origin=self.origin, field=self.field, covers=self.covers) == self
@@ -99,8 +95,11 @@ class Contract:
         """Make a contract of valid fields."""
         demands = _expand(rules)
         if origin != "caller":
-            stated = (replace(each, origin=origin) for each in demands)
-            demands = (replace(each, covers=each.covers and each.limit(each.covers)) for each in stated)
+            # A pass proves no content if only the words of the task demand it.
+            proof: Mapping[Covers | None, Covers] = {"content": "form"} if origin == "task" else {}
+            demands = (
+                replace(each, origin=origin, covers=proof.get(each.covers, each.covers)) for each in demands
+            )
         return cls(tuple(demands), rules)
 
     @classmethod

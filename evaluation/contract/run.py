@@ -85,11 +85,6 @@ class RunMetadata(Measured):
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, object]
 
-    prompt_version: str | None = None
-    agent_version: str | None = None
-    environment: str | None = None
-    timestamp: str | None = None
-
 
 def _add_user_input(schema: JsonDict) -> None:
     """Say in JSON Schema that the input has two names."""

@@ -179,9 +179,8 @@ def read_call(record: JsonObject) -> Call:
         UnknownFormatError: It has no name.
     """
     # Inspect and AgentDojo write the name alone in ``function``.
-    inner = next(
-        (as_object(record[key]) for key in ("function", "custom") if _is_inner(record.get(key))), record
-    )
+    given = (record.get(key) for key in ("function", "custom"))
+    inner = next((as_object(each) for each in given if each and not isinstance(each, str)), record)
     kind, name = str(record.get("type")), inner.get("name", record.get("function"))
     if not isinstance(name, str) and kind in _ITEM_CALLS - _NAMED:
         name = kind.removesuffix("_call")
@@ -191,10 +190,6 @@ def read_call(record: JsonObject) -> Call:
     args = next((inner[key] for key in _ARGUMENTS if inner.get(key) is not None), None)
     id_ = next((str(record[key]) for key in ("call_id", "id") if record.get(key)), None)
     return Call(name, read_arguments(args), id_, _read_own_answer(record, kind))
-
-
-def _is_inner(value: object) -> bool:
-    return bool(value) and not isinstance(value, str)
 
 
 def _read_own_answer(record: JsonObject, kind: str) -> Answer | None:

@@ -110,7 +110,6 @@ def compute_trust(name: str, verdicts: Iterable[tuple[Kind, Verdict]]) -> JudgeT
     return JudgeTrust(name, {kind: VerdictCounts(*numbers) for kind, numbers in counts.items()})
 
 
-Half: TypeAlias = Literal["tuning", "held_out"]
 _FILE: Final = Path(__file__).with_name("labelled_set.json")
 
 
@@ -132,7 +131,7 @@ class LabelledOutput(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     id: str = ""
-    half: Half = "held_out"
+    half: Literal["tuning", "held_out"] = "held_out"
     kind: Kind
     fault: str = ""
     language: Literal["en", "de"] = "en"

@@ -76,11 +76,6 @@ DIRECTIONS: Final[Mapping[str, Direction]] = {
 }
 
 
-def metric_direction(metric: str) -> Direction | None:
-    """Return the direction that is better; lower for a custom resource."""
-    return METRICS.get(metric, "lower")
-
-
 def find_threshold_problems(contract: EvaluationContract) -> Iterator[str]:
     """Describe each plain number for no metric.
 

@@ -27,11 +27,9 @@ from evaluation.report.report_model import (
     end_sentence,
 )
 from evaluation.sensitive.scanner import (
-    Search,
     SensitiveValue,
     build_search,
     find_at_places,
-    find_sensitive,
     shorten,
 )
 from evaluation.values import JsonObject, Severity
@@ -73,14 +71,14 @@ def audit_requirements(state: PreparedState, plugins: Plugins) -> PreparedState:
     """Find breaches of the contract's audit rules, and credentials and personal data."""
     audit, run = state["demands"].rules.audit, state["agent_run"]
     actions = state["actual_trajectory"] if "tool_calls" in run else None
-    breaches = check_rules(audit.rules, build_context(state), actions) if audit.rules else []
+    breaches = _check_rules(audit.rules, build_context(state), actions) if audit.rules else ()
     failures: dict[str, str] = {}
     # The quick test covers the whole case, but only with the built-in search.
     is_searched = state["may_be_sensitive"] or plugins.recognizers
-    found = search_run(run, build_search(plugins.recognizers, failures)) if is_searched else []
-    reactions: dict[Category, Reaction]
-    reactions = {"credential": audit.credentials, "personal": audit.personal_data}
-    exposed = [*find_exposures(run, reactions, found), *starmap(_report_failure, failures.items())]
+    # The agent's input exposes nothing, but a report may quote it.
+    searched = chain(_places(run), _list_given(run)) if is_searched else ()
+    found = [*find_at_places(searched, build_search(plugins.recognizers, failures))]
+    exposed = [*_find_exposures(run, audit, found), *starmap(_report_failure, failures.items())]
     findings = [*breaches, *_find_defects(state, audit), *exposed]
     findings += _check_shares(state["thresholds"], audit, findings)
     return {
@@ -138,17 +136,10 @@ def _report_failure(name: str, cause: str) -> Finding:
     return _find(f"recognizer.{name}", "privacy", "metric_error", "warning", reason, action=action)
 
 
-def search_run(run: Mapping[str, Any], search: Search = find_sensitive) -> list[tuple[str, SensitiveValue]]:
-    """Find the sensitive data in every text of a run, each with its place; the agent's input has none."""
-    return [*find_at_places(chain(_places(run), _list_given(run)), search)]
-
-
-def find_exposures(
-    run: Mapping[str, Any],
-    reactions: Mapping[Category, Reaction],
-    found: Iterable[tuple[str, SensitiveValue]],
+def _find_exposures(
+    run: Mapping[str, Any], audit: AuditRules, found: Iterable[tuple[str, SensitiveValue]]
 ) -> Iterator[Finding]:
-    """Yield one finding for each kind and place of what ``search_run`` found, in the order of the places.
+    """Yield one finding for each kind and place of the sensitive data, in the order of the places.
 
     The number in its reason counts different values. The agent's input, and messages of the user or the
     system, expose nothing.
@@ -162,6 +153,10 @@ def find_exposures(
     excerpts = cache(lambda place: build_excerpt(values.get(place)))
     positions = {place: position for position, place in enumerate(values)}
     ordered = sorted(literals, key=lambda key: positions.get(key[1], len(values)))
+    reactions: Mapping[Category, Reaction] = {
+        "credential": audit.credentials,
+        "personal": audit.personal_data,
+    }
     for category, reaction in reactions.items():
         if reaction == "off":
             continue
@@ -217,20 +212,18 @@ def _report_exposure(exposure: _Exposure, count: int, severity: Severity, eviden
     return _find(name, category, "policy", severity, reason, where=where, evidence=evidence, action=action)
 
 
-def check_rules(
+def _check_rules(
     rules: Iterable[AuditRule], context: CheckContext, actions: Sequence[Action] | None
-) -> list[Finding]:
+) -> Iterator[Finding]:
     """Check a run against every rule; ``actions`` is None if the run does not record them.
 
     A rule that cannot be applied gives a finding of kind ``metric_error``; a rule that needs more than the
     run records gives one of kind ``missing_data``. Their severity is ``warning``, or ``info`` if the rule's
     is.
     """
-    findings: list[Finding] = []
     for rule in rules:
         content = rule.required or rule.forbidden
-        findings += _check_content(rule, content, context) if content else _check_tools(rule, actions)
-    return findings
+        yield from _check_content(rule, content, context) if content else _check_tools(rule, actions)
 
 
 def _check_shares(

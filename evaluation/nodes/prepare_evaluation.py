@@ -18,7 +18,7 @@ from evaluation.contract.intake import (
 from evaluation.contract.requirements import Contract
 from evaluation.contract.run import MEASURES, AgentRun, CallOutcome, ToolCall
 from evaluation.findings import Finding
-from evaluation.measures.metric_table import find_threshold_problems, metric_direction
+from evaluation.measures.metric_table import METRICS, find_threshold_problems
 from evaluation.plugins import Plugins
 from evaluation.report.redaction import Redactor
 from evaluation.report.report_model import Action, EvaluationState, PreparedState, raise_alert
@@ -245,7 +245,10 @@ def _parse_arguments(recorded: object) -> tuple[JsonObject | None, str | None]:
 
 
 def _normalize_bound(metric: str, bound: Threshold | float | bool) -> JsonObject:
-    """Write a threshold as min and max; a plain number is one of them by the metric's better direction."""
+    """Write a threshold as min and max; a plain number is one of them by the metric's better direction.
+
+    Lower is better for a custom resource.
+    """
     if isinstance(bound, Threshold):
         return {name: value for name, value in bound if value is not None}
-    return {"min" if metric_direction(metric) == "higher" else "max": float(bound)}
+    return {"min" if METRICS.get(metric) == "higher" else "max": float(bound)}

@@ -230,16 +230,15 @@ def _score_text(output: str | None, contract: EvaluationContract, missing: Seque
 
 
 def _evaluate(requirement: Requirement, context: CheckContext) -> Finding:
-    quote = requirement.check.quote if isinstance(requirement.check, BaseCheck) else None
     outcome = evaluate_requirement(requirement, context)
-    origin: CheckSource = "contract" if quote is None else "task"
-    return _build_finding(requirement, outcome, requirement.severity, origin, quote)
+    origin: CheckSource = "contract" if requirement.quote is None else "task"
+    return _build_finding(requirement, outcome, requirement.severity, origin)
 
 
 def _evaluate_named(
     requirement: Requirement, named: NamedCheck, context: CheckContext, plugins: Plugins
 ) -> Conversation[Finding]:
-    check = find_check(named, plugins.own_checks)
+    check = find_check(named, [*plugins.checks, *plugins.named_checks])
     if isinstance(check, str):
         return _build_finding(requirement, describe_problem(named.name, check), named.severity, "function")
     acall = partial(plugins.call_check, check, context)
@@ -248,11 +247,7 @@ def _evaluate_named(
 
 
 def _build_finding(
-    requirement: Requirement,
-    outcome: CheckOutcome,
-    severity: Severity | None,
-    origin: CheckSource,
-    quote: str | None = None,
+    requirement: Requirement, outcome: CheckOutcome, severity: Severity | None, origin: CheckSource
 ) -> Finding:
     group: Literal["response", "trajectory"] = "trajectory" if outcome.kind == "tool" else "response"
     kind: FindingKind = group
@@ -274,5 +269,5 @@ def _build_finding(
         failure=outcome.kind,
         covers=requirement.covers or outcome.covers,
         origin=origin,
-        quote=quote,
+        quote=requirement.quote,
     )

@@ -43,21 +43,21 @@ class RunFormat:
         name: The name in messages, such as "ATIF trajectory".
         read: Yields the runs of a value; raises ContractError with one sentence if it cannot be read.
         marks: An object in this format has all fields of one of these sets; empty for a list.
-        test: Returns whether a value with such fields is in this format. Default: it is.
+        test: Returns something true if a value with such fields is in this format. Default: it is.
         joins: Whether a run may be in several values of a file, so that ``read`` takes all of them as a list.
     """
 
     name: str
     read: Callable[[Any], Iterator[RecordedRun]]
     marks: tuple[frozenset[str], ...] = ()
-    test: Callable[[Any], bool] = bool
+    test: Callable[[Any], object] = bool
     joins: bool = False
 
     def recognises(self, value: object) -> bool:
         """Return whether a JSON value is in this format, by its fields."""
         keys = value.keys() if isinstance(value, dict) else frozenset()
         is_marked = not self.marks or any(names <= keys for names in self.marks)
-        return is_marked and self.test(value)
+        return is_marked and bool(self.test(value))
 
 
 _TOKENS: Final = {

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar, Final, Literal
+from itertools import pairwise
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal, Self
 
 import regex
+from pydantic import Field, model_validator
 
-from evaluation.checks.check_model import BaseCheck, CheckContext, CheckOutcome, Text
+from evaluation.checks.check_model import BaseCheck, CheckContext, CheckOutcome, Text, join_quoted
 from evaluation.checks.kinds.wording import CountCheck
 from evaluation.checks.segmentation import (
     CONTENT,
@@ -20,20 +22,14 @@ from evaluation.checks.segmentation import (
     is_language,
 )
 from evaluation.findings import CheckKind
-from evaluation.sensitive.scanner import quote_text
-
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-from itertools import pairwise
-from typing import Annotated, Self
-
-from pydantic import Field, model_validator
-
-from evaluation.checks.check_model import join_quoted
 from evaluation.patterns import AnySchema, find_schema_problem, matches_schema
+from evaluation.sensitive.scanner import quote_text
 from evaluation.texts.json_texts import parse_json, read_json_values
 from evaluation.texts.normal import normalize_text
 from evaluation.values import Count
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
 
 _NAMED: Final = 2
 """Most sentences of another language that are named."""

@@ -47,14 +47,10 @@ def find_nested(value: object, formats: Sequence[RunFormat] = ()) -> list[str]:
     return found
 
 
-def _find_messages(value: object) -> list[object] | None:
-    """Returns the messages of a list or an object; None if there are none."""
+def _find_messages(value: object) -> list[object]:
+    """Returns the messages of a list or an object; none if it has no such list."""
     fields = [value[key] for key in _KEYS if key in value] if isinstance(value, dict) else [value]
-    return next((as_list(each) for each in fields if are_messages(each)), None)
-
-
-def _is_conversation(value: object) -> bool:
-    return _find_messages(value) is not None
+    return next((as_list(each) for each in fields if are_messages(each)), [])
 
 
 def _read_conversation(value: object) -> Iterator[RecordedRun]:
@@ -62,7 +58,7 @@ def _read_conversation(value: object) -> Iterator[RecordedRun]:
     name = fields.get("id") or fields.get("thread_id")
     # An empty list beside the messages says that none was made; messages alone may lack them.
     stated: JsonObject = {"earlier_calls": []} if fields.get("tool_calls") == [] else {}
-    yield read_message_run(_find_messages(value) or [], name, {**stated, **read_run_error(fields)})
+    yield read_message_run(_find_messages(value), name, {**stated, **read_run_error(fields)})
 
 
 def _open_snapshot(value: object) -> JsonObject:
@@ -71,7 +67,7 @@ def _open_snapshot(value: object) -> JsonObject:
 
 
 def _is_history(value: object) -> bool:
-    return _is_conversation(as_object(_open_snapshot(value).get("values")))
+    return bool(_find_messages(as_object(_open_snapshot(value).get("values"))))
 
 
 def _read_history(value: object) -> Iterator[RecordedRun]:
@@ -83,7 +79,7 @@ def _read_history(value: object) -> Iterator[RecordedRun]:
     thread = as_object(as_object(snapshot.get("config")).get("configurable")).get("thread_id")
     fields = {**read_run_error(values), **(errors[0] if errors else {})}
     name = values.get("id") or values.get("thread_id") or thread
-    yield read_message_run(_find_messages(values) or [], name, fields, waiting)
+    yield read_message_run(_find_messages(values), name, fields, waiting)
 
 
 def _open_task(task: object) -> JsonObject:
@@ -105,6 +101,6 @@ def _read_result(value: JsonObject) -> Iterator[RecordedRun]:
     yield replace(run, trial=trial or 0)
 
 
-CONVERSATION: Final = RunFormat("list of messages", _read_conversation, test=_is_conversation)
+CONVERSATION: Final = RunFormat("list of messages", _read_conversation, test=_find_messages)
 HISTORY: Final = RunFormat("LangGraph state history", _read_history, test=_is_history)
 TAU_BENCH: Final = RunFormat("tau-bench result", _read_result, (frozenset({"task_id", "reward", "traj"}),))

@@ -136,11 +136,7 @@ def _read_span(record: JsonObject, dialect: _Dialect) -> Span:
     where = f"the span {find_field(record, dialect.id)}"
     attributes = {
         **_read_attributes(record, dialect.attributes, where),
-        **{
-            name: found
-            for name, paths in (dialect.fields or {}).items()
-            if (found := find_field(record, *paths))
-        },
+        **{name: found for name, paths in dialect.fields.items() if (found := find_field(record, *paths))},
     }
     events = [_read_event(each, where) for each in read_objects(record, dialect.events, where)]
     start = _read_time(record, dialect.start, dialect.unit, where)

@@ -10,9 +10,16 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from evaluation.importers.imported_message import format_text, parse_json_text, read_object, read_objects
+from evaluation.importers.imported_message import (
+    ROLES,
+    dump_message,
+    format_text,
+    parse_json_text,
+    read_object,
+    read_objects,
+)
+from evaluation.importers.known_formats import open_message
 from evaluation.recordings.formats.span_dialects import FORMS, MODEL, Span, find_field
-from evaluation.recordings.logged_values import join_messages
 from evaluation.values import JsonObject, as_object
 
 _NUMBERED: Final = {"gen_ai.prompt": False, "gen_ai.completion": True} | {
@@ -129,4 +136,56 @@ def _read_values(attributes: JsonObject) -> list[dict[str, object]]:
         [parse_json_text(find_field(attributes, name)) for name in names]
         for names in zip(FORMS["inputs"], FORMS["outputs"], strict=True)
     )
-    return next(([*map(as_object, join_messages(*pair))] for pair in pairs if any(pair)), [])
+    return next(([*map(as_object, _join_messages(*pair))] for pair in pairs if any(pair)), [])
+
+
+_HOLDERS: Final = (
+    "messages", "generations", "choices", "message", "prompts", "input", "output", "query", "question",
+    "answer", "result", "response", "content", "text",
+)  # fmt: skip
+"""Fields that hold messages or a text, the likeliest first."""
+_DEPTH: Final = 8
+"""Levels of objects and lists around messages that are looked through."""
+
+
+def _list_messages(value: object, role: str) -> list[object]:
+    """Return the messages of a logged value; a text is a message of ``role``; none if it has neither."""
+    for _ in range(_DEPTH):
+        if isinstance(value, str):
+            return [{"role": role, "content": value}] if value else []
+        messages = [dump_message(each) for each in (value if isinstance(value, list) else [value])]
+        if messages and all(map(_is_message, messages)):
+            return messages
+        if isinstance(value, list) and value and all(map(_is_part, value)):
+            return [{"role": role, "content": value}]
+        value = _open(value)
+    return []
+
+
+def _is_message(value: object) -> bool:
+    fields = as_object(value)
+    # One with a wrong role or type is refused as a message.
+    return not {"role", "type"}.isdisjoint(fields) and (
+        "content" in fields or open_message(fields) is not None
+    )
+
+
+def _is_part(value: object) -> bool:
+    return isinstance(value, dict) and "type" in value and "message" not in value
+
+
+def _open(value: object) -> object:
+    if isinstance(value, list):
+        # A batch has a list or an object for each request; of several replies the first one was used.
+        return value[0] if value else None
+    fields = as_object(value)
+    return next((fields[name] for name in _HOLDERS if fields.get(name)), None)
+
+
+def _join_messages(asked: object, answered: object) -> list[object]:
+    """Return the messages of an input and its output; a state as the output repeats those of the input."""
+    after = _list_messages(answered, "assistant")
+    roles = (
+        ROLES.get(str(fields.get("role", fields.get("type"))).lower()) for fields in map(as_object, after)
+    )
+    return after if "user" in roles else [*_list_messages(asked, "user"), *after]

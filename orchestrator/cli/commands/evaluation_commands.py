@@ -19,8 +19,7 @@ from evaluation.cases import case_result
 from evaluation.cases.case_files import MAX_BYTES, YAML_SUFFIXES, CaseSet, read_contract_file, read_values
 from evaluation.cases.case_result import CaseResult, EvaluationHeader
 from evaluation.recordings.recorded_run import RecordedRun
-from evaluation.recordings.run_files import ReadRun, UnknownFormat, read_runs
-from evaluation.recordings.run_folder import read_folder
+from evaluation.recordings.run_files import ReadRun, UnknownFormat, read_folder, read_runs
 from evaluation.reporting.junit import write_junit
 from evaluation.reporting.summaries import describe_counts, describe_pass_rates, rank_problems
 from evaluation.values import JsonObject, as_object

@@ -5,8 +5,7 @@ import shutil
 from pathlib import Path
 
 from evaluation.recordings.recorded_run import RecordedRun
-from evaluation.recordings.run_files import UnknownFormat, read_runs
-from evaluation.recordings.run_folder import read_folder
+from evaluation.recordings.run_files import UnknownFormat, read_folder, read_runs
 
 PEERS = Path(__file__).parents[2] / "data" / "peers"
 SESSION, TRAJECTORY = PEERS / "claude-code" / "one-call.jsonl", PEERS / "atif" / "cline.json"
