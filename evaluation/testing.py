@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 from evaluation.contract.rubric import Rubric
 from evaluation.errors import JudgeError, JudgeFailureKind
@@ -59,16 +59,12 @@ class FailingJudge(ScriptedJudge):
         super().__init__(lambda _: error)
 
 
-def judge_answer(
-    rubric: Rubric, score: float, rationale: str = "As expected.", concerns: Sequence[str] = ()
-) -> JsonObject:
+def judge_answer(rubric: Rubric, score: float, rationale: str = "As expected.") -> JsonObject:
     """Build an answer with the same score for every criterion of ``rubric``."""
     return {
         "score": score,
         "rationale": rationale,
         "criteria": {criterion.name: score for criterion in rubric.criteria},
-        "concerns": list(concerns),
-        "recommended_action": "Address the concerns." if concerns else "None.",
     }
 
 

@@ -232,7 +232,15 @@ def read_case_set(path: str | Path) -> CaseSet:
         data = read_values(file)
     except ValueError as error:
         raise ContractError(f"{file.name}: {error}") from None
-    return validate_cases(data, file)
+    model = CaseSet if {"cases", "defaults", "target"} & as_object(data).keys() else SingleCase
+    checked = validate_values(model, data, file, _FIELDS)
+    if isinstance(checked, CaseSet):
+        _check_names(checked, file)
+        return checked.model_copy(
+            update={"cases": [_add_defaults(case, checked.defaults) for case in checked.cases]}
+        )
+    fields = {name: getattr(checked, name) for name in checked.model_fields_set - {"version"}}
+    return CaseSet(version=1, cases=[TaskCase(**fields)])
 
 
 def write_case_set(path: str | Path, cases: Sequence[TaskCase]) -> None:
@@ -256,19 +264,6 @@ def format_values(file: Path, data: object) -> str:
     """Write plain values as the text of a file: JSON if its name ends in ``.json``, else YAML."""
     is_json = file.suffix.lower() == ".json"
     return json.dumps(data, ensure_ascii=False, indent=2) + "\n" if is_json else format_yaml(data)
-
-
-def validate_cases(data: object, file: Path) -> CaseSet:
-    """Read the values of a file of cases; raises ContractError as ``read_case_set`` does."""
-    model = CaseSet if {"cases", "defaults", "target"} & as_object(data).keys() else SingleCase
-    checked = validate_values(model, data, file, _FIELDS)
-    if isinstance(checked, CaseSet):
-        _check_names(checked, file)
-        return checked.model_copy(
-            update={"cases": [_add_defaults(case, checked.defaults) for case in checked.cases]}
-        )
-    fields = {name: getattr(checked, name) for name in checked.model_fields_set - {"version"}}
-    return CaseSet(version=1, cases=[TaskCase(**fields)])
 
 
 def _add_defaults(case: TaskCase, defaults: CaseDefaults) -> TaskCase:

@@ -31,12 +31,10 @@ from evaluation.values import Severity
 
 CheckResult: TypeAlias = bool | CheckOutcome
 CheckFunction: TypeAlias = Callable[[CheckContext], CheckResult | Awaitable[CheckResult]]
-_TIMEOUT: Final = 10.0
 _LONGEST_TEXT: Final = 1000
 """Characters of a text of the user's code in a report."""
 _LONGEST_EVIDENCE: Final = 4000
 _VERBS: Final = {True: "passed", False: "did not pass", None: "could not tell"}
-_RESULTS: Final = "return True, False or a CheckOutcome"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +60,7 @@ class FunctionCheck:
     description: str = ""
     kind: CheckKind = "content"
     severity: Severity = "critical"
-    timeout: float = _TIMEOUT
+    timeout: float = 10.0
 
     def __post_init__(self) -> None:
         """Check the name, the timeout and the function."""
@@ -110,7 +108,7 @@ class FunctionCheck:
             return self._complete(CheckOutcome(value))
         if not isinstance(value, CheckOutcome):
             kind = "None" if value is None else f"a {type(value).__name__}"
-            return self.fail_with_error(f"it returned {kind}; {_RESULTS}")
+            return self.fail_with_error(f"it returned {kind}; return True, False or a CheckOutcome")
         passed: object = value.passed
         if not (passed is None or isinstance(passed, bool)):
             return self.fail_with_error("it returned a CheckOutcome whose 'passed' is no bool and not None")

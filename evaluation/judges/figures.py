@@ -156,7 +156,6 @@ def get_set_version() -> str:
 
 _log: Final = logging.getLogger(__name__)
 _SHIPPED: Final = Path(__file__).with_name("measured")
-_APPLICATION: Final = "plan-execute-monitor"
 
 
 class _FiguresFile(BaseModel):
@@ -204,7 +203,7 @@ def get_trust_folder() -> Path:
     """Returns the folder in the user's data folder that has the figures of judges. Creates nothing."""
     from platformdirs import user_data_path  # noqa: PLC0415 - only needed if a judge's word decides
 
-    return user_data_path(_APPLICATION, appauthor=False) / "judges"
+    return user_data_path("plan-execute-monitor", appauthor=False) / "judges"
 
 
 def _name_file(name: str) -> str:

@@ -13,7 +13,6 @@ from evaluation.contract.contract import ArgumentRule, ExpectedAction, Trajector
 from evaluation.findings import join_names
 from evaluation.report.redaction import build_excerpt
 from evaluation.report.report_model import Action
-from evaluation.sensitive.scanner import encode_json
 from evaluation.texts.normal import fold_tool_name, is_same_tool
 from evaluation.values import JsonObject
 
@@ -78,9 +77,7 @@ def compare_arguments(expected: JsonObject, observed: JsonObject, rule: Argument
         expected, observed = (
             {name: side[name] for name in names if name in side} for side in (expected, observed)
         )
-    # Equal texts are equal values, and most calls are equal; in Python True equals 1.
-    if expected != observed or encode_json(expected) != encode_json(observed):
-        yield from _compare_values("", expected, observed, allows_more=rule.match == "superset")
+    yield from _compare_values("", expected, observed, allows_more=rule.match == "superset")
 
 
 def _compare_values(

@@ -14,7 +14,6 @@ from typing import Final
 
 from rapidfuzz.distance import Levenshtein
 
-from evaluation.checks.segmentation import has_phrase
 from evaluation.findings import Score, Unscored
 from evaluation.measures.metric_table import WORD_METRICS
 from evaluation.texts.fact_reading import Fact, Facts, Value, read_facts
@@ -58,11 +57,6 @@ def levenshtein_similarity(output: str, reference: str) -> float | None:
 def matching_cost(first: int, second: int) -> int:
     """Return the machine words that bit-parallel matching visits: 64 of the shorter at once, per item."""
     return -(-min(first, second) // 64) * max(first, second)
-
-
-def find_missing_keywords(output: str, keywords: Sequence[str]) -> list[str]:
-    """List the keywords that do not occur in ``output`` as whole words, in any case."""
-    return [each for each in keywords if not has_phrase(output, each)]
 
 
 _TOO_LONG: Final = Unscored(status="error", reason="the texts are too long for it")

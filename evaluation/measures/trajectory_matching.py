@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product, starmap
-from types import MappingProxyType
 from typing import Final, NamedTuple, Self
 
 from rapidfuzz.distance import LCSseq
@@ -332,10 +331,7 @@ def _assign_in_order(candidates: Sequence[Sequence[int]], places: Sequence[int])
     return assigned
 
 
-_NONE: Final[Mapping[int, int]] = MappingProxyType({})
-
-
-def assign_actions(candidates: Sequence[Iterable[int]], held: Mapping[int, int] = _NONE) -> dict[int, int]:
+def assign_actions(candidates: Sequence[Iterable[int]], held: Mapping[int, int] = {}) -> dict[int, int]:
     """Assign as many observed actions as possible, by augmenting paths (Kuhn 1955, Berge 1957).
 
     If all candidates of a step are taken, their holders move to other candidates. So an early choice never

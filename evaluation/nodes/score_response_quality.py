@@ -10,6 +10,7 @@ from typing import Final, Literal
 from agents.sync import Call, Conversation, run_sync
 from evaluation.checks.check_model import BaseCheck, CheckContext, CheckOutcome, ToolUse
 from evaluation.checks.contract_checks import NamedCheck, describe_problem, find_check
+from evaluation.checks.segmentation import has_phrase
 from evaluation.contract.contract import EvaluationContract, Threshold
 from evaluation.contract.requirements import Requirement, evaluate_requirement, is_demanding
 from evaluation.findings import (
@@ -25,11 +26,7 @@ from evaluation.findings import (
     limits_by_name,
 )
 from evaluation.measures.metric_table import LENGTHS, QUALITY_METRICS, REFERENCE_METRICS, RESPONSE_METRICS
-from evaluation.measures.response_scores import (
-    find_lost_facts,
-    find_missing_keywords,
-    score_against_reference,
-)
+from evaluation.measures.response_scores import find_lost_facts, score_against_reference
 from evaluation.plugins import Plugins
 from evaluation.report.report_model import Action, EvaluationState, PreparedState
 from evaluation.texts.normal import split_words
@@ -151,7 +148,7 @@ def _score_response(state: PreparedState, findings: list[Finding]) -> Evaluation
     output = read_output(state)
     checks = [finding for finding in findings if finding.group == "response"]
     keywords = [] if output is None else contract.keywords
-    missing = find_missing_keywords(output or "", keywords) if keywords else []
+    missing = [each for each in keywords if not has_phrase(output or "", each)]
     scores: dict[str, Score] = {
         **_UNASKED,
         **_score_text(output, contract, missing),

@@ -179,7 +179,6 @@ def decide_evaluation_status(state: PreparedState, plugins: Plugins) -> Evaluati
 
 _QUOTED: Final = 3
 """Number of reasons in a summary."""
-_NOTHING: Final = "No action needed."
 _ADDED_FIELDS: Final = ("errors", "judge_decision", "judge_result")
 """Fields with data from outside that was added after the search of the case."""
 _OUTSIDE_FIELDS: Final = (
@@ -239,7 +238,7 @@ def build_report(state: PreparedState) -> JsonObject:
         "failures": failures,
         "evidence": [{"of": "final_output", **build_excerpt(output)}] if is_given else [],
         "errors": state["errors"],
-        "recommended_action": alerts[0]["recommended_action"] if alerts else _NOTHING,
+        "recommended_action": alerts[0]["recommended_action"] if alerts else "No action needed.",
     }
 
 

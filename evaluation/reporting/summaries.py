@@ -162,7 +162,6 @@ def read_measure(run: JsonObject, name: str) -> float | None:
 
 _LEVELS: Final = {"critical": "defect", "warning": "suspicion"}
 _MOST: Final = 5
-_NO_KIND: Final = "other"
 
 
 class Problem(NamedTuple):
@@ -189,7 +188,7 @@ def rank_problems(results: Sequence[CaseResult], most: int = _MOST) -> list[Prob
                 examples["note", kind].setdefault(result.key, str(note["reason"]))
         if result.reasons and not result.report:
             level = "suspicion" if result.accepted else "defect"
-            examples[level, _NO_KIND][result.key] = result.reasons[0]
+            examples[level, "other"][result.key] = result.reasons[0]
     order = ("defect", "suspicion", "note")
     ranked = sorted(examples.items(), key=lambda item: (order.index(item[0][0]), -len(item[1]), item[0][1]))
     return [

@@ -51,13 +51,9 @@ def _read_trace(trace: str, spans: list[Span]) -> Iterator[RecordedRun]:
     if unnamed := [span for span in spans if span.operation is None and span.has_conventions]:
         missing.append(f"spans without gen_ai.operation.name are not read ({len(unnamed)})")
     for owner in dict.fromkeys(owner for owner, span in owned if span.operation in _READ):
-        name = trace if owner is None else f"{trace}/{_name_agent(by_id[owner])}"
+        name = trace if owner is None else f"{trace}/{_name_span(by_id[owner], 'agents')}"
         own = [_open_chain(span, owner, by_id) for each, span in owned if each == owner]
         yield _read_agent(name, own, missing)
-
-
-def _name_agent(span: Span) -> object:
-    return span.get(*FORMS["agents"]) or span.name
 
 
 def _open_chain(span: Span, owner: str | None, by_id: Mapping[str, Span]) -> Span:
@@ -127,7 +123,7 @@ def _write_answer(span: Span) -> JsonObject:
     content = span.error if answer.value is None else format_text(answer.value)
     status = "error" if span.error or answer.is_error else "success"
     named = {"tool_call_id": answer.id} if answer.id else {}
-    return {"role": "tool", "name": _name_tool(span), "content": content, "status": status, **named}
+    return {"role": "tool", "name": _name_span(span), "content": content, "status": status, **named}
 
 
 def _read_workflow(workflows: Iterable[Sequence[object]]) -> JsonObject:
@@ -165,7 +161,7 @@ def _add_spans(calls: list[Any], ids: list[Any], tools: list[Span]) -> list[Json
     waiting: defaultdict[tuple[str, object], deque[int]] = defaultdict(deque)
     for place, span in enumerate(tools):
         own = (span.get(*FORMS["call_ids"]) or _read_answer(span).id) if any(ids) else None
-        waiting["id" if own else "name", str(own or _name_tool(span))].append(place)
+        waiting["id" if own else "name", str(own or _name_span(span))].append(place)
     merged: list[JsonObject] = []
     for call, name in zip(calls, ids, strict=True):
         found = waiting["id", str(name)] or waiting["name", call["name"]]
@@ -174,8 +170,8 @@ def _add_spans(calls: list[Any], ids: list[Any], tools: list[Span]) -> list[Json
     return [*merged, *(_read_tool(tools[place]) for place in left)]
 
 
-def _name_tool(span: Span) -> object:
-    return span.get(*FORMS["tools"]) or span.name
+def _name_span(span: Span, form: str = "tools") -> object:
+    return span.get(*FORMS[form]) or span.name
 
 
 def _read_answer(span: Span) -> Answer:
@@ -190,7 +186,7 @@ def _read_answer(span: Span) -> Answer:
 
 def _read_tool(span: Span) -> JsonObject:
     args, result = parse_json_text(span.get(*FORMS["arguments"])), _read_answer(span).value
-    call = {"name": _name_tool(span), "args": {} if args is None else read_arguments(args)}
+    call = {"name": _name_span(span), "args": {} if args is None else read_arguments(args)}
     return {**call, **({} if result is None else {"result": result}), **_read_tool_end(span)}
 
 
