@@ -202,10 +202,8 @@ def _describe_departure(
         f"{band.metric}: {value} is {word} the accepted {accepted}; "
         f"{band.basis}: {center}{_describe_duration(sustained, rules.sustained)}"
     )
-    kind, severity = (
-        "anomaly" if band.is_anomaly else _COMPARED[worse],
-        _choose_severity(band, worse, sustained),
-    )
+    kind: FindingKind = "anomaly" if band.is_anomaly else _COMPARED[worse]
+    severity = _choose_severity(band, worse, sustained)
     return Finding(band.metric, "drift", worse is False, severity, kind, reason, observed, limit), {
         "metric": band.metric,
         "kind": kind,

@@ -279,15 +279,11 @@ def _score_collaboration(state: PreparedState) -> tuple[dict[str, Score], list[F
         "stuck_runs": len(stuck) if actions else _NO_ACTION,
     }
     findings = [*check_bounds("trajectory", "collaboration", state["thresholds"], scores)]
-    known = scores["collaboration_confidence"]
+    name = "collaboration_confidence"
     # Without this finding the other values would look as if all agents were known.
-    if isinstance(known, float) and known < 1:
+    if isinstance(known := scores[name], float) and known < 1:
         reason = f"the agent of {1 - known:.0%} of the actions is not recorded"
-        findings.append(
-            Finding(
-                "collaboration_confidence", "trajectory", None, "info", "missing_data", reason, known, 1.0
-            )
-        )
+        findings.append(Finding(name, "trajectory", None, "info", "missing_data", reason, known, 1.0))
     return scores, [*findings, *map(_report_stuck, stuck[:_MAX_REPORTED])]
 
 

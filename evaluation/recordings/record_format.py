@@ -107,10 +107,10 @@ class RecordFormat:
         if version is not None and not re.fullmatch(known, str(version)):
             words = known.replace("|", " or ")
             raise ContractError(f"the version {shorten(str(version))} is not known; give {words}")
+        if is_deep(value, _LEVELS):
+            raise UnknownFormatError(f"it is nested in more than {_LEVELS} levels; flatten it")
         for run in find_list(value, self.runs) if self.runs else [value]:
             yield from self._read_agents(run)
-        if self.nested and is_deep(value, _LEVELS):
-            raise UnknownFormatError(f"it is nested in more than {_LEVELS} levels; flatten it")
         for child in find_list(value, self.nested) if self.nested else ():
             yield from self.read(child)
 
@@ -118,8 +118,6 @@ class RecordFormat:
         if not isinstance(run, dict | list):
             raise UnknownFormatError(f"{self.runs} has an element that is no object")
         listed = run if isinstance(run, list) else find_list(run, self.records)
-        if is_deep(listed, _LEVELS):
-            raise UnknownFormatError(f"it is nested in more than {_LEVELS} levels; flatten it")
         first = {name: value for each in reversed(listed[:HEAD]) for name, value in as_object(each).items()}
         whole = as_object(run) or first
         read = [*map(self._read_record, STEPS[self.prepare](whole, listed) if self.prepare else listed)]

@@ -92,12 +92,17 @@ def read_runs(path: str | Path, name: str = "") -> Iterator[ReadRun]:
 
 
 def _read_zip(file: Path, name: str) -> Iterator[ReadRun]:
+    """Yields the runs of the log in a zip, as Inspect writes it in JSON."""
     try:
-        log = _read_log(file)
-    except ContractError as error:
-        yield UnreadableCase(name, str(error))
-        return
-    yield from _read_value(log, name)
+        logs = import_module("inspect_ai.log")
+        log: object = logs.read_eval_log(str(file)).model_dump(mode="json", exclude_none=True)
+    except ModuleNotFoundError:
+        needed = "needs inspect_ai; install it, or run `inspect log convert --to json`"
+        yield UnreadableCase(name, f"a log of Inspect in a zip {needed}")
+    except (ValueError, KeyError, OSError, NotImplementedError, BadZipFile) as error:
+        yield UnreadableCase(name, f"this zip is no whole log of Inspect: {shorten(str(error), 200)}")
+    else:
+        yield from _read_value(log, name)
 
 
 def read_cases(path: str | Path) -> Iterator[Any]:
@@ -151,7 +156,7 @@ def _read_session(lines: Iterable[tuple[int, bytes]], name: str) -> Iterator[Rea
 
 
 def _is_whole_line(line: bytes) -> bool:
-    return line.lstrip().startswith(b"{") and not isinstance(_parse(line, ""), UnreadableCase)
+    return line.lstrip().startswith(b"{") and not isinstance(_parse(line), UnreadableCase)
 
 
 def _read_document(data: bytes, name: str) -> Iterator[ReadRun]:
@@ -217,7 +222,7 @@ def _find_format(value: object) -> RunFormat | None:
     return next((each for each in _FORMATS if each.recognises(value)), None)
 
 
-def _parse(data: bytes, where: str) -> object:
+def _parse(data: bytes, where: str = "") -> object:
     try:
         return parse_json(data)
     except ValueError as error:
@@ -226,25 +231,6 @@ def _parse(data: bytes, where: str) -> object:
 
 _ZIP: Final = b"PK\x03\x04"
 """The first bytes of a zip, such as a log of Inspect."""
-
-
-def _read_log(path: Path) -> object:
-    """Returns the log in a zip as Inspect writes it in JSON.
-
-    Raises:
-        ContractError: Inspect is not installed, or it cannot read the file.
-    """
-    try:
-        logs = import_module("inspect_ai.log")
-    except ModuleNotFoundError:
-        raise ContractError(
-            "a log of Inspect in a zip needs inspect_ai; install it, or run `inspect log convert --to json`"
-        ) from None
-    try:
-        log: object = logs.read_eval_log(str(path)).model_dump(mode="json", exclude_none=True)
-    except (ValueError, KeyError, OSError, NotImplementedError, BadZipFile) as error:
-        raise ContractError(f"this zip is no whole log of Inspect: {shorten(str(error), 200)}") from None
-    return log
 
 
 _SUFFIXES: Final = frozenset({".json", ".jsonl", ".ndjson", ".traj", ".eval"})
@@ -267,7 +253,7 @@ def read_folder(folder: Path) -> Iterator[ReadRun]:
         file for file in sorted(folder.rglob("*")) if _is_wanted(file.relative_to(folder)) and file.is_file()
     ]
     # A trial that was killed has no result; its configuration, which comes first, names it, too.
-    results = {file.parent: _read_result(file) for file in files if file.name in _OF_TRIAL}
+    results = {file.parent: as_object(_parse(file.read_bytes())) for file in files if file.name in _OF_TRIAL}
     trials = {place: result for place, result in results.items() if "trial_name" in result}
     single = {file for file in files if file.parent.name == "events" and _EVENT.fullmatch(file.name)}
     inner = {next((each for each in file.parents if each in trials), file) for file in files}
@@ -285,22 +271,12 @@ def _is_wanted(path: Path) -> bool:
     return path.suffix.lower() in _SUFFIXES and not any(part.startswith(".") for part in path.parts)
 
 
-def _read_result(file: Path) -> JsonObject:
-    try:
-        return as_object(parse_json(file.read_bytes()))
-    except ValueError:  # told when the file is read as a run
-        return {}
-
-
 def _read_events(files: Sequence[Path], name: str) -> Iterator[ReadRun]:
-    events: list[object] = []
-    for file in sorted(files, key=lambda each: int(_EVENT.sub(r"\1", each.name))):
-        try:
-            events.append(parse_json(file.read_bytes()))
-        except ValueError as error:  # without one of its events, the run is not whole
-            yield UnreadableCase(f"{name}/{file.name}", str(error))
-            return
-    yield from _read_value(events, name)
+    ordered = sorted(files, key=lambda each: int(_EVENT.sub(r"\1", each.name)))
+    events = [_parse(file.read_bytes(), f"{name}/{file.name}") for file in ordered]
+    # Without one of its events, the run is not whole.
+    broken = (each for each in events if isinstance(each, UnreadableCase))
+    yield from _read_value(next(broken, events), name)
 
 
 def _read_trial(trial: Path, result: JsonObject, files: Sequence[Path]) -> Iterator[ReadRun]:

@@ -285,7 +285,7 @@ def _covers(other: Finding, finding: Finding) -> bool:
 
 
 NUMBER: Final = rf"(?:\d{{1,3}}(?:,\d{{3}})+|\d+|{'|'.join(sorted(NUMBERS, key=len, reverse=True))})"
-Rule: TypeAlias = Callable[[re.Match[str], int, Reading], Fields | None]
+Rule: TypeAlias = Callable[[re.Match[str], Reading], Fields]
 _KEY: Final = rf"(?:{QUOTED}|[a-z][\w-]*)"
 _KEYS: Final = re.compile(
     rf"(?P<only>\b(?:exactly|only|just) )?(?:(?:the|these|two|three|four|following|exactly) )*(?:keys?"
@@ -303,7 +303,7 @@ def read_number(words: str) -> int:
     return NUMBERS[words] if words in NUMBERS else int(words.replace(",", ""))
 
 
-def _read_json(match: re.Match[str], _: int, reading: Reading) -> Fields:
+def _read_json(match: re.Match[str], reading: Reading) -> Fields:
     """Returns the check of JSON, with the keys that stand anywhere in the task."""
     words, named = match.group(), _KEYS.search(reading.text)
     root = "array" if re.search(r"array|list", words) else "object" if words.endswith("object") else "any"
@@ -322,17 +322,17 @@ def _read_json(match: re.Match[str], _: int, reading: Reading) -> Fields:
     return {"check": "schema", "json_schema": {"type": "object", **fields}}
 
 
-def _read_language(match: re.Match[str], _: int, __: Reading) -> Fields:
+def _read_language(match: re.Match[str], _: Reading) -> Fields:
     return {"check": "language", "code": _CODES[match["language"]]}
 
 
-def _read_table(match: re.Match[str], _: int, __: Reading) -> Fields:
+def _read_table(match: re.Match[str], _: Reading) -> Fields:
     columns = re.search(rf"\b({NUMBER})[ -]columns?\b", match.string)
     return {"check": "table", **({"columns": read_number(columns[1])} if columns else {})}
 
 
 def _fix(**fields: object) -> Rule:
-    return lambda _match, _start, _reading: fields
+    return lambda _match, _reading: fields
 
 
 _ONLY: Final = r"(?:(?:only|all|just|entirely|fully|the|completely|plain|written|in|using|simple) )*"
@@ -373,4 +373,4 @@ def find_forms(text: str, start: int, reading: Reading) -> Iterator[Finding]:
     """Finds the demands of a sentence on the form; ``start`` is its place in the folded text."""
     for pattern, build in _FORMS:
         for match in pattern.finditer(text):
-            yield Finding(start + match.start(), start + match.end(), build(match, start, reading))
+            yield Finding(start + match.start(), start + match.end(), build(match, reading))
