@@ -27,7 +27,7 @@ from agents.loop.effects import (
     is_request,
     list_attempts,
 )
-from agents.loop.effects_middleware import EffectsState
+from agents.loop.effects_middleware import AsyncHandler, EffectsState, Handler
 from agents.loop.langgraph_internals import has_saver, is_in_tool
 from agents.loop.reply_problems import build_correction
 from agents.loop.single_agent import ask_decision, build_decision_request, build_single_gate
@@ -52,8 +52,6 @@ from orchestrator.state.plain_values import plain_json
 from orchestrator.state.records import Basis, EvidenceRecord, Report, Requirement, ToolCallRecord
 
 OnFailure: TypeAlias = Literal["return", "raise", "ask"]
-Handler: TypeAlias = Callable[[ModelRequest[Any]], ModelResponse[Any]]
-AsyncHandler: TypeAlias = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
 ToolResult: TypeAlias = ToolMessage | Command[Any]
 _OPEN: Final = frozenset({"unverified"})
 """The kinds of failures that another answer cannot mend: nobody could say whether the last one is good."""

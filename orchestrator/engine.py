@@ -25,7 +25,7 @@ from evaluation.checks.contract_checks import FunctionCheck
 from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions
 from orchestrator.errors import ConfigurationError
 from orchestrator.events import Hook, check_hooks
-from orchestrator.graph.build import Agents, Graph, choose_synthesis, compile_graph
+from orchestrator.graph.build import Agents, choose_synthesis, compile_graph
 from orchestrator.judging.contract_options import (
     ContractSource,
     StepContract,
@@ -37,7 +37,7 @@ from orchestrator.judging.contract_options import (
 from orchestrator.judging.evaluator import read_plugins
 from orchestrator.judging.executor_tools import read_executor_tools
 from orchestrator.persistence.store import Store, read_saver
-from orchestrator.runs.launch import Launcher
+from orchestrator.runs.launch import Graph, Launcher
 from orchestrator.runs.resume import SAFEGUARDS, describe_safeguards
 from orchestrator.runs.run_loop import Runner
 from orchestrator.runs.run_methods import RunMethods

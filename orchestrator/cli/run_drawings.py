@@ -17,13 +17,7 @@ from orchestrator.cli.consoles import clean, count_noun, format_usage, one_line
 from orchestrator.persistence import RunSummary, StoredRun
 from orchestrator.retry.policy import find_best_answer
 from orchestrator.service.run_view import list_checks, list_effects_under_way, sum_usage
-from orchestrator.state.graph_state import (
-    ENDED,
-    OrchestratorState,
-    list_accepted,
-    list_records,
-    read_basis_reason,
-)
+from orchestrator.state.graph_state import ENDED, OrchestratorState, list_records, read_basis_reason
 from orchestrator.state.records import (
     NO_USAGE,
     Attempt,
@@ -145,7 +139,7 @@ def describe_end(state: OrchestratorState) -> Text:
     status = state["status"] if state["status"] in ENDED else "interrupted"
     failure, basis = state["failure"], one_line(read_basis_reason(state))
     reason = basis if failure is None else f"{failure['kind']}: {one_line(failure['message'])}"
-    done = {record["step_index"] for record in list_accepted(state["results"])}
+    done = {record["step_index"] for record in state["results"] if record["status"] == "validated"}
     steps = f"{len(done)} of {count_noun(len(state['plan']) - len(state['replaced']), 'step')}"
     totals = [steps, format_usage(state["usage"])]
     totals += [count_noun(len(state["warnings"]), "warning")] if state["warnings"] else []

@@ -6,13 +6,12 @@ import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeVar
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 from langgraph.graph import START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StreamWriter
 
 from evaluation.plugins import Plugins
@@ -43,6 +42,7 @@ from orchestrator.judging.contract_options import TaskContracts
 from orchestrator.judging.evaluator import Evaluator
 from orchestrator.judging.executor_tools import ExecutorTools, check_approvals
 from orchestrator.judging.judging_calls import Judges
+from orchestrator.runs.launch import Graph
 from orchestrator.runtime import agent_methods
 from orchestrator.runtime.bounded_call import Node, Reporter, RunContext
 from orchestrator.settings import MODES, Modes, Settings
@@ -114,9 +114,6 @@ class ThreadedSaver(BaseCheckpointSaver[V]):
         await asyncio.to_thread(self._saver.delete_thread, thread_id)
 
 
-Graph: TypeAlias = CompiledStateGraph[OrchestratorState, RunContext, RunInput, OrchestratorState]
-
-
 @dataclass(frozen=True, slots=True)
 class Agents:
     """The agents of a run; ``supervisor`` is a chat model, an object with the methods, or None.
@@ -172,7 +169,8 @@ def _find_modes(phases: Phases, settings: Settings, supervisor: object) -> froze
     """Returns the modes that somebody can carry out, of an orchestrator that was built for supervision."""
     if settings.options["supervision"] == "none" and supervisor is None:
         return frozenset({"none"})
-    possible = {"none": True, "llm": phases.is_complete, "human": settings.can_ask_human}
+    is_complete = None not in (phases.commit, phases.assess, phases.supervise)
+    possible = {"none": True, "llm": is_complete, "human": settings.can_ask_human}
     return frozenset(mode for mode in MODES if possible[mode])
 
 

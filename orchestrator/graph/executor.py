@@ -110,7 +110,9 @@ def executor_node(executor: ExecutorMethods, contracts: Contracts, settings: Set
             write(StepExecuted(thread_id=run.thread_id, record=ended))
         warned = executor.tools.warn_of_calls(state["results"], record)
         update["warnings"] = [*update.get("warnings", []), *warned]
-        return {**_overwrite_context(compressed), **update}
+        # The reducer of "context" would add the compressed text to the text that it replaces.
+        replaced = {"context": Overwrite(compressed["context"])} if "context" in compressed else {}
+        return {**compressed, **replaced, **update}
 
     return node
 
@@ -132,11 +134,6 @@ async def _compress_context(
         message = f"the compressor returned a {type(called.value).__name__}; text is wanted"
         return {**totals, **build_failure("compressor_error", message, index)}
     return {**totals, "context": context}
-
-
-def _overwrite_context(update: StateUpdate) -> StateUpdate:
-    # The reducer of "context" would add the compressed text to the text that it replaces.
-    return {**update, "context": Overwrite(update["context"])} if "context" in update else update
 
 
 _Called: TypeAlias = Returned[object] | Raised

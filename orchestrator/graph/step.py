@@ -102,8 +102,6 @@ def _is_pending(state: OrchestratorState) -> bool:
 
 
 Builder: TypeAlias = StateGraph[OrchestratorState, RunContext, RunInput, OrchestratorState]
-Routes: TypeAlias = dict[str, str]
-"""The nodes that a route may lead to, by label."""
 NO_LIMIT: Final = 2**31 - 1
 """LangGraph's limit would end a long run as an error; the settings bound the executions of each step."""
 _ROUTES: Final[Mapping[str, tuple[Route, Sequence[str]]]] = {
@@ -158,11 +156,6 @@ class StepNodes:
     mode: SupervisionMode
     replans: bool
 
-    def select_routes(self, *labels: str) -> Routes:
-        """Returns the nodes that labels of a route lead to, without those that the graph lacks."""
-        reachable = {*self.nodes, END, *(["planner_node"] if self.replans else [])}
-        return {label: _TARGETS[label] for label in labels if _TARGETS[label] in reachable}
-
 
 def add_step(graph: Builder, step: StepNodes, settings: Settings, wrap: Callable[[Node], Node]) -> None:
     """Adds the nodes of a step and their edges.
@@ -186,7 +179,9 @@ def add_step(graph: Builder, step: StepNodes, settings: Settings, wrap: Callable
 
 def add_route(graph: Builder, nodes: StepNodes, source: str, route: Route, *names: str) -> None:
     """Adds the edges after a node, to the nodes that the labels of its route name."""
-    targets = nodes.select_routes(*names)
+    # Labels that lead to nodes that the graph lacks are left out.
+    reachable = {*nodes.nodes, END, *(["planner_node"] if nodes.replans else [])}
+    targets = {label: _TARGETS[label] for label in names if _TARGETS[label] in reachable}
     # LangGraph draws one edge for all labels with the same target.
     labels = {
         label: " or ".join(other for other in targets if targets[other] == target)
@@ -211,7 +206,8 @@ def with_conclusion(node: Node, contracts: Contracts, settings: Settings) -> Nod
         if is_answer_due(state):
             update = _set_apart(state, update)
         if run.changed:
-            update = {**update, "warnings": [*update.get("warnings", []), *run.take_changed()]}
+            update = {**update, "warnings": [*update.get("warnings", []), *run.changed]}
+            run.changed = ()
         if update.get("status") == "failed" and run.interruptible:
             return name_way_on(state, update)
         if update.get("status") != "success":

@@ -122,7 +122,7 @@ class Contracts:
         is_output, index = self.is_output(state), state["current_step_index"]  # the final answer is no step
         steps = [] if derived is None else derived["steps"][index : index + 1]
         of_step = [self._read_derived(each) for each in steps if each is not None]
-        of_task = [self._read_derived(derived["output"])] if derived and derived["output"] else []
+        of_task = [self._read_derived(derived["output"])] if derived else []
         of_run = [self.output or _NOTHING, *of_task, self.own_checks]
         if not is_output:
             calls = _select_calls([self.output, *of_task]) if _is_last_step(state) else []

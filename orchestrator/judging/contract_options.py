@@ -239,9 +239,7 @@ class TaskContracts:
         own: list[DerivedContract | None] = self.derive_steps(steps, output) if len(steps) > 1 else [None]
         return DerivedContracts(output=output, steps=own)
 
-    def derive_steps(
-        self, steps: Sequence[str], output: DerivedContract | None
-    ) -> list[DerivedContract | None]:
+    def derive_steps(self, steps: Sequence[str], output: DerivedContract) -> list[DerivedContract | None]:
         """Derives the contracts of steps, without the checks and phrases of the final output."""
         is_stated = self.case is not None and self.case.contract != FROM_TASK
         if is_stated or not self.derives_steps:
@@ -255,10 +253,8 @@ def read_task_contracts(source: object, *, derives_steps: bool) -> TaskContracts
     return TaskContracts(case, derives_steps) if source == FROM_TASK or case is not None else None
 
 
-def _drop_repeated(step: DerivedContract, output: DerivedContract | None) -> DerivedContract:
+def _drop_repeated(step: DerivedContract, output: DerivedContract) -> DerivedContract:
     """Returns the contract of a step without the checks that the final output has anyway."""
-    if output is None:
-        return step
     repeated = [_dump_demand(check) for check in Contract.read(output["contract"]).rules.checks]
     own = Contract.read(step["contract"]).rules.checks
     checks = [check for check in own if _dump_demand(check) not in repeated]

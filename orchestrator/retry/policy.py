@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field
 from agents.models.server_errors import TransportRetry
 from evaluation.cases.case_files import format_yaml
 from orchestrator.judging.feedback import RefusalKind, list_kinds, report_score
-from orchestrator.runtime.budget import Count, PositiveCount, SettingsModel, read_object
+from orchestrator.runtime.budget import Count, CountBound, PositiveCount, SettingsModel, read_object
 from orchestrator.state.graph_state import OrchestratorState, list_records, read_correction
 from orchestrator.state.records import Attempt
 
@@ -29,10 +29,6 @@ _Kinds: TypeAlias = Annotated[
     Annotated[tuple[RefusalKind, ...], Field(min_length=1)] | None,
     BeforeValidator(_read_kinds),
     Field(description=f"kinds of failures ({_KINDS}), or leave it out for all"),
-]
-_Times: TypeAlias = Annotated[
-    int | None,
-    Field(ge=1, description="a whole number of at least 1, or leave it out for no bound"),
 ]
 Temperature: TypeAlias = Annotated[
     int | float | None,
@@ -58,7 +54,7 @@ class BaseRule(SettingsModel):
 
     # Not "on", which other readers of YAML take for True.
     after: _Kinds = None
-    times: _Times = None
+    times: CountBound = None
 
 
 class FeedbackRule(BaseRule):

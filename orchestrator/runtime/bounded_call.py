@@ -83,11 +83,6 @@ class RunContext:
     _step_starts: dict[int, float] = field(default_factory=dict)
     _cancellation: asyncio.Future[None] | None = None
 
-    def take_changed(self) -> list[str]:
-        """Returns the warnings of a resumed run, once."""
-        changed, self.changed = self.changed, ()
-        return [*changed]
-
     def find_time_bound(self, step_index: int | None) -> TimeBound:
         """Finds the nearest time limit of a call; the clock of a step starts with its first call."""
         now = time.monotonic()
@@ -116,16 +111,6 @@ class RunContext:
 
         recorder = UsageRecorder(check_budget, self.budget.prices, observer or _SILENT)
         return recorder
-
-    def end_recorder(self, recorder: UsageRecorder) -> Usage:
-        """Counts a call that has ended, and returns its usage."""
-        usage = recorder.sum_usage()
-        self.spent = add_usage(self.spent, usage)
-        return usage
-
-    def find_excess(self, usage: Usage) -> str | None:
-        """Returns which bound the usage of the run exceeds; None if none."""
-        return None if self.budget == _UNBOUNDED else self.budget.find_excess(usage)
 
     def cancel(self, reason: str) -> None:
         """Cancels the run at once. Safe to call from any thread and from a signal handler."""
@@ -275,7 +260,8 @@ async def call_agent(
         # A tool that is left behind may end after the event loop of the stream has closed.
         recorder.observer = replace(_SILENT, journal=recorder.observer.journal)
     error = _find_error(task, run) if in_time else None
-    usage = run.end_recorder(recorder)
+    usage = recorder.sum_usage()
+    run.spent = add_usage(run.spent, usage)
     # An agent that retries by itself shows its retries as failed model calls only.
     repeats = max(recorder.starts - 1, usage["failed_model_calls"])
     calls, asked = recorder.list_tool_calls(), recorder.list_model_calls()

@@ -91,7 +91,7 @@ def _describe_problem(model: type[BaseModel], error: ValidationError) -> str:
 _AmountBound: TypeAlias = Annotated[
     int | float | None, Field(gt=0, lt=math.inf, description="a number above 0, or leave it out for no bound")
 ]
-_CountBound: TypeAlias = Annotated[
+CountBound: TypeAlias = Annotated[
     int | None, Field(ge=1, description="a whole number of at least 1, or leave it out for no bound")
 ]
 
@@ -112,8 +112,8 @@ class Budget(SettingsModel):
     """
 
     max_seconds: _AmountBound = None
-    max_total_tokens: _CountBound = None
-    max_model_calls: _CountBound = None
+    max_total_tokens: CountBound = None
+    max_model_calls: CountBound = None
     max_cost_usd: _AmountBound = None
     prices: Annotated[
         Mapping[str, Price],

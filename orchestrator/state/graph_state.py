@@ -109,9 +109,9 @@ class Failure(TypedDict):
 
 
 class DerivedContracts(TypedDict):
-    """The contracts that were derived from the task and from the text of each step; None if there is none."""
+    """The contracts that were derived from the task and from each step; None for a step without one."""
 
-    output: DerivedContract | None
+    output: DerivedContract
     steps: list[DerivedContract | None]
 
 

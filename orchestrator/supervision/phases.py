@@ -236,11 +236,6 @@ class Phases:
     reconcile: Reconcile
     supervise: Supervise | None
 
-    @property
-    def is_complete(self) -> bool:
-        """Checks whether every phase has somebody to do it."""
-        return None not in (self.commit, self.assess, self.supervise)
-
 
 def choose_phases(executor: object, monitor: object, supervisor: object) -> Phases:
     """Chooses who does each phase.
