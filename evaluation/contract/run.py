@@ -142,7 +142,6 @@ _NOT_ENDED: Final = "the call had not ended when the step returned"
 _MAX_QUANTITY: Final = 2**63
 _MAX_DEPTH: Final = 64
 """Most levels of nesting of arguments as an object; the evaluation accepts 100 for a whole case."""
-_ACCEPTED_STATUSES: Final = ("validated", "warning")
 _TOKENS: Final = ("input_tokens", "output_tokens", "total_tokens")
 _QUANTITIES: Final = (*_TOKENS, "latency_ms", "model_calls", "cost_usd")
 _PROBLEMS: Final = 3
@@ -206,7 +205,7 @@ def run_from_state(state: Mapping[str, object]) -> JsonObject:
         )
     executed = [*run.results, *run.synthesis]
     records = sorted(run.results, key=lambda record: record.started_at) + run.synthesis
-    accepted = [record for record in executed if record.status in _ACCEPTED_STATUSES]
+    accepted = [record for record in executed if record.status == "validated"]
     stated = {
         "sources": [record.result for record in accepted[:-1] if record.result],
         "messages": _tell_cut_off(run, accepted),

@@ -135,7 +135,7 @@ def score_response_quality(state: PreparedState, plugins: Plugins) -> Conversati
         if isinstance(each.check, NamedCheck):
             findings.append((yield from _evaluate_named(each, each.check, context, plugins)))
         else:
-            findings.append(_evaluate(each, context))
+            findings.append(_build_finding(each, evaluate_requirement(each, context), each.severity))
     return _score_response(state, findings)
 
 
@@ -226,26 +226,20 @@ def _score_text(output: str | None, contract: EvaluationContract, missing: Seque
     return {**scores, "characters": len(output), "words": len(words)}
 
 
-def _evaluate(requirement: Requirement, context: CheckContext) -> Finding:
-    outcome = evaluate_requirement(requirement, context)
-    origin: CheckSource = "contract" if requirement.quote is None else "task"
-    return _build_finding(requirement, outcome, requirement.severity, origin)
-
-
 def _evaluate_named(
     requirement: Requirement, named: NamedCheck, context: CheckContext, plugins: Plugins
 ) -> Conversation[Finding]:
     check = find_check(named, [*plugins.checks, *plugins.named_checks])
     if isinstance(check, str):
-        return _build_finding(requirement, describe_problem(named.name, check), named.severity, "function")
+        return _build_finding(requirement, describe_problem(named.name, check), named.severity)
     acall = partial(plugins.call_check, check, context)
     outcome = yield Call(partial(run_sync, acall), acall)
-    return _build_finding(requirement, outcome, named.severity or check.severity, "function")
+    return _build_finding(requirement, outcome, named.severity or check.severity)
 
 
-def _build_finding(
-    requirement: Requirement, outcome: CheckOutcome, severity: Severity | None, origin: CheckSource
-) -> Finding:
+def _build_finding(requirement: Requirement, outcome: CheckOutcome, severity: Severity | None) -> Finding:
+    is_own = isinstance(requirement.check, NamedCheck)
+    origin: CheckSource = "function" if is_own else "contract" if requirement.quote is None else "task"
     group: Literal["response", "trajectory"] = "trajectory" if outcome.kind == "tool" else "response"
     kind: FindingKind = group
     if outcome.passed is None:
