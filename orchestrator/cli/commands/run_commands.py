@@ -73,7 +73,8 @@ def run(
     with open_or_make_store(db) as store:
         check_unused(store.history, thread)
         runs = OptionRuns(store, db, chosen, case=case)
-        execution = Execution.of_new(runs, NewRun(task=task, thread_id=thread), thread)
+        # The most characters of a request over HTTP are no bound of a command.
+        execution = Execution.of_new(runs, NewRun.model_construct(task=task), thread)
         RunSession(runs, thread, json).run(execution)
 
 

@@ -21,6 +21,10 @@ def test_a_task_that_succeeds_exits_with_0_and_prints_the_result_alone(ask, subt
             assert (done.exit_code, done.stdout, "final answer" in done.stderr) == (0, "two\n", not options)
 
 
+def test_a_name_may_be_longer_than_one_of_a_request_over_http(ask):
+    assert ask("--thread", "x" * 300, **TWO_STEPS).exit_code == 0
+
+
 def test_progress_is_one_line_an_event_on_standard_error(ask):
     lines = [line.partition(" (")[0] for line in ask(**TWO_STEPS).stderr.splitlines()[1:-1]]
 
