@@ -54,7 +54,8 @@ def combine(first: Collection[Decimal], second: Collection[Decimal]) -> Iterator
         yield from (a + b, a * b)
         # A number and itself make 0 and 1, from which any other would follow.
         if a != b:
-            yield from (abs(a - b), a * b / 100)
+            # A share of a number, alone, taken off or added.
+            yield from (abs(a - b), a * b / 100, a * (100 - b) / 100, a * (100 + b) / 100)
             yield from (a / b, b / a) if a and b else ()
 
 

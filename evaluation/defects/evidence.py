@@ -263,7 +263,9 @@ def build_evidence(
     system = (each.text for each in conversation.messages if each.role == "system")
     given = [*run.get("sources", ()), *system]
     # A list of messages without calls may come from a recorder that keeps none.
-    has_calls = bool(calls) or "earlier_calls" in run or ("tool_calls" in run and not conversation.messages)
+    states_none = any(each.plain.get("tool_calls") == [] for each in conversation.messages)
+    is_stated = "earlier_calls" in run or ("tool_calls" in run and not conversation.messages)
+    has_calls = bool(calls) or is_stated or states_none
     asked, said = _read_turns(conversation, calls, len(calls) - len(own))
     if not (asked or said):
         task = str(run.get("input") or "")

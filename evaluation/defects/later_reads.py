@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
 from itertools import product
 from typing import Final
 
@@ -19,6 +21,7 @@ from evaluation.values import as_list, as_object
 _STATES: Final = ("status", "state", "conclusion", "outcome", "phase", "stage")
 _OPEN: Final = frozenset({"pending", "queued", "accepted", "scheduled", "processing", "in_progress"})
 _SHORTEST_ID: Final = 3
+_LONGEST_CODE: Final = 2
 _NAMES: Final = ACTING_VERBS | read_words("reading")
 
 
@@ -86,6 +89,7 @@ _IDS: Final = ("id", "key", "name", "path", "number")
 _CONTRADICTING: Final = read_states()
 _ANY_STATE: Final = f"(?i){'|'.join(words.pattern for words in _CONTRADICTING)}"
 _NUMBER: Final = re.compile(r"\d+")
+_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def find_contradicted_states(evidence: Evidence) -> Iterator[DefectFinding]:
@@ -158,5 +162,21 @@ def _differs(value: object, shown: object) -> bool:
         return any(name not in shown or _differs(inner, shown[name]) for name, inner in value.items())
     if type(value) is not type(shown) or not isinstance(value, str | int | float):
         return False
-    first, second = (" ".join(str(each).split()).lower() for each in (value, shown))
-    return bool(first) and first not in second and not (second and second in first)
+    if _read_moment(value) and _read_moment(value) == _read_moment(shown):
+        return False
+    first, second = ("".join(filter(str.isalnum, str(each).lower())) for each in (value, shown))
+    if not (first and second):
+        # Marks stand for a value that is kept secret.
+        return bool(first) and not str(shown).strip()
+    # A code such as DE or P1 may stand for a name, and a date for "tomorrow".
+    is_code = min(len(first), len(second)) <= _LONGEST_CODE < max(len(first), len(second))
+    is_other_form = is_code or bool(_DATE.match(str(value))) != bool(_DATE.match(str(shown)))
+    return first not in second and second not in first and not is_other_form
+
+
+def _read_moment(value: object) -> datetime | None:
+    """Return a text as a moment, if it states its time zone."""
+    with suppress(ValueError):
+        moment = datetime.fromisoformat(str(value))
+        return moment if moment.tzinfo else None
+    return None

@@ -39,6 +39,17 @@ def test_a_run_without_recorded_calls_abstains_and_says_so():
     assert [each["id"] for each in silent.audit_findings] == ["defects.no_calls"]
 
 
+def test_a_message_with_an_empty_list_of_calls_says_that_none_was_made():
+    asked, claimed = {"role": "user", "content": TASK}, {"role": "assistant", "content": "I booked the room."}
+    settings = {"audit": {"defects": "fail"}}
+    silent, known = (
+        evaluate({"agent_run": {"messages": [asked, {**claimed, **calls}]}, **settings})
+        for calls in ({}, {"tool_calls": []})
+    )
+
+    assert (silent.status, known.status) == ("passed", "failed")
+
+
 def test_the_report_says_what_the_rules_could_not_compare(subtests):
     call = {"name": "annuler_commande", "args": {"numero": 7}}
     for calls, answer, names in [
