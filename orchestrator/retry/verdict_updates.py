@@ -238,7 +238,7 @@ def stop_if_over_budget(update: StateUpdate, run: RunContext, step_index: int | 
     """Returns the update, as a failure if the run would go on and has exceeded its budget."""
     # A run that has ended keeps its own result: the budget only prevents further calls.
     is_over = update.get("status", "executing") != "executing"
-    if is_over or (reason := run.budget.find_excess(update["usage"])) is None:
+    if is_over or (reason := run.find_excess(update["usage"])) is None:
         return update
     return {**update, "question": None, **build_failure("budget_exceeded", reason, step_index)}
 

@@ -112,6 +112,10 @@ class RunContext:
         recorder = UsageRecorder(check_budget, self.budget.prices, observer or _SILENT)
         return recorder
 
+    def find_excess(self, usage: Usage) -> str | None:
+        """Returns which bound the usage of the run exceeds; None if none."""
+        return None if self.budget == _UNBOUNDED else self.budget.find_excess(usage)
+
     def cancel(self, reason: str) -> None:
         """Cancels the run at once. Safe to call from any thread and from a signal handler."""
         self.cancelled = reason
