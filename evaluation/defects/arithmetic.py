@@ -34,12 +34,18 @@ def read_numbers(text: str) -> frozenset[Decimal]:
 
 
 def follows(value: Decimal, known: Collection[Decimal]) -> bool:
-    """Return whether at most two operations, or another unit, make a number of those that are known."""
+    """Return whether at most two operations, a sum of two results, or another unit make a number."""
     once = {*known, *combine(known, known)}
-    exact = {*once, *combine(once, known)}
+    # At last, a whole share may be taken off or added.
+    whole = [part for part in known if not part % 1]
+    changes = [change for part in whole for change in (100 - part, 100 + part)]
+    shares = {each * change / 100 for each, change in product(once, changes)}
+    exact = {*once, *combine(once, known), *shares}
+    rest = {round(value - each, 2) for each in once}
+    is_total = not rest.isdisjoint(round(each, 2) for each in once)
     # The whole units of a number, and the rest: 135 minutes are 2 hours and 15 minutes.
     parts = {part for each, size in product(known, _CONSTANTS) for part in (each // size, each % size)}
-    return is_converted(value, known) or any(is_equal(value, each) for each in exact | parts)
+    return is_total or is_converted(value, known) or any(is_equal(value, each) for each in exact | parts)
 
 
 def is_converted(value: Decimal, known: Collection[Decimal]) -> bool:
@@ -54,8 +60,7 @@ def combine(first: Collection[Decimal], second: Collection[Decimal]) -> Iterator
         yield from (a + b, a * b)
         # A number and itself make 0 and 1, from which any other would follow.
         if a != b:
-            # A share of a number, alone, taken off or added.
-            yield from (abs(a - b), a * b / 100, a * (100 - b) / 100, a * (100 + b) / 100)
+            yield from (abs(a - b), a * b / 100)
             yield from (a / b, b / a) if a and b else ()
 
 

@@ -65,13 +65,6 @@ class _Stated:
     turn: Turn
     texts: Sequence[str]
     """All texts before the turn."""
-    evidence: Evidence
-
-    @cached_property
-    def factors(self) -> frozenset[Decimal]:
-        """The numbers of the user that no call has: an answer may compute with them."""
-        passed = " ".join(call.args_text for call in self.evidence.calls)
-        return read_numbers(self.evidence.asked_before(self.turn)) - read_numbers(passed)
 
     @cached_property
     def known(self) -> frozenset[Decimal]:
@@ -97,7 +90,7 @@ def find_contradicted_facts(evidence: Evidence) -> Iterator[DefectFinding]:
             continue
         texts = [each.text for each in index.texts if each.since <= turn.moment]
         for part in split_stated(turn.text):
-            stated = _Stated(_NATION.sub("", _MARKER.sub("", part)), turn, texts, evidence)
+            stated = _Stated(_NATION.sub("", _MARKER.sub("", part)), turn, texts)
             for fact in read_vital_numbers(stated.sentence):
                 seen, call = next(_compare_fact(fact, stated, by_size, fields), (None, None))
                 if seen:
@@ -225,7 +218,7 @@ def _find_other_field(fact: Fact, stated: _Stated, fields: Sequence[_Field]) -> 
     """Find the field of the same kind if the turn states none of its values and computes nothing."""
     values, turn, known = fact.value.numbers, stated.turn, stated.known
     # A number of a source follows from it.
-    if len(known) > _FEW or stated.factors or not known.isdisjoint(values):
+    if len(known) > _FEW or not known.isdisjoint(values):
         return None
     earlier = (field for field in fields if field.call.place < turn.known)
     alike = [field for field in earlier if _is_of_kind(field, fact, stated.sentence)]
