@@ -30,6 +30,7 @@ class SupervisionPolicy(SettingsModel):
 
     Attributes:
         max_reorient_attempts: How often the supervisor may have one step redone with a correction.
+        max_assumptions: A commitment with more assumptions than this triggers supervision; None is no bound.
         human: Whether a person can be asked; needs a checkpointer. If nobody can be asked, a step about
             which the supervisor wants to ask fails with the question as its reason.
 
@@ -38,6 +39,9 @@ class SupervisionPolicy(SettingsModel):
     """
 
     max_reorient_attempts: PositiveCount = 2
+    max_assumptions: Annotated[
+        int | None, Field(ge=0, description="a whole number of at least 0, or None for no bound")
+    ] = None
     human: Flag = True
 
 

@@ -84,7 +84,10 @@ TRIGGER_LIMIT: Final = 50
 
 
 def reconcile(
-    commitment: Commitment, assessment: SelfAssessment, findings: Sequence[str] = ()
+    commitment: Commitment,
+    assessment: SelfAssessment,
+    findings: Sequence[str] = (),
+    max_assumptions: int | None = None,
 ) -> Reconciliation:
     """Compares an execution with its commitment.
 
@@ -92,17 +95,21 @@ def reconcile(
         commitment: The executor's statement before the execution.
         assessment: The executor's statement after the execution.
         findings: Findings of the evaluation, in words.
+        max_assumptions: Maximum number of assumptions in a commitment; None for no bound.
 
     Returns:
         The triggers, facts first: ``commitment_unreadable``, ``commitment_not_met``,
-        ``evaluation:<finding>``, then the executor's own words: ``deviation:<text>``, ``concern:<text>``,
-        ``unexpected:<text>``. A text has at most ``TRIGGER_TEXT_LIMIT`` characters. There are at most
-        ``TRIGGER_LIMIT``. Any trigger escalates.
+        ``evaluation:<finding>``, ``excess_assumptions:<number>``, then the executor's own words:
+        ``deviation:<text>``, ``concern:<text>``, ``unexpected:<text>``. A text has at most
+        ``TRIGGER_TEXT_LIMIT`` characters. There are at most ``TRIGGER_LIMIT``. Any trigger escalates.
     """
+    count = len(commitment["assumptions"])
+    is_excess = max_assumptions is not None and count > max_assumptions
     # Facts first: a long list of the executor's own words must not push them over the limit.
     triggers = [
         *list_facts(commitment, assessment, findings),
         *([] if assessment["met_commitment"] or not assessment["readable"] else ["commitment_not_met"]),
+        *([f"excess_assumptions:{count}"] if is_excess else []),
         *_label_texts("deviation", assessment["deviations"]),
         *_label_texts("concern", assessment["concerns"]),
         *_label_texts("unexpected", assessment["unexpected"]),
@@ -237,7 +244,9 @@ class Phases:
     supervise: Supervise | None
 
 
-def choose_phases(executor: object, monitor: object, supervisor: object) -> Phases:
+def choose_phases(
+    executor: object, monitor: object, supervisor: object, max_assumptions: int | None
+) -> Phases:
     """Chooses who does each phase.
 
     Args:
@@ -245,6 +254,7 @@ def choose_phases(executor: object, monitor: object, supervisor: object) -> Phas
             else with its model.
         monitor: Its model supervises if there is no supervisor.
         supervisor: A chat model, an object with ``reconcile`` and ``supervise``, or None.
+        max_assumptions: Maximum number of assumptions in a commitment; None for no bound.
 
     Raises:
         ConfigurationError: ``supervisor`` is none of these.
@@ -253,7 +263,7 @@ def choose_phases(executor: object, monitor: object, supervisor: object) -> Phas
     return Phases(
         commit=_choose_commit(executor, model),
         assess=_choose_assess(executor, model),
-        reconcile=partial(_call_reconcile, supervisor) if isinstance(supervisor, Supervisor) else reconcile,
+        reconcile=_choose_reconcile(supervisor, max_assumptions),
         supervise=_choose_supervise(supervisor, _find_model(monitor) or model),
     )
 
@@ -289,6 +299,12 @@ def _choose_assess(executor: object, model: Model | None) -> Assess | None:
 async def _read_own(model: type[R], method: BoundMethod, *args: object, **named: object) -> R | Unreadable:
     """Reads a reply of user code, which gets copies: it must not rewrite its commitment afterwards."""
     return read_mapping(model, await method(*copy.deepcopy(args), **named))
+
+
+def _choose_reconcile(supervisor: object, max_assumptions: int | None) -> Reconcile:
+    if isinstance(supervisor, Supervisor):
+        return partial(_call_reconcile, supervisor)
+    return partial(reconcile, max_assumptions=max_assumptions)
 
 
 def _call_reconcile(

@@ -31,7 +31,7 @@ def model_of(reply: object) -> ScriptedChatModel:
 
 def phases_of(reply: object):
     agent = SimpleNamespace(llm=model_of(reply))
-    return choose_phases(agent, agent, None)
+    return choose_phases(agent, agent, None, None)
 
 
 async def commit(reply: object):
@@ -122,7 +122,7 @@ STEP = "Translate 'good morning' to French"
 
 async def test_the_local_model_commits_assesses_and_supervises_readably(embedded_llm: BaseChatModel):
     agent = SimpleNamespace(llm=embedded_llm)
-    phases = choose_phases(agent, agent, None)
+    phases = choose_phases(agent, agent, None, None)
     reply = await phases.commit(STEP, "Step 1: Greet\nResult: good morning", "")
     commitment = build_commitment(reply, 1, STEP, NOW, "first")
     assert commitment["readable"]

@@ -6,6 +6,7 @@ import pytest
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
+from orchestrator import SupervisionPolicy
 from orchestrator.supervision.phases import TRIGGER_LIMIT, reconcile
 from tests.fakes.runs import failure_kind
 from tests.fakes.supervised import a_commitment, an_assessment
@@ -30,10 +31,12 @@ def test_a_step_that_is_not_clean_is_supervised_once_with_its_triggers(subtests)
         ({"said": ["as planned"]}, ["commitment_not_met"]),
         ({"said": [{"met_commitment": "perhaps"}]}, ["commitment_not_met"]),
         ({"committed": ["I will"]}, ["commitment_unreadable"]),
+        ({"committed": [{"interpretation": "x", "assumptions": ["a", "b"]}]}, ["excess_assumptions:2"]),
     ]:
         with subtests.test(statements=statements):
             model = replying(halt())
-            state = run_llm(model, SpeakingExecutor(**statements))
+            policy = SupervisionPolicy(max_assumptions=1)
+            state = run_llm(model, SpeakingExecutor(**statements), supervision_policy=policy)
 
             assert (failure_kind(state), len(model.prompts)) == ("halted", 1)
             assert supervision_of(state)["triggers"][: len(triggers)] == triggers
@@ -67,9 +70,10 @@ def test_what_is_certain_comes_before_what_the_executor_says():
         a_commitment(readable=False, assumptions=["x"]),
         an_assessment(met_commitment=False, deviations=["d1", "d2"], concerns=["c"], unexpected=["u"]),
         ["f"],
+        0,
     )
     assert reconciled["triggers"] == [
-        *("commitment_unreadable", "evaluation:f", "commitment_not_met"),
+        *("commitment_unreadable", "evaluation:f", "commitment_not_met", "excess_assumptions:1"),
         *("deviation:d1", "deviation:d2", "concern:c", "unexpected:u"),
     ]
 
