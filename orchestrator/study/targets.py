@@ -90,7 +90,8 @@ def read_output(value: object) -> dict[str, object]:
         given = type(value).__name__
         raise TypeError(f"a run is given as a {given}; give a text, messages, an agent_run, or a state")
     if {"plan", "results", "status"} <= value.keys():
-        return dict(run_from_state(value))
+        kind = as_object(value.get("failure")).get("kind")
+        return {**run_from_state(value), **({} if kind is None else {"metadata": {"failure": kind}})}
     messages = {"messages": dump_messages(value["messages"])} if "messages" in value else {}
     if (copied := copy_json({**value, **messages})) is None:
         raise TypeError(
@@ -132,10 +133,8 @@ def _run_arm(model: BaseChatModel, store: Store, seed: int, case: TaskCase, tria
     thread_id = f"compare-{uuid.uuid4()}"
     sampled = apply_sampling(model, Sampling(seed=seed + trial))
     state = run_case(sampled, case, thread_id, checkpointer=store)
-    failure = state["failure"]
-    known = {"thread_id": thread_id, "store": store.where, "failure": failure and failure["kind"]}
-    metadata = {name: value for name, value in known.items() if value is not None}
-    return {**run_from_state(state), "metadata": metadata}
+    run, where = read_output(state), {"store": store.where} if store.where is not None else {}
+    return {**run, "metadata": {**as_object(run.get("metadata")), "thread_id": thread_id, **where}}
 
 
 NO_VERDICT: Final[frozenset[FailureKind]] = frozenset({"needs_review"})

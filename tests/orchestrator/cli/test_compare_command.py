@@ -119,8 +119,11 @@ def test_two_stored_evaluations_are_compared(cli, ollama, tasks, tmp_path):
     for model in ("good", "bad"):
         files.append(str(tmp_path / f"{model}.jsonl"))
         cli("evaluate", str(tasks), "--model", f"ollama:{model}", "--out", files[-1])
-    document = json.loads(cli("compare", *files, "--json").stdout)
+    ended = cli("compare", *files, "--json")
+    document = json.loads(ended.stdout)
     [difference] = document["differences"]
+    # A wrong answer is an answer.
+    assert (ended.exit_code, "no answer" in ended.stderr) == (0, False)
     assert [arm["arm"] for arm in document["arms"]] == ["good", "bad"]
     assert difference["value"] == -1.0
     assert set(difference["changed"]) == {"france", "norway", "peru"}
