@@ -252,7 +252,7 @@ def _recommend(study: Study, points: Sequence[WorthPoint]) -> Recommendation:
     """Goes from one attempt to the next number that is told to be better, as long as there is one."""
     if any(point.value is None for point in points):
         is_open = any(point.right is None for point in points)
-        gap = "what is right is not known" if is_open else "an attempt has no known cost"
+        gap = "what is right is not known; give --truth" if is_open else "an attempt has no known cost"
         return Recommendation(None, None, f"Cannot be told: {gap}.")
     chosen = 1
     while better := next((k for k, gain in study.compare_later(chosen).items() if gain.low > 0.0), 0):

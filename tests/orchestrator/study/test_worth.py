@@ -143,7 +143,7 @@ def test_without_labels_and_judge_only_acceptances_are_estimated():
 
     point = worth.points[0]
     assert (worth.basis, point.right, point.value, point.none.value) == ("nothing", None, None, 0.5)
-    assert worth.recommendation.sentence == "Cannot be told: what is right is not known."
+    assert worth.recommendation.sentence == "Cannot be told: what is right is not known; give --truth."
 
 
 def test_a_number_of_attempts_is_recommended_if_the_tasks_tell(subtests):
