@@ -181,7 +181,7 @@ def _describe(path: Path, details: Sequence[ErrorDetails], known_names: Sequence
 
 
 def _join_names(path: Path) -> str:
-    """Write a path as those of fields are, without the places in lists, and with a point at its end."""
+    """Write the names of a path before the name of a field: ``trajectory.``; places in lists are left out."""
     return "".join(f"{part}." for part in path if isinstance(part, str))
 
 

@@ -34,7 +34,7 @@ def read_numbers(text: str) -> frozenset[Decimal]:
 
 
 def follows(value: Decimal, known: Collection[Decimal]) -> bool:
-    """Return whether at most two operations, a sum of two results, or another unit make a number."""
+    """Return whether a number follows from known ones: by two operations, a sum of two results, or a unit."""
     once = {*known, *combine(known, known)}
     # At last, a whole share may be taken off or added.
     whole = [part for part in known if not part % 1]

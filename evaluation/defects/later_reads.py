@@ -93,7 +93,7 @@ _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def find_contradicted_states(evidence: Evidence) -> Iterator[DefectFinding]:
-    """Yield the states in which a turn says that a thing is, if the last read of it shows another one."""
+    """Yield the states that a turn claims of a thing whose last read shows another state."""
     for turn in evidence.said:
         calls = evidence.calls[: turn.known]
         # Whatever acts later may change what was read.

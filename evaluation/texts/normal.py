@@ -247,7 +247,7 @@ def _read_escape(match: re.Match[str]) -> str:
 
 
 def remove_code(text: str) -> str:
-    """Return a text without its blocks of code, whose comments and texts nobody says."""
+    """Return a text without its blocks of code: their comments are no words of the answer."""
     return _CODE.sub("\n", text) if "```" in text or "~~~" in text else text
 
 

@@ -177,7 +177,7 @@ def list_effects(records: Iterable[Attempt]) -> list[EffectRecord]:
 def list_open_effects(
     place: CallOrigin, stored: Mapping[str, Effect], calls: Iterable[ToolCallRecord]
 ) -> list[EffectRecord]:
-    """Lists the effects of an execution under way, as its graph has stored them, and those of other calls."""
+    """Lists the effects of an execution under way: of its graph, from the store, and of other calls."""
     acting = {key: effect for key, effect in stored.items() if not effect.get("is_open")}
     made = [*read_effects(acting), *(call for call in calls if "outcome" in call)]
     return [_read_effect(place, call) for call in made]

@@ -116,7 +116,8 @@ def _read_store(where: str | Path, truth: str | None) -> Iterator[Trial]:
 
 def _refuse_unread(file: Path, problems: Sequence[str]) -> None:
     if problems:
-        raise _refuse(file.name, f"has {len(problems)} runs that cannot be read, such as: {problems[0]}")
+        more = f" (and {len(problems) - 1} more)" if problems[1:] else ""
+        raise _refuse(file.name, f"cannot be read: {problems[0]}{more}; mend or remove what is named")
 
 
 def _read_runs(runs: Sequence[RecordedRun], truth: str | None) -> Iterator[Trial]:

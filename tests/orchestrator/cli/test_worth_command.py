@@ -215,7 +215,7 @@ def test_what_cannot_be_used_is_told_in_one_sentence(cli, write_results, write_j
             [write_results("Rw", name="less.jsonl", agent_run={"total_tokens": -1})],
             "the tokens of a stored run cannot be read",
         ),
-        ([write_json({"odd": 1}, name="odd.jsonl")], "has 1 runs that cannot be read"),
+        ([write_json({"odd": 1}, name="odd.jsonl")], "'odd.jsonl' cannot be read: "),
         ([good, good], "again; give them once"),
         ([good, str(shutil.copy(good, tmp_path / "copy.jsonl"))], "has the runs of"),
         ([str(tmp_path / "missing.jsonl")], "No such file"),
