@@ -264,16 +264,10 @@ async def call_agent(
         # A tool that is left behind may end after the event loop of the stream has closed.
         recorder.observer = replace(_SILENT, journal=recorder.observer.journal)
     error = _find_error(task, run) if in_time else None
-    usage = recorder.sum_usage()
-    run.spent = add_usage(run.spent, usage)
-    # An agent that retries by itself shows its retries as failed model calls only.
-    repeats = max(recorder.starts - 1, usage["failed_model_calls"])
-    calls, asked = recorder.list_tool_calls(), recorder.list_model_calls()
-    models = ", ".join(dict.fromkeys(call["model"] for call in asked)) or None
-    output = read_text(task.result()) if in_time and error is None else None
-    spent = Spent(usage, calls, models, repeats, find_cut_off_reply(asked, output or ""))
+    has_value = in_time and error is None
+    spent = _sum_spent(run, recorder, read_text(task.result()) if has_value else None)
     halted = error if isinstance(error, CallHaltedError) else recorder.halted
-    has_value = in_time and error is None and recorder.refused is None and halted is None
+    has_value = has_value and recorder.refused is None and halted is None
     if run.interrupted and not has_value:
         # As if the process had been killed: the node stores nothing, and a resumed run begins it again.
         # LangGraph makes a NodeCancelledError of it.
@@ -291,6 +285,17 @@ async def call_agent(
         return Returned(task.result(), spent)
     is_too_long = isinstance(error, PromptTooLongError)
     return Raised(error, spent, "needs_review" if is_too_long else None, is_transient(error))
+
+
+def _sum_spent(run: RunContext, recorder: UsageRecorder, output: str | None) -> Spent:
+    """Sums the usage of a call that ended, and adds it to the run's."""
+    usage = recorder.sum_usage()
+    run.spent = add_usage(run.spent, usage)
+    # An agent that retries by itself shows its retries as failed model calls only.
+    repeats = max(recorder.starts - 1, usage["failed_model_calls"])
+    calls, asked = recorder.list_tool_calls(), recorder.list_model_calls()
+    models = ", ".join(dict.fromkeys(call["model"] for call in asked)) or None
+    return Spent(usage, calls, models, repeats, find_cut_off_reply(asked, output or ""))
 
 
 async def _finish_in_time(task: asyncio.Future[T], run: RunContext, bound: TimeBound) -> bool:
