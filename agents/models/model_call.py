@@ -14,7 +14,8 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import Runnable, RunnableBinding
 
 from agents.models.chat_options import unbind_model
-from agents.models.server_answers import EmptyStreamError, read_fault
+from agents.models.openai_replies import EmptyStreamError
+from agents.models.server_answers import read_fault
 from agents.models.server_errors import (
     TransportRetry,
     accepts_schema,

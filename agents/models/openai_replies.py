@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from langchain_core.exceptions import ModelConnectionError
 from langchain_core.messages import AIMessage
 
 from agents.models.server_answers import NoReplyError, read_answers
@@ -32,17 +33,51 @@ _TOLD: Final = ("message", "msg", "detail", "errors")
 """Names of the words of an error in an answer without choices."""
 
 
+class EmptyStreamError(ModelConnectionError):
+    """Nothing came where a reply must have an end: the server may have answered without a stream."""
+
+
 class _Events(Decoder):
-    """Decoder of a stream that raises the error that an event is."""
+    """Decoder of a stream, which the client reads to its end only if ``[DONE]`` does not come.
+
+    Some servers write a reason in each piece, so that the reason beside a text does not show the end.
+    """
+
+    _last = ""
 
     def decode(self, line: str) -> Any:  # noqa: ANN401 - the library's
-        """Decodes a line."""
-        if event := super().decode(line.removeprefix("\ufeff")):
+        """Decodes a line; raises the error that an event is."""
+        line = line.removeprefix("\ufeff")
+        if line.startswith("data:"):
+            self._last = line.removeprefix("data:").strip()
+        if event := super().decode(line):
             body = load_json(event.data)
             if "error" in (event.event, body.get("type") if isinstance(body, Mapping) else None):
                 raise NoReplyError(body or {"error": event.data})
             _refuse_error(body)
         return event
+
+    def iter_bytes(self, iterator: Iterator[bytes]) -> Iterator[Any]:
+        yield from super().iter_bytes(iterator)
+        _require_empty(self._last)
+
+    async def aiter_bytes(self, iterator: AsyncIterator[bytes]) -> AsyncIterator[Any]:
+        async for event in super().aiter_bytes(iterator):
+            yield event
+        _require_empty(self._last)
+
+
+def _require_empty(event: str) -> None:
+    """Raises if the last event of a stream is missing or cut off, or has a text or a call."""
+    if not event:
+        raise EmptyStreamError("the reply ended before the server said that it was done")
+    body = load_json(event)
+    choices = body.get("choices") if isinstance(body, Mapping) else None
+    parts = [each for each in choices if isinstance(each, Mapping)] if isinstance(choices, list) else []
+    deltas = [each["delta"] for each in parts if isinstance(each.get("delta"), Mapping)]
+    is_cut = body is None and event.startswith("{")
+    if is_cut or any(each.get("content") or each.get("tool_calls") for each in deltas):
+        raise ModelConnectionError("the reply ended before the server said that it was done")
 
 
 def _watch_client(client: Any) -> Any:  # noqa: ANN401
@@ -55,7 +90,7 @@ def _watch_client(client: Any) -> Any:  # noqa: ANN401
 
 
 def _build_client(name: str) -> Any:  # noqa: ANN401
-    """Builds a property that returns the client with its streams checked."""
+    """Builds a property that returns the client with its streams checked for their end."""
     return property(lambda model: _watch_client(vars(model)[name]))
 
 

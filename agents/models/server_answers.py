@@ -12,7 +12,7 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Final
 
-from langchain_core.exceptions import ContextOverflowError, ModelConnectionError, ModelError
+from langchain_core.exceptions import ContextOverflowError, ModelError
 from pydantic import ValidationError
 
 from agents.credentials.masking import mask_keys, read_error
@@ -77,12 +77,8 @@ class NoReplyError(Exception):
         super().__init__(mask_keys(words[:_LONGEST]))
 
 
-class EmptyStreamError(ModelConnectionError):
-    """Nothing came where a reply must have an end: the server may have answered without a stream."""
-
-
 _JSON: Final = (str, int, float, list, dict)
-_UNREADABLE: Final = (TypeError, ValueError, AttributeError, LookupError, RecursionError)
+_UNREADABLE: Final = (TypeError, ValueError, AttributeError, LookupError, AssertionError, RecursionError)
 """What client libraries raise while they read an answer of another form."""
 
 
@@ -95,8 +91,6 @@ def read_answers(body: object = None) -> Iterator[None]:
     """
     try:
         yield
-    except AssertionError as error:  # OpenAI's client asks for the last of no events
-        raise EmptyStreamError("the stream has no event") from error
     except _UNREADABLE as error:
         raise NoReplyError(_find_part(error) if body is None else body, error) from error
 

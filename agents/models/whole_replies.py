@@ -30,8 +30,8 @@ from langchain_core.runnables import RunnableBinding
 from agents.credentials.masking import mask_error, read_error
 from agents.models.identity import read_secrets
 from agents.models.ollama import OllamaReplies
-from agents.models.openai_replies import OpenAIReplies, read_parameters
-from agents.models.server_answers import EmptyStreamError, NoReplyError, read_answers
+from agents.models.openai_replies import EmptyStreamError, OpenAIReplies, read_parameters
+from agents.models.server_answers import NoReplyError, read_answers
 from agents.parsing.end_reasons import (
     END_NAMES,
     find_cut_off,

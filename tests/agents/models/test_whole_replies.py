@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
 import pytest
@@ -145,6 +146,37 @@ def test_a_stream_for_a_schema_that_is_cut_is_asked_for_again(subtests):
         with subtests.test(str(cut)), cut_then_whole as (model, _):
             agent = ExecutionAgent(model, transport_retry=AT_ONCE)
             assert agent.execute_step("x", schema=schema) == answer
+
+
+def write_event(text: str, reason: str | None) -> bytes:
+    choice = {"index": 0, "delta": {"content": text} if text else {}, "finish_reason": reason}
+    return f"data: {json.dumps({'choices': [choice]})}\n\n".encode()
+
+
+DONE = b"data: [DONE]\n\n"
+FIRST, SECOND = write_event("red, ", "stop"), write_event("white and blue", "stop")
+IN_EACH = {
+    "one piece": (FIRST, 2),
+    "two pieces": (FIRST + SECOND, 2),
+    "within the second piece": (FIRST + SECOND[:-20], 2),
+    "a comment behind it": (FIRST + b": ping\n\n", 2),
+    "a reason that changes": (write_event("red", "length") + SECOND, 2),
+    "its mark": (FIRST + SECOND + DONE, 1),
+    "its mark without an empty line": (FIRST + SECOND + DONE.strip(), 1),
+    "an empty piece": (write_event("red", None) + write_event("", "stop"), 1),
+    "an empty piece behind reasons": (FIRST + write_event("", "stop"), 1),
+}
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+async def test_a_reason_beside_a_text_ends_no_stream_of_openai_without_its_mark(subtests, awaited):
+    for label, (stream, requests) in IN_EACH.items():
+        served = serve_model(encode([stream]), PLAIN, streaming=True)
+        with subtests.test(label), served as (model, server):
+            agent = BaseAgent(model, transport_retry=AT_ONCE)
+            reply = await agent.ainvoke("x") if awaited else agent.invoke("x")
+            assert len(server.bodies) == requests
+            assert (reply == PLAIN.text) is (requests == 2)
 
 
 @pytest.mark.parametrize("protocol", ["openai", "anthropic"])
