@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, lru_cache
@@ -14,11 +14,19 @@ from typing import Final, NamedTuple
 from agents.parsing.tool_names import split_name
 from evaluation.defects.arithmetic import combine, follows, is_converted, is_equal, is_sum, read_numbers
 from evaluation.defects.claims import read_pattern
-from evaluation.defects.evidence import Call, DefectFinding, Evidence, Level, Turn, list_paths
+from evaluation.defects.evidence import Call, DefectFinding, Evidence, Level, Turn
 from evaluation.defects.sources import SourceIndex, index_sources, list_links
 from evaluation.texts.fact_reading import Fact, read_facts, read_typed, read_vital_numbers
 from evaluation.texts.normal import has_digit, split_stated
-from evaluation.texts.numbers import CURRENCIES, agree_units, is_money, read_field_unit, scale_unit
+from evaluation.texts.numbers import (
+    ANY_CURRENCY,
+    CURRENCIES,
+    agree_units,
+    has_number_word,
+    is_money,
+    read_field_unit,
+    scale_unit,
+)
 from evaluation.values import as_list
 
 _RULE: Final = "contradicted_fact"
@@ -37,6 +45,10 @@ _MANY_NAMES: Final = 2048
 """The names of fields, which the records of an answer repeat."""
 _SHORT: Final = 300
 """Most characters of a prose whose numbers are read with their units."""
+_GROUPED: Final = re.compile(r"[^\x00-\x7f]|\d[ ']\d")
+"""Matches notations of numbers that only the complete reading knows."""
+_PLAIN: Final = (None, ANY_CURRENCY)
+"""Units that no other unit contradicts."""
 _DATE: Final = "date with a year"
 _SAYS: Final = re.compile(r"\b(?:says|shows|states|reads|according to)\b", re.IGNORECASE)
 """Matches in a sentence that names its source, and so computes no date."""
@@ -60,21 +72,26 @@ class _Field(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Stated:
-    sentence: str
+class _Before:
+    """What was known before a turn."""
+
     turn: Turn
     texts: Sequence[str]
-    """All texts before the turn."""
 
     @cached_property
-    def known(self) -> frozenset[Decimal]:
-        """Their numbers; of many, as few as tell that they are many."""
+    def numbers(self) -> frozenset[Decimal]:
+        """The numbers of the texts; of many, as few as tell that they are many."""
         numbers = set[Decimal]()
         for text in self.texts:
             numbers |= read_numbers(text)
             if len(numbers) > _MANY:
                 break
         return frozenset(numbers)
+
+
+class _Stated(NamedTuple):
+    sentence: str
+    before: _Before
 
 
 def find_contradicted_facts(evidence: Evidence) -> Iterator[DefectFinding]:
@@ -85,17 +102,25 @@ def find_contradicted_facts(evidence: Evidence) -> Iterator[DefectFinding]:
     by_size = defaultdict[Decimal, list[_Field]](list)
     for field in fields:
         by_size[abs(field.number)].append(field)
+    contested = {abs(each.number) for each in fields if each.number < 0 or each.unit not in _PLAIN}
     for turn in evidence.said:
         if not answers or answers[0].place >= turn.known:
             continue
-        texts = [each.text for each in index.texts if each.since <= turn.moment]
+        before = _Before(turn, [each.text for each in index.texts if each.since <= turn.moment])
         for part in split_stated(turn.text):
-            stated = _Stated(_NATION.sub("", _MARKER.sub("", part)), turn, texts)
-            for fact in read_vital_numbers(stated.sentence):
+            stated = _Stated(_NATION.sub("", _MARKER.sub("", part)), before)
+            for fact in read_vital_numbers(stated.sentence) if _may_differ(stated, contested) else ():
                 seen, call = next(_compare_fact(fact, stated, by_size, fields), (None, None))
                 if seen:
                     yield DefectFinding(_RULE, "defect", stated.sentence, seen, turn.place, call)
             yield from _find_other_names(turn, stated.sentence, index)
+
+
+def _may_differ(stated: _Stated, contested: Collection[Decimal]) -> bool:
+    """Return whether a number of a sentence is not known, or a field may have it in another unit or sign."""
+    sentence, told = stated.sentence, read_numbers(stated.sentence)
+    is_plain = not (_GROUPED.search(sentence) or has_number_word(sentence))
+    return not (is_plain and told <= stated.before.numbers and told.isdisjoint(contested))
 
 
 def _compare_fact(
@@ -103,10 +128,10 @@ def _compare_fact(
 ) -> Iterator[tuple[str, int | None]]:
     """Yield what is seen against a fact, with the number of the call."""
     sized = chain.from_iterable(by_size.get(size, ()) for size in {*map(abs, fact.value.numbers)})
-    alike = [field for field in sized if field.call.place < stated.turn.known]
+    alike = [field for field in sized if field.call.place < stated.before.turn.known]
     if field := _find_other_unit(fact, stated, alike) or _find_other_sign(fact, stated, alike):
         yield f"{field.call.name} gave {field.shown}", field.call.place
-    if other := _find_near_miss(fact, stated.known, read_numbers(stated.sentence)):
+    if other := _find_near_miss(fact, stated.before.numbers, read_numbers(stated.sentence)):
         yield f"the sources have {other:f}, and no {fact.shown}", None
     if field := _find_other_field(fact, stated, fields):
         seen = f"{field.call.name} gave {field.shown}, from which {fact.shown} does not follow"
@@ -118,15 +143,20 @@ def _list_fields(call: Call) -> Iterator[_Field]:
         for fact in read_facts(call.answer).facts:
             yield from (_Field(value, fact.value.unit, fact.shown, call) for value in fact.value.numbers)
     # A tool that answers with a number alone says by its name what it is.
-    leaves = [(path or (call.name,), leaf) for path, leaf in list_paths(call.value)]
+    leaves = [(path or (call.name,), leaf) for path, leaf in call.paths]
     stated = {CURRENCIES.get(str(leaf).lower()) for path, leaf in leaves if "currency" in path[-1].lower()}
     currency = stated.pop() if len(stated) == 1 else None
     for path, leaf in leaves:
         if _NUMERIC.fullmatch(number := str(leaf).strip()):
             unit = _read_unit(split_name(path[-1]), currency)
             shown = str(leaf) if path == (call.name,) else f"{path[-1]}: {leaf}"
-            words = frozenset(chain.from_iterable(map(split_name, path)))
-            yield _Field(Decimal(number), unit, shown, call, words)
+            yield _Field(Decimal(number), unit, shown, call, _split_path(path))
+
+
+@lru_cache(_MANY_NAMES)
+def _split_path(path: Sequence[str]) -> frozenset[str]:
+    """Return the words of the names that lead to a field."""
+    return frozenset(chain.from_iterable(map(split_name, path)))
 
 
 @lru_cache(_MANY_NAMES)
@@ -152,7 +182,7 @@ def _find_other_unit(fact: Fact, stated: _Stated, alike: Sequence[_Field]) -> _F
     names = "|".join(re.escape(name) for name, each in CURRENCIES.items() if each == unit)
     pattern = re.compile(rf"(?<![^\W\d_])(?:{names})(?![^\W\d_])", re.IGNORECASE)
     other = next((field for field in alike if is_money(field.unit)), None)
-    return None if other and any(map(pattern.search, stated.texts)) else other
+    return None if other and any(map(pattern.search, stated.before.texts)) else other
 
 
 def _find_other_sign(fact: Fact, stated: _Stated, alike: Sequence[_Field]) -> _Field | None:
@@ -216,7 +246,7 @@ def _find_other_names(turn: Turn, sentence: str, index: SourceIndex) -> Iterator
 
 def _find_other_field(fact: Fact, stated: _Stated, fields: Sequence[_Field]) -> _Field | None:
     """Find the field of the same kind if the turn states none of its values and computes nothing."""
-    values, turn, known = fact.value.numbers, stated.turn, stated.known
+    values, turn, known = fact.value.numbers, stated.before.turn, stated.before.numbers
     # A number of a source follows from it.
     if len(known) > _FEW or not known.isdisjoint(values):
         return None

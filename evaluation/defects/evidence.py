@@ -131,9 +131,14 @@ class Call:
         return [*list_leaves(self.args)]
 
     @cached_property
+    def paths(self) -> Sequence[tuple[tuple[str, ...], object]]:
+        """The plain values of its answer, each with the names of the fields that lead to it."""
+        return [*list_paths(self.value)]
+
+    @cached_property
     def answered(self) -> Sequence[tuple[str, object]]:
         """The plain values of its answer, each with the name of its field."""
-        return [*list_leaves(self.value)]
+        return [(path[-1] if path else "", leaf) for path, leaf in self.paths]
 
     @property
     def quoted(self) -> str:

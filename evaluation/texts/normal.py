@@ -12,7 +12,7 @@ import json
 import re
 import string
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache, wraps
 from itertools import accumulate
 from pathlib import Path
@@ -251,11 +251,12 @@ def remove_code(text: str) -> str:
     return _CODE.sub("\n", text) if "```" in text or "~~~" in text else text
 
 
-def split_stated(text: str) -> Iterator[str]:
-    """Yield the sentences that a visible text states; code, quotations and questions are left out."""
+@cache_by_text
+def split_stated(text: str) -> Sequence[str]:
+    """Return the sentences that a visible text states; code, quotations and questions are left out."""
     plain = remove_code(text)
     plain = _QUOTED.sub(_keep_title, plain) if '"' in plain or "\u00ab" in plain else plain
-    yield from (each for each in _SENTENCE_END.split(plain) if each and not each.rstrip().endswith("?"))
+    return [each for each in _SENTENCE_END.split(plain) if each and not each.rstrip().endswith("?")]
 
 
 def _keep_title(match: re.Match[str]) -> str:

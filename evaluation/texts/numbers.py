@@ -37,13 +37,13 @@ _AMBIGUOUS: Final = {"GBP", "lb"}
 _SCALES: Final = {unit: (base, Decimal(size)) for unit, (base, size) in _UNITS["scales"].items()}
 """The measures that another measure may stand for, with the number of it."""
 _ONE: Final = Decimal(1)
-_ANY_CURRENCY: Final = "money"
+ANY_CURRENCY: Final = "money"
 """The unit of an amount whose currency is not known."""
 _TIMES: Final = frozenset({"second", "minute", "hour", "day", "week", "month", "year"})
 """As the name of a field, a single one tells when, and not how long."""
 _FIELD_UNITS: Final = {
     **{name: unit for name, unit in (CURRENCIES | MEASURES).items() if name not in _TIMES},
-    **dict.fromkeys(_UNITS["money_fields"], _ANY_CURRENCY),
+    **dict.fromkeys(_UNITS["money_fields"], ANY_CURRENCY),
     "pct": "%",
 }
 
@@ -52,13 +52,13 @@ _FIELD_UNITS: Final = {
 def agree_units(first: str | None, second: str | None) -> bool:
     """Return whether two units may be the same; a number without a unit may have any."""
     units = {first, second}
-    is_money = _ANY_CURRENCY in units and not units.isdisjoint(_CURRENCY_UNITS) and "%" not in units
+    is_money = ANY_CURRENCY in units and not units.isdisjoint(_CURRENCY_UNITS) and "%" not in units
     return None in units or len(units) == 1 or units == _AMBIGUOUS or is_money
 
 
 def is_money(unit: str | None) -> bool:
     """Return whether a unit is a currency, perhaps an unknown one."""
-    return unit == _ANY_CURRENCY or (unit != "%" and unit in _CURRENCY_UNITS)
+    return unit == ANY_CURRENCY or (unit != "%" and unit in _CURRENCY_UNITS)
 
 
 def scale_unit(value: Decimal, unit: str | None, target: str | None) -> Decimal | None:
@@ -305,11 +305,15 @@ def _spell_words(text: str) -> tuple[str, bytearray]:
     return plain, was_digit
 
 
+def has_number_word(text: str) -> bool:
+    """Return whether a text has a word that may be a number, such as one or fourth."""
+    return not _NUMBER_STARTS.isdisjoint(word[:4] for word in _list_words(text))
+
+
 def _convert_words(text: str) -> str:
-    words = _list_words(text)
-    if _NUMBER_STARTS.isdisjoint(word[:4] for word in words):
+    if not has_number_word(text):
         return write_minus(text)
-    german, english = _count_in(words)
+    german, english = count_function_words(text)
     converted = _convert_in_parts(text, "de" if german > english else "en")
     if converted == text and german == english:
         converted = _convert_in_parts(text, "de")
@@ -324,10 +328,7 @@ def _convert_in_parts(text: str, language: str) -> str:
 
 def count_function_words(text: str) -> tuple[int, int]:
     """Count the different German and English function words of a text, which tell its language."""
-    return _count_in(_list_words(text))
-
-
-def _count_in(words: set[str]) -> tuple[int, int]:
+    words = _list_words(text)
     return len(words & _FUNCTION_WORDS["german"]), len(words & _FUNCTION_WORDS["english"])
 
 
