@@ -34,8 +34,12 @@ _REAL_MODEL_FIXTURES = {"endpoint", "embedded_llm", "ollama_url", "ollama_llm"}
 # Each of hundreds of clients would read the certificates anew, which takes longer than most tests.
 ssl.create_default_context = cache(ssl.create_default_context)
 
+# Without compiled modules, each of hundreds of processes compiles all of them again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 # A busy machine breaks a deadline, and the database of examples would make two runs differ.
-settings.register_profile("default", deadline=None, database=None, derandomize=True, max_examples=30)
+settings.register_profile("default", deadline=None, database=None, derandomize=True, max_examples=20)
 settings.register_profile("thorough", deadline=None, max_examples=300)
 settings.load_profile("default")
 

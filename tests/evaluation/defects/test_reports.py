@@ -118,24 +118,21 @@ def test_a_conversation_that_ends_with_the_user_a_hand_over_or_a_finish_call_has
             assert report.status == "passed"
 
 
-def test_a_conversation_of_a_thousand_turns_and_calls_is_searched_in_seconds():
+def test_a_conversation_of_hundreds_of_turns_and_calls_is_searched_in_seconds():
+    answers = [{"status": "cancelled"}, {"error": "declined"}]
     parts = [
         part
-        for number in range(1000)
+        for order in range(500)
         for part in (
-            (
-                "cancel_order",
-                {"order": number},
-                {"error": "declined"} if number % 2 else {"status": "cancelled"},
-            ),
-            f"I cancelled order {number} for {number}.50 euros.",
+            ("cancel_order", {"order": order}, answers[order % 2]),
+            f"I cancelled order {order} for {order}.50 euros.",
         )
     ]
     start = process_time()
-    found = run("Cancel the orders 0 to 999.", *parts)
+    found = run("Cancel the orders 0 to 499.", *parts)
 
     assert process_time() - start < 10
-    assert len({each.message for each in found if each.rule == "failed_told_done"}) == 500
+    assert len({each.message for each in found if each.rule == "failed_told_done"}) == 250
 
 
 LINES = (Path(__file__).parent / "answers.jsonl").read_text("utf-8").splitlines()

@@ -5,14 +5,14 @@ import random
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from evaluation import evaluate
 from evaluation.importers.conversation import read_conversation
 from evaluation.recordings.run_files import read_runs
 
 PEERS = Path(__file__).parents[2] / "data" / "peers"
 FORMATS = sorted(folder.name for folder in PEERS.iterdir() if folder.is_dir())
-SAMPLE = 30
-"""Damages of each format; the same ones in each run."""
 DAMAGED = frozenset({
     "is_error", "tool_result_is_error", "error", "status", "outcome", "code", "key", "run_type", "type",
     "role", "name", "function_name", "source", "stringValue",
@@ -74,12 +74,14 @@ def list_facts(runs):
     return facts
 
 
-def test_a_damaged_place_is_never_dropped_in_silence(subtests, tmp_path):
+@pytest.mark.parametrize("sample", [10, pytest.param(30, marks=pytest.mark.thorough)])
+def test_a_damaged_place_is_never_dropped_in_silence(subtests, tmp_path, sample):
+    """So many damages of each format are tried, the same ones in each run."""
     for name in FORMATS:
         with subtests.test(name=name):
             values = [load(file) for file in sorted((PEERS / name).glob("*.*"))]
             damages = [(index, *each) for index, value in enumerate(values) for each in list_damages(value)]
-            chosen = random.Random(0).sample(damages, SAMPLE)
+            chosen = random.Random(0).sample(damages, sample)
             whole = {index: read(values[index], tmp_path) for index, *_ in chosen}
             lost = []
             for index, path, wrong in chosen:

@@ -109,18 +109,18 @@ def count_cases(page, text):
     return page.locator(CASES).count()
 
 
-@pytest.mark.parametrize(
-    ("label", "option", "left"),
-    [
+def test_a_choice_leaves_its_cases(compared, subtests):
+    for label, option, left in [
         ("Rests on", "unverified", 2),
         ("Model or policy", "qwen3", 3),
         ("Verdict changes", "between models or policies", 2),
         ("Verdict changes", "between trials", 1),
-    ],
-)
-def test_a_choice_leaves_its_cases(compared, label, option, left):
-    compared.get_by_label(label).select_option(label=option)
-    assert compared.locator(CASES).count() == left
+    ]:
+        with subtests.test(label=label, option=option):
+            compared.get_by_label(label).select_option(label=option)
+            assert compared.locator(CASES).count() == left
+            compared.get_by_label(label).select_option(index=0)
+            assert compared.locator(CASES).count() == 3
 
 
 @pytest.mark.thorough

@@ -3,11 +3,11 @@
 import itertools
 import math
 import random
+from importlib import import_module
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy import stats
 
 from evaluation.statistics import (
     Interval,
@@ -24,11 +24,16 @@ PROBABILITIES = st.floats(1e-9, 1 - 1e-9).filter(lambda p: abs(p - 0.5) > 1e-4)
 TASKS = {"steady": [True] * 4, "shaky": [True, True, False, False], "hopeless": [False] * 4}
 
 
+@pytest.fixture(scope="module")
+def stats():
+    return import_module("scipy.stats")  # which takes seconds in each process that only collects the tests
+
+
 @given(
     st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))),
     st.sampled_from([0.5, 0.9, 0.95, 0.99]),
 )
-def test_the_interval_is_clopper_and_pearsons(counts, confidence):
+def test_the_interval_is_clopper_and_pearsons(stats, counts, confidence):
     ours = proportion(*counts, confidence).interval
     theirs = stats.binomtest(*counts).proportion_ci(confidence, method="exact")
     assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), rel=1e-9)
@@ -40,12 +45,12 @@ def test_a_rate_is_the_share_of_successes_if_anything_was_tried():
 
 
 @given(PROBABILITIES, st.integers(1, 2000))
-def test_a_quantile_of_t_is_scipys(probability, degrees):
+def test_a_quantile_of_t_is_scipys(stats, probability, degrees):
     assert t_quantile(probability, degrees) == pytest.approx(stats.t.ppf(probability, degrees), rel=1e-10)
 
 
 @given(PROBABILITIES, st.integers(1, 2000), st.integers(1, 2000))
-def test_a_quantile_of_beta_is_scipys(probability, a, b):
+def test_a_quantile_of_beta_is_scipys(stats, probability, a, b):
     assume(1e-6 < probability < 1 - 1e-6)  # SciPy loses digits there: 1 - (1 - p) ** (1 / 5) for a=1, b=5
     assert beta_quantile(probability, a, b) == pytest.approx(stats.beta.ppf(probability, a, b), rel=1e-10)
 

@@ -133,12 +133,11 @@ def test_an_execution_that_fails_is_a_failed_case_and_the_others_go_on(subtests,
             assert two["run"] == "two"
 
 
-def test_what_a_target_prints_is_not_among_the_results(process, cases):
-    running = process("evaluate", cases("- {task: one}\n- {task: two}", "noisy"), "--json")
-    printed, errors = running.communicate()
+def test_what_a_target_prints_is_not_among_the_results(cli, cases):
+    ended = cli("evaluate", cases("- {task: one}\n- {task: two}", "noisy"), "--json")
 
-    assert [json.loads(line)["run"] for line in printed.splitlines()] == ["one", "two"]
-    assert errors.count(b"a function\n") == 2
+    assert [json.loads(line)["run"] for line in ended.stdout.splitlines()] == ["one", "two"]
+    assert ended.stderr.count("a function\n") == 2
 
 
 def test_an_execution_that_raises_ctrl_c_ends_the_command(cli, cases):

@@ -1,12 +1,17 @@
 """Runs that are submitted, executed, stopped and cancelled, also after a worker was killed."""
 
+import asyncio
+import os
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
+from procrastinate import App, PsycopgConnector
+from typer.testing import CliRunner
 
 from orchestrator import ConfigurationError
+from orchestrator.cli.app import app
 from orchestrator.queue import open_queue
 from tests.orchestrator.queue.worker_app import STEPS
 from tests.orchestrator.queue.workers import APP, APP_ONCE, fleet_on, is_each_effect_there_once
@@ -135,9 +140,42 @@ async def test_a_run_whose_job_is_aborted_ends_as_cancelled(bench, monkeypatch):
     assert bench.queue.store.history.show("run").state["failure"]["kind"] == "cancelled"
 
 
+async def test_the_run_of_a_dead_worker_goes_on_in_another(bench, postgres_url):
+    bench.submit()
+    async with App(connector=PsycopgConnector(conninfo=postgres_url)).open_async() as dead:
+        worker = await dead.job_manager.register_worker()
+        await dead.job_manager.fetch_job(queues=None, worker_id=worker)
+        await dead.job_manager.unregister_worker(worker)
+    assert bench.jobs() == {"doing": 1}
+    async with bench.working():
+        await bench.reach(lambda: bench.status() == "success")
+
+    assert len(bench.effects()) == STEPS
+
+
+def test_the_command_works_until_it_is_told_to_end(bench, postgres_url, monkeypatch):
+    bench.submit()
+    before = signal.signal(signal.SIGTERM, lambda *_: None)  # the default would end the tests
+
+    async def end() -> None:
+        try:
+            await bench.reach(lambda: not bench.jobs())
+        finally:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with ThreadPoolExecutor(1) as pool:
+        ending = pool.submit(asyncio.run, end())
+        ended = CliRunner().invoke(app, ["worker", "--db", postgres_url, "--app", APP])
+        ending.result()
+    signal.signal(signal.SIGTERM, before)
+
+    assert (ended.exit_code, bench.status()) == (0, "success")
+
+
 RUNS = 6
 
 
+@pytest.mark.thorough
 def test_the_runs_of_a_killed_worker_go_on_in_another_and_every_effect_happens_once(postgres_url, tmp_path):
     with fleet_on(postgres_url, tmp_path / "fleet") as fleet:
         fleet.submit(RUNS)

@@ -149,7 +149,7 @@ WHO = contextvars.ContextVar("WHO", default="nobody")
 async def test_many_runs_at_once_on_one_orchestrator_do_not_mix(executor):
     planner = FakePlanner(lambda task: [f"{task}-{number}" for number in range(3)])
     orchestrator = build_run(executor(), planner=planner)
-    states = await asyncio.gather(*[orchestrator.arun(f"task{number}") for number in range(30)])
+    states = await asyncio.gather(*[orchestrator.arun(f"task{number}") for number in range(12)])
 
     for number, state in enumerate(states):
         assert state["task"] == f"task{number}"
