@@ -45,7 +45,7 @@ ANSWERS = [
 def test_a_retry_is_not_told_the_answer(subtests):
     ways = cycle(product([CorrectingExecutor, FakeExecutor], ["turn", "none"]))
     for (contract, answers), (executor, last_output) in chain(
-        zip(ANSWERS, ways), product(ANSWERS[:1], islice(ways, 4))
+        zip(ANSWERS, ways, strict=False), product(ANSWERS[:1], islice(ways, 4))
     ):
         with subtests.test(contract=contract, answers=answers, executor=executor, last_output=last_output):
             fake, rule = executor("9"), FeedbackRule(last_output=last_output)

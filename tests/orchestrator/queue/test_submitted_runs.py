@@ -29,13 +29,17 @@ def test_a_thread_is_queued_once_however_often_it_is_submitted(bench):
 
 def test_a_queued_thread_is_not_queued_with_another_task_app_or_queue(bench, postgres_url, subtests):
     bench.submit()
-    for app, name, task in [
+    for function, name, task in [
         (APP, "default", "Do nothing"),
         (APP_ONCE, "default", "Do all"),
         (APP, "nightly", "Do all"),
     ]:
         refused = pytest.raises(ConfigurationError, match="is queued with another task, app or queue; let")
-        with subtests.test(task=task, app=app), open_queue([app], postgres_url, name) as opened, refused:
+        with (
+            subtests.test(task=task, app=function),
+            open_queue([function], postgres_url, name) as opened,
+            refused,
+        ):
             opened.submit(task, "run")
     assert bench.jobs() == {"todo": 1}
 
