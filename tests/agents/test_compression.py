@@ -1,5 +1,3 @@
-"""A compressed context keeps whole results, the newest first, and counts the missing ones."""
-
 import re
 
 import pytest

@@ -1,5 +1,3 @@
-"""Credentials in the texts of errors are masked."""
-
 from agents.credentials.masking import mask_keys
 
 LETTERS = "aB3dE5gH7jK9mN1pQ3sT5vW7xY9zA1cD3eF5gH7j"

@@ -1,5 +1,3 @@
-"""The executor: a step in, its result out; with tools, a loop that has an end and drops nothing silently."""
-
 import asyncio
 import sys
 
@@ -73,7 +71,6 @@ async def later(text: str) -> str:
 
 
 def calls(*wanted: tuple[str, dict[str, object]], text: str = "") -> AIMessage:
-    """A reply that asks for tools; each call's id is its position."""
     asked = [{"name": name, "args": args, "id": str(at)} for at, (name, args) in enumerate(wanted)]
     return AIMessage(text, tool_calls=asked)
 
@@ -254,8 +251,6 @@ async def test_middleware_wraps_calls_in_either_entry_in_whichever_form_it_is_wr
 
 
 class Logged(ExecutionAgent):
-    """An agent whose own way to the model only adds to the request."""
-
     def invoke(self, user_input):
         return super().invoke(f"{user_input} Please.")
 
@@ -282,8 +277,6 @@ async def test_invoke_runs_the_agent_with_its_tools_also_below_an_override(kind,
 
 
 class Brings(AgentMiddleware):
-    """Brings a tool that can only be awaited."""
-
     tools = (awaited_add,)
 
 

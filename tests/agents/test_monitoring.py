@@ -1,5 +1,3 @@
-"""The judge: two keys, always; and the output that it judges stays data."""
-
 from __future__ import annotations
 
 import logging

@@ -1,5 +1,3 @@
-"""The planner: a task in, steps out."""
-
 from __future__ import annotations
 
 import logging

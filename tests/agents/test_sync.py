@@ -1,5 +1,3 @@
-"""Coroutines and streams that blocking code waits for."""
-
 import asyncio
 import contextvars
 import signal
@@ -36,7 +34,6 @@ async def never_ends() -> None:
 
 
 async def _beside(start) -> asyncio.Task[None]:
-    """Start it as a task, and let it begin."""
     task = asyncio.ensure_future(start())
     await asyncio.sleep(0)
     return task
@@ -91,7 +88,6 @@ def test_a_thread_that_blocks_is_not_waited_for():
 
 
 def press_ctrl_c() -> None:
-    """As the terminal or a notebook's server does."""
     signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
 

@@ -1,5 +1,3 @@
-"""The scripted model that users test with."""
-
 import pytest
 
 from agents import BaseAgent, MonitoringAgent

@@ -1,5 +1,3 @@
-"""A contract holds checks: each outcome is in the report, and one that did not pass decides the verdict."""
-
 from evaluation import EvaluationContract, evaluate
 from evaluation.checks.kinds.wording import WordCount
 from tests.evaluation.checks.cases import CASES, UNKNOWN

@@ -1,5 +1,3 @@
-"""Contracts count effects: what a call of an acting tool did, not that it was made."""
-
 from evaluation import evaluate, run_from_state
 from evaluation.recordings.default_contract import hold_own_audit
 from tests.evaluation.contract.test_run_state import call, record, state

@@ -1,5 +1,3 @@
-"""The graph: the document's nodes and edges, and its drawing."""
-
 import threading
 from itertools import pairwise
 
@@ -61,8 +59,6 @@ CASES = {
 
 
 class Larger(TypedDict, total=False):
-    """The state of a graph that evaluates a run in one of its nodes."""
-
     task: str
     messages: list
     contract: str
@@ -73,8 +69,6 @@ class Larger(TypedDict, total=False):
 
 
 class Evaluated(EvaluationState, total=False):
-    """The state of a graph that keeps everything of an evaluation."""
-
     task: str
     required_content: list
 
@@ -151,8 +145,6 @@ async def test_an_awaited_graph_computes_on_the_loop():
 
 
 class Tracer(BaseCallbackHandler):
-    """Notes the names of the runs around each call of a model."""
-
     def __init__(self):
         self.runs = {}
         self.around_models = []

@@ -1,5 +1,3 @@
-"""Users' JSON Schemas: what is accepted, what is refused and why, and that nothing hangs."""
-
 import time
 
 import pytest

@@ -1,5 +1,3 @@
-"""A run of which nothing was asked has not passed; what asks something, and what does not."""
-
 from evaluation import evaluate
 
 RUN = {"final_output": "Done.", "tool_calls": ["a", "a", "a"], "latency_ms": 5}

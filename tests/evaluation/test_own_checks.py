@@ -1,5 +1,3 @@
-"""Checks and functions of the user."""
-
 import pytest
 
 from evaluation import (

@@ -1,5 +1,3 @@
-"""Users' patterns: what is accepted, what is refused and why, and that nothing hangs."""
-
 import pytest
 
 from evaluation.errors import ContractError

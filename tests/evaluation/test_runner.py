@@ -1,5 +1,3 @@
-"""One case or many, with the graph's engine or without: the same reports."""
-
 import asyncio
 import gc
 import json
@@ -40,8 +38,6 @@ GRAPH = build_evaluation_graph(ScriptedJudge(approving))
 
 
 class NodeCounter(BaseCallbackHandler):
-    """Notes the name of each node that the graph engine runs."""
-
     def __init__(self):
         self.names = []
 
@@ -52,7 +48,6 @@ class NodeCounter(BaseCallbackHandler):
 
 @contextmanager
 def engine_config(config):
-    """Sets the config that any graph started in the block inherits."""
     token = var_child_runnable_config.set(config)
     try:
         yield

@@ -146,7 +146,6 @@ VALUES = [None, True, 0, 1, -1, 2.5, "", "a", "critical", "(", [], ["a"], [[]], 
 
 
 def mutate(value, random_source):
-    """Change one part of a JSON value: remove it, or put another value in its place."""
     if not isinstance(value, dict | list) or not value or random_source.random() < 0.15:
         return random_source.choice(VALUES)
     if isinstance(value, list):

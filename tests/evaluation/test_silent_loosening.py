@@ -1,5 +1,3 @@
-"""Recorded runs that passed and must not: other spellings, refusing answers, blocked replies, denials."""
-
 import pytest
 
 from evaluation import ContractError, evaluate

@@ -1,5 +1,3 @@
-"""The judges that users have for their own tests."""
-
 import pytest
 
 from evaluation.contract.rubric import Criterion, Rubric, Scale

@@ -1,5 +1,3 @@
-"""How reports write numbers."""
-
 import math
 
 from hypothesis import given

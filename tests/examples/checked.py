@@ -47,7 +47,6 @@ def main() -> None:
 
 
 def list_examples() -> list[Path]:
-    """Return the programs and notebooks of the gallery."""
     folder = ROOT / "examples"
     programs = (program for program in folder.glob("*.py") if program.name not in HELPERS)
     return sorted([*programs, *folder.glob("*.ipynb")])
@@ -78,15 +77,12 @@ def run_program(path: Path) -> str:
 
 
 class Tee(io.StringIO):
-    """Keeps what is printed, and prints it."""
-
     def write(self, text: str, /) -> int:
         sys.__stdout__.write(text)
         return super().write(text)
 
 
 def read_output(page: Path) -> str | None:
-    """Return the first block ``text`` of a page; None if an example prints something else each time."""
     block = re.search(r"^```text\n(.*?)^```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
     return block and block[1]
 

@@ -4,8 +4,6 @@ from orchestrator.events import Event
 
 
 class RecordingHook:
-    """Records the events."""
-
     def __init__(self):
         self.events: list[Event] = []
 

@@ -47,12 +47,10 @@ def plan_of(reply: str) -> list[str] | None:
 
 
 def verdict_of(reply: str) -> dict[str, object]:
-    """The verdict that the monitor reads from a reply, also repeated."""
     return dict(MonitoringAgent(ScriptedChatModel([reply, reply])).evaluate("objective", "output"))
 
 
 def is_well_formed(verdict: dict[str, object]) -> bool:
-    """Checks that a verdict has exactly its two keys, with values of the right types."""
     return (
         set(verdict) == {"success", "feedback"}
         and type(verdict["success"]) is bool

@@ -147,7 +147,6 @@ def encode(
 
 
 def refuse(message: str, status: int = 400) -> bytes:
-    """Writes the error of a server that takes no request of this kind."""
     return encode({"error": {"message": message, "type": "invalid_request_error"}}, status)
 
 
@@ -158,7 +157,6 @@ def _head(status: int, headers: Mapping[str, str]) -> bytes:
 
 
 def write_reply(protocol: Protocol, reply: ModelReply, *, streaming: bool) -> bytes:
-    """Writes the whole answer with a reply; Ollama's client always streams."""
     return encode((write_stream if streaming or protocol == "ollama" else write_body)(protocol, reply))
 
 
@@ -168,7 +166,6 @@ def write_stream(protocol: Protocol, reply: ModelReply) -> list[bytes]:
 
 
 def write_body(protocol: Protocol, reply: ModelReply) -> dict[str, object]:
-    """Writes a reply that is not streamed; Ollama's client always streams."""
     if protocol == "anthropic":
         return {**_anthropic_message(reply), "content": _anthropic_blocks(reply), **_anthropic_end(reply)}
     message = {"role": "assistant", "content": reply.text or None, **reply.more}

@@ -7,12 +7,10 @@ from tests.fakes.executor import FakeExecutor
 
 
 def met(**more: object) -> dict[str, object]:
-    """A self-assessment of a met commitment."""
     return {"met_commitment": True, **more}
 
 
 def missed(**more: object) -> dict[str, object]:
-    """A self-assessment of a commitment that was not met."""
     return {"met_commitment": False, **more}
 
 

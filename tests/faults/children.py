@@ -100,7 +100,6 @@ class MortalSaver(ThreadedSaver[str]):
 
 
 def kept(snapshot: StateSnapshot) -> Iterator[Attempt]:
-    """The executions that a thread holds."""
     yield from snapshot.values.get("results", ())
     yield from snapshot.values.get("synthesis", ())
 

@@ -121,7 +121,6 @@ def pay_guests(place: Place, kind: str, seed: int) -> None:
 
 
 def start(place: Place, kind: str, seed: int) -> BaseProcess:
-    """Pay the guests in a process of its own."""
     child = PROCESSES.Process(target=pay_guests, args=(place, kind, seed), daemon=True)
     child.start()
     return child

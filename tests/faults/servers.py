@@ -78,7 +78,6 @@ class Postgres:
 
 @contextmanager
 def postgres_in(folder: Path) -> Iterator[Postgres]:
-    """Start a server whose data are in a folder."""
     with running_server() as server:
         yield Postgres(server, folder)
 
@@ -89,8 +88,6 @@ class NoDiskError(Exception):
 
 @dataclass(frozen=True)
 class Disk:
-    """A small file system of its own, mounted in a folder."""
-
     folder: Path
     outside: Path
 

@@ -22,7 +22,6 @@ _WRAPPED = re.compile(r"(?:InstanceOf|SkipValidation)\[(.*)\]")
 
 
 def list_options():
-    """The type, the default and the description of each option, by its name."""
     return {
         field.target.id: (*_read_annotation(field.annotation), read_sentences(model)[field.target.id])
         for model in (RunSettings, OrchestratorOptions)
@@ -56,7 +55,6 @@ def read_table():
 
 
 def list_flags():
-    """The options of the command line that are options of the constructor under the same name."""
     return [name for name in RunOptions.model_fields if name in OrchestratorOptions.__annotations__]
 
 

@@ -1,5 +1,3 @@
-"""What is not accepted is refused in one sentence, before anything runs."""
-
 from __future__ import annotations
 
 from types import SimpleNamespace

@@ -1,5 +1,3 @@
-"""ContractMiddleware in an agent of LangChain: what it accepts, sends back, refuses and asks."""
-
 import asyncio
 import json
 

@@ -1,5 +1,3 @@
-"""Every executed step has a verdict and a report, whatever ended the run; the failure stays what it is."""
-
 from __future__ import annotations
 
 import asyncio

@@ -1,5 +1,3 @@
-"""From a model specification to an orchestrator."""
-
 from functools import partial
 from itertools import product
 

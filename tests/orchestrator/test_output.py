@@ -1,5 +1,3 @@
-"""The answer of a run: the result of its only step, or what the executor writes from several results."""
-
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 

@@ -1,5 +1,3 @@
-"""The contract and the type of the final output."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""A run from the task to its final state, as the specification lists it."""
-
 import pytest
 from langchain_core.tools import tool
 
@@ -95,18 +93,22 @@ def test_any_text_passes_through_unchanged():
 
 
 def test_plain_and_coroutine_agents_give_the_same_run(subtests):
-    for executor in [FakeExecutor, AsyncFakeExecutor, TwinExecutor]:
-        for monitor in [FakeMonitor, AsyncFakeMonitor]:
-            for planner in [FakePlanner, AsyncFakePlanner]:
-                with subtests.test(executor=executor, monitor=monitor, planner=planner):
-                    agents = planner(["one", "two"]), executor(), monitor(refuse("again"), accept("good"))
-                    state = LangGraphOrchestrator(*agents).run("x")
+    for planner, executor, monitor in [
+        (FakePlanner, FakeExecutor, FakeMonitor),
+        (AsyncFakePlanner, AsyncFakeExecutor, AsyncFakeMonitor),
+        (AsyncFakePlanner, FakeExecutor, AsyncFakeMonitor),
+        (FakePlanner, AsyncFakeExecutor, FakeMonitor),
+        (AsyncFakePlanner, TwinExecutor, FakeMonitor),
+    ]:
+        with subtests.test(executor=executor, monitor=monitor, planner=planner):
+            agents = planner(["one", "two"]), executor(), monitor(refuse("again"), accept("good"))
+            state = LangGraphOrchestrator(*agents).run("x")
 
-                    assert [(record["result"], record["status"]) for record in state["results"]] == [
-                        ("one done", "failed"),
-                        ("one done", "validated"),
-                        ("two done", "validated"),
-                    ]
+            assert [(record["result"], record["status"]) for record in state["results"]] == [
+                ("one done", "failed"),
+                ("one done", "validated"),
+                ("two done", "validated"),
+            ]
 
 
 @pytest.mark.parametrize("number", [36, pytest.param(900, marks=pytest.mark.soak)])

@@ -1,5 +1,3 @@
-"""The contract of the run: what it says of tools holds for all calls of the run."""
-
 import random
 from dataclasses import dataclass, field
 from itertools import product
@@ -73,8 +71,6 @@ class Caller:
 
 
 class Writer(Caller):
-    """Writes the final answer, too."""
-
     def synthesize(self, task, context=""):
         return Caller.execute_step(self, "answer", context)
 
@@ -268,7 +264,6 @@ CONTRACTS = [
 
 
 def draw_run(seed):
-    """Returns the state of a run with drawn steps, calls, refusals and plans, and the contract of the run."""
     chance = random.Random(seed)
 
     def draw_attempts():
@@ -298,7 +293,6 @@ def draw_run(seed):
 
 
 def judge_recorded(state, contract, output):
-    """Returns the status of the recorded run, with the output that the last attempt wrote."""
     recorded = {**run_from_state(state), "final_output": output}
     recorded.pop("error", None)
     checks = contract.get("checks", [])

@@ -1,5 +1,3 @@
-"""Settings and policies: values that are not accepted, and max_retries, which has two places."""
-
 from __future__ import annotations
 
 import re

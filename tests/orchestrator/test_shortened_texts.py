@@ -1,5 +1,3 @@
-"""A text is redacted before it is shortened, because half of a credential is no longer recognised."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,5 +1,3 @@
-"""RunTracer: the spans of runs and attempts, as an OpenTelemetry SDK receives them."""
-
 import subprocess
 import sys
 from pathlib import Path

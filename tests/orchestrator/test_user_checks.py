@@ -1,5 +1,3 @@
-"""Checks of the user's code in a run: for the final output, and by name for a step."""
-
 import asyncio
 
 import pytest

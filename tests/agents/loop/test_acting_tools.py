@@ -1,5 +1,3 @@
-"""Which tools act, how their calls are treated, and when an answer means that one acted."""
-
 import json
 import sys
 from functools import partial

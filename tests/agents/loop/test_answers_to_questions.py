@@ -1,5 +1,3 @@
-"""Each question of EffectsMiddleware has an answer of its own, and each call an effect."""
-
 import subprocess
 import sys
 from contextlib import suppress

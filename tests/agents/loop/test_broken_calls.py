@@ -1,5 +1,3 @@
-"""Calls and answers that no model and no tool may write are told to the model, and the step goes on."""
-
 import asyncio
 import base64
 import concurrent.futures
@@ -293,7 +291,6 @@ def test_an_image_is_a_placeholder_and_the_content_of_a_server_stays_content():
 
 
 def tell_claude(parts: list[object]) -> list[dict[str, object]] | str:
-    """The content that Anthropic's server gets of a tool with this return value."""
     calling = ModelReply(calls=[("look", {})], reason="tool_calls")
     with serve_model(calling, DONE, protocol="anthropic") as (model, server):
         ExecutionAgent(model, [build_look(parts)]).execute_step("s")
@@ -360,7 +357,6 @@ async def test_a_change_of_state_that_no_store_takes_is_told_and_the_agent_goes_
 
 
 async def run_stored(look: BaseTool, awaited: bool) -> str:
-    """What the model was told of the answer, in an agent whose state is stored, and that came to its end."""
     model = ScriptedChatModel([ask("look"), "done"])
     agent = ExecutionAgent(model, [look])
     builder = StateGraph(MessagesState).add_node("agent", agent.graph).add_edge(START, "agent")

@@ -1,5 +1,3 @@
-"""The arguments of a call reach the tool as the model wrote them; what cannot be read in one way is told."""
-
 from __future__ import annotations
 
 import json
@@ -43,7 +41,6 @@ class Recorded:
 
 
 def serve_call(protocol: Protocol, streams: bool, arguments: Mapping[str, object] | str) -> Any:
-    """Serve a model that calls the tool with these arguments, and then is done."""
     call = ModelReply(calls=[("note", arguments)], reason="tool_calls")
     return serve_model(call, ModelReply("done"), protocol=protocol, streaming=streams)
 

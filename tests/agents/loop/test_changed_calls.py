@@ -1,5 +1,3 @@
-"""A person or a middleware changes a call, catches its error, removes its messages, or goes back."""
-
 from typing import Annotated
 
 import pytest
@@ -118,8 +116,6 @@ def test_each_run_of_a_tool_that_a_middleware_calls_again_is_an_effect(invoke):
 
 
 class InAnotherForm(AgentMiddleware):
-    """Gives the tool another form of the argument."""
-
     def wrap_tool_call(self, request, handler):
         call = request.tool_call
         return handler(request.override(tool_call={**call, "args": {"order": 1000 + call["args"]["order"]}}))
@@ -279,8 +275,6 @@ def test_each_decision_of_langchains_own_approval_is_an_outcome(invoke, subtests
 
 def test_an_answer_in_place_of_a_tool_is_no_effect_of_it(invoke):
     class Emulator(AgentMiddleware):
-        """Answers as the tool would."""
-
         def wrap_tool_call(self, request, handler):
             return ToolMessage("refunded order 7", tool_call_id=request.tool_call["id"])
 

@@ -1,5 +1,3 @@
-"""EffectsMiddleware in an agent of LangChain, without an orchestrator."""
-
 import asyncio
 from contextlib import nullcontext
 from functools import partial
@@ -236,8 +234,6 @@ def test_names_that_do_not_fit_the_tools_are_refused_before_the_model_is_called(
 
 
 class Adding(AgentMiddleware):
-    """Adds tools to a request, and runs them."""
-
     def __init__(self, tool, *, is_listed):
         super().__init__()
         self.added, self.tools = tool, [tool] if is_listed else []

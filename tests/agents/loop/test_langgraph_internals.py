@@ -125,8 +125,6 @@ def send(to: str, tool_call_id: Annotated[str, InjectedToolCallId]) -> Command:
 
 
 class Strict(AgentMiddleware):
-    """Takes one message or one command from a tool, and nothing else."""
-
     def wrap_tool_call(self, request, handler):
         output = handler(request)
         assert isinstance(output, ToolMessage | Command)

@@ -1,5 +1,3 @@
-"""An error of a model's server is one sentence that names the address of the server."""
-
 import asyncio
 import socket
 from itertools import product

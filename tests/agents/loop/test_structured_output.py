@@ -1,5 +1,3 @@
-"""A server that accepts no JSON schema is asked without one, and only once with it."""
-
 from __future__ import annotations
 
 import asyncio

@@ -7,7 +7,6 @@ import pytest
 
 @pytest.fixture
 def closed_url() -> str:
-    """An address at which nothing listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{probe.getsockname()[1]}"

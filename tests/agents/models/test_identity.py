@@ -1,5 +1,3 @@
-"""The names of models: two models with different answers have different names, and no key is shown."""
-
 from langchain_ollama import ChatOllama
 from langchain_openai import ChatOpenAI
 

@@ -1,5 +1,3 @@
-"""Calls without a name, broken calls, replies beyond any size, and keys in errors."""
-
 from __future__ import annotations
 
 import json
@@ -92,7 +90,6 @@ def test_a_broken_call_of_anthropic_keeps_its_name_beside_a_whole_one(subtests, 
 
 
 def write_huge(protocol: Protocol, field: str) -> bytes:
-    """Writes a reply of which one part has more characters than any model writes."""
     huge, marker = "x" * 20_000_001, "HUGE"
     replies = {
         "text": ModelReply(marker),

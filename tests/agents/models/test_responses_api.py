@@ -1,5 +1,3 @@
-"""The Responses API of OpenAI: its errors and its broken calls."""
-
 from __future__ import annotations
 
 import json

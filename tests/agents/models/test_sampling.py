@@ -1,5 +1,3 @@
-"""A cache of LangChain never answers a request of another temperature or seed."""
-
 from __future__ import annotations
 
 from langchain_core.caches import InMemoryCache

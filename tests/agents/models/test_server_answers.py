@@ -1,5 +1,3 @@
-"""The answers of servers that are no replies, the waits that they ask for, and the faults of clients."""
-
 from __future__ import annotations
 
 import email.utils

@@ -1,5 +1,3 @@
-"""Transient errors are recognised and retried, a limited number of times."""
-
 from __future__ import annotations
 
 import asyncio

@@ -1,5 +1,3 @@
-"""A reply that was cut off is never whole, and a call that was cut off is never made, in any protocol."""
-
 from __future__ import annotations
 
 import json
@@ -50,7 +48,6 @@ def remove(path: str, n: int = 0) -> str:
 
 
 def ask(model: Runnable[LanguageModelInput, AIMessage]) -> AIMessage | Exception:
-    """A reply of a model with a tool, or the error."""
     try:
         return model.invoke("x")
     except Exception as error:  # noqa: BLE001 - each kind is looked at by the test
@@ -62,7 +59,6 @@ def list_calls(reply: AIMessage) -> list[tuple[str, dict[str, object]]]:
 
 
 def is_sound(damaged: AIMessage | Exception, whole: AIMessage) -> bool:
-    """Checks that a damaged exchange gave nothing that the whole one did not have."""
     if isinstance(damaged, Exception):
         return is_transient(damaged)
     is_same = damaged.text == whole.text and list_calls(damaged) == list_calls(whole)

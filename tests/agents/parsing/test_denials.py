@@ -1,5 +1,3 @@
-"""A field that denies an approval is found by its name and its value; harmless values are left alone."""
-
 from agents.parsing.verdicts import find_denial
 
 

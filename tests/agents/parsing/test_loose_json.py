@@ -1,5 +1,3 @@
-"""Objects and lists are found in any text, and read in the spellings of models without a guess."""
-
 from __future__ import annotations
 
 import pytest

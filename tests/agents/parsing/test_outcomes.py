@@ -1,5 +1,3 @@
-"""The answer of a tool tells whether its call acted."""
-
 from hypothesis import given
 from hypothesis import strategies as st
 

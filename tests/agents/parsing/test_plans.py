@@ -1,5 +1,3 @@
-"""Any text of a planner becomes a plan, without an exception and without an empty step."""
-
 import json
 
 from hypothesis import given

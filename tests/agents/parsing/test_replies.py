@@ -1,5 +1,3 @@
-"""What holds for every reader of a model's text: thoughts are dropped, any text is read, and in time."""
-
 from __future__ import annotations
 
 import pytest

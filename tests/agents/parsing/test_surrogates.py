@@ -1,5 +1,3 @@
-"""What no encoding can carry is never sent, and never handed on."""
-
 from __future__ import annotations
 
 import json

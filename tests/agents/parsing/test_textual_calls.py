@@ -1,5 +1,3 @@
-"""A tool call that a model writes as text is found in every form, and an honest answer has none."""
-
 from agents.parsing.textual_calls import find_textual_call
 from agents.parsing.thoughts import remove_thoughts
 from tests.fakes.model_text import FENCE

@@ -1,5 +1,3 @@
-"""The name of a tool tells whether it probably acts."""
-
 from agents.parsing.tool_names import guess_kind, surely_reads
 
 NAMES = {

@@ -1,5 +1,3 @@
-"""Any text of a judge becomes a verdict, without an exception and without an unstated success."""
-
 import json
 
 from hypothesis import example, given

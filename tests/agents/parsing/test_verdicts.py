@@ -1,5 +1,3 @@
-"""A judge's reply becomes exactly its verdict, and no success that it does not state."""
-
 from __future__ import annotations
 
 import json

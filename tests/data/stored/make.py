@@ -21,8 +21,6 @@ FOLDER = Path(__file__).parent
 
 
 class Stopping(FakeExecutor):
-    """Never ends its second step."""
-
     async def execute_step(self, step_description, context=""):
         if step_description == "two":
             await asyncio.sleep(3600)
@@ -35,7 +33,6 @@ def build(saver, executor, **options):
 
 
 async def make(path: Path) -> None:
-    """Keep one run of each kind."""
     contract = EvaluationContract(required_content=[{"text": "done"}])
     with open_store(path) as store:
         executor = FakeExecutor("bad", "one done", "two done")

@@ -1,5 +1,3 @@
-"""Files of cases: one case or many, in YAML or JSON; whatever else a file holds is refused in a sentence."""
-
 import json
 import re
 
@@ -36,8 +34,6 @@ BRIEF = EvaluationContract(checks=[{"check": "word_count", "max": 5}])
 
 @pytest.fixture
 def read(tmp_path):
-    """Read a text as a file: `read("version: 1", "cases.yaml")`."""
-
     def write_and_read(text, name="cases.yaml"):
         (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
         return read_case_set(tmp_path / name)

@@ -1,5 +1,3 @@
-"""Stored evaluations and baselines."""
-
 import pytest
 
 from evaluation import ContractError

@@ -21,7 +21,6 @@ _ANSWERS = ["My answer is yes.", "My answer is no.", "My answer is maybe."]
 # Cached, because no spec is found once ``load_official`` has put its own module in the place of the package.
 @cache
 def find_official():
-    """Find the folder of the package with the official checkers, or skip the test."""
     # A group of its own, because it brings libraries for data sets of 250 MB.
     spec = importlib.util.find_spec("if_verifiable")
     if spec is None:

@@ -1,5 +1,3 @@
-"""Each check decides its table of cases, in several scripts."""
-
 from evaluation.checks import CHECKS, CheckContext, read_checks
 from tests.evaluation.checks.cases import CASES
 

@@ -1,5 +1,3 @@
-"""A function of the user is a check: sync or async, with a bool or an outcome; no mistake is a pass."""
-
 import asyncio
 import re
 import time

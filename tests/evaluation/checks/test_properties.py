@@ -1,5 +1,3 @@
-"""Any text is decided, always the same way, in time that grows with its length."""
-
 from time import process_time
 
 from hypothesis import given

@@ -1,5 +1,3 @@
-"""The reference page of the checks is current, and most kinds of IFEval can be said."""
-
 from tests.evaluation.checks.ifeval import TO_CHECKS, load_official
 from tests.evaluation.checks.reference import build_table, read_table
 

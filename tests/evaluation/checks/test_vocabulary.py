@@ -1,5 +1,3 @@
-"""The vocabulary is one union, read from plain data with errors in plain English."""
-
 from typing import Literal, get_args, get_origin
 
 import pytest

@@ -1,5 +1,3 @@
-"""How a case is taken in, and what is told of wrong input."""
-
 import json
 import re
 from collections import UserDict

@@ -1,5 +1,3 @@
-"""What the messages of a run say beside its tool_calls, and whether they end with a reply."""
-
 from evaluation import evaluate, run_from_messages
 from tests.evaluation.importers.conversations import ANSWER, ANTHROPIC, CHAT, FORMATS, REPLY, tool_use
 

@@ -1,5 +1,3 @@
-"""The state of a run of the orchestrator, as an agent run."""
-
 import pytest
 
 from evaluation import ContractError, evaluate, run_from_state

@@ -1,5 +1,3 @@
-"""What whole runs and their reports say of contradictions: turns, abstentions, places, time, many answers."""
-
 import json
 from pathlib import Path
 from time import process_time

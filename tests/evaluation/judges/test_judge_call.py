@@ -1,5 +1,3 @@
-"""What a judge is asked, and how it is called."""
-
 import asyncio
 import json
 

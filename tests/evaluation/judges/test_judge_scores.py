@@ -1,5 +1,3 @@
-"""How the answer of a judge is read, and its scores."""
-
 import json
 from contextlib import suppress
 from types import MappingProxyType

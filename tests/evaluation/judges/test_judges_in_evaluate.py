@@ -1,5 +1,3 @@
-"""Judges within a whole evaluation: what they say and how they fail is in the report, and never more."""
-
 import pytest
 
 from evaluation import aevaluate, build_evaluation_graph, evaluate

@@ -1,5 +1,3 @@
-"""A chat model as the judge."""
-
 import asyncio
 import json
 
@@ -34,7 +32,6 @@ class ServerError(Exception):
 
 
 def replying(*replies, **options):
-    """A judge whose model gives these replies; an object is written as JSON."""
     script = [json.dumps(reply) if isinstance(reply, dict) else reply for reply in replies]
     llm = ScriptedChatModel(script, usage=(100, 20))
     return RubricJudge(llm, **options), llm

@@ -1,5 +1,3 @@
-"""The rubric that a run is judged by."""
-
 import pytest
 
 from evaluation.errors import JudgeError

@@ -1,5 +1,3 @@
-"""Several agents: hand-offs, the right agent, the plan, agents that are stuck."""
-
 import pytest
 
 from evaluation import evaluate
@@ -22,7 +20,6 @@ NAMES = ("agent_accuracy", "plan_adherence", "collaboration_confidence", "stuck_
 
 
 def score_actions(actions, expected=None, plan=(), bounds=None):
-    """Return the scores of the collaboration in the report of a run, and their checks."""
     run = {"final_output": "done", "tool_calls": actions, "plan": [*plan]}
     case = {"agent_run": run, "expected_trajectory": expected, "thresholds": bounds or {}}
     group = evaluate(case)["metrics"]["trajectory"]

@@ -1,5 +1,3 @@
-"""A run against its baseline."""
-
 import json
 import math
 from dataclasses import asdict

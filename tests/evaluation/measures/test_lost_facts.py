@@ -1,5 +1,3 @@
-"""Facts of a reference that an output changes, leaves out, or writes in another notation."""
-
 from hypothesis import given
 from hypothesis import strategies as st
 

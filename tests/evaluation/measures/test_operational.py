@@ -1,5 +1,3 @@
-"""The cost of a run: measured, estimated or missing, checked against its limits."""
-
 import pytest
 
 from evaluation import ContractError, evaluate
@@ -12,7 +10,6 @@ PRICES = {"small": Price(input_usd=1.0, output_usd=4.0)}
 
 
 def score(metadata, bounds=None, actions=None):
-    """Return the group of operational metrics in the report of a run."""
     recorded = {} if actions is None else {"tool_calls": actions}
     case = {"agent_run": {"final_output": "done", **recorded}, "run_metadata": metadata}
     return evaluate({**case, "thresholds": bounds or {}}, prices=PRICES)["metrics"]["operational"]

@@ -1,5 +1,3 @@
-"""A judge is asked only for what no program can settle."""
-
 from evaluation.findings import Finding
 from evaluation.nodes.verdict import decide_judge_need
 from evaluation.plugins import Plugins

@@ -1,5 +1,3 @@
-"""The metric group of the trajectory in a report."""
-
 from evaluation import evaluate
 
 

@@ -1,5 +1,3 @@
-"""What the case is laid out as."""
-
 import json
 
 from evaluation.nodes.prepare_evaluation import prepare_evaluation

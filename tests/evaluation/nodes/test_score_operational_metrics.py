@@ -1,5 +1,3 @@
-"""Thresholds whose name is no metric."""
-
 from evaluation import evaluate
 
 RUN = {"final_output": "x", "resources": {"gpu_seconds": 3}}

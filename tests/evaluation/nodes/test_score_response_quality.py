@@ -1,5 +1,3 @@
-"""Node: the metrics of the response, and what a contract demands of them."""
-
 from evaluation import evaluate
 from evaluation.measures.metric_table import REFERENCE_METRICS, RESPONSE_METRICS
 

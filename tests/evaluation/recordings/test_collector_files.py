@@ -1,5 +1,3 @@
-"""Exports of collectors: spans in several dialects and lines, flat runs, and several traces in a file."""
-
 import json
 from pathlib import Path
 

@@ -38,7 +38,6 @@ def list_damages(value, path=()):
 
 
 def damage(value, path, wrong):
-    """Return a copy of a value with one place of another type."""
     if not path:
         return wrong
     copied = value.copy()
@@ -47,14 +46,12 @@ def damage(value, path, wrong):
 
 
 def load(file):
-    """Return the value of a file; of JSON Lines, the list that is read as they are."""
     if file.suffix == ".jsonl":
         return [json.loads(line) for line in file.read_text().splitlines()]
     return json.loads(file.read_bytes())
 
 
 def read(value, folder):
-    """Return the runs of a value, and its warnings; None if a part of it is refused."""
     file = folder / "run.json"
     file.write_text(json.dumps(value))
     runs = [*read_runs(file)]
@@ -64,7 +61,6 @@ def read(value, folder):
 
 
 def list_facts(runs):
-    """Count the calls, the failed calls, the errors of runs, and the messages with a text."""
     facts = Counter("error of a run" for run in runs if run.get("error"))
     for run in runs:
         facts.update("call" for call in run["tool_calls"])

@@ -1,5 +1,3 @@
-"""Errors that a record marks, in a known or in an unknown way, count as errors."""
-
 import json
 
 from evaluation import evaluate

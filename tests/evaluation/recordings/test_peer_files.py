@@ -1,5 +1,3 @@
-"""Files that other tools wrote load, with their calls, their errors and a warning for what is not read."""
-
 import json
 from pathlib import Path
 
@@ -21,7 +19,6 @@ def read(name):
 
 
 def describe(call):
-    """Return the title that a call asks for, and its price, "error" or None."""
     args = json.loads(call["args"]) if isinstance(call["args"], str) else call["args"]
     price = next((price for price in ("12.5", "8") if price in str(call.get("result"))), None)
     return args.get("title"), "error" if call.get("error") else price
@@ -210,8 +207,6 @@ UNFINISHED = [
 
 @pytest.fixture
 def read_value(tmp_path):
-    """Reads the runs of a value in a file."""
-
     def write_and_read(value):
         (tmp_path / "runs.json").write_text(json.dumps(value))
         return list(read_runs(tmp_path / "runs.json"))

@@ -1,5 +1,3 @@
-"""Sessions and logs whose files list records: what is cut, unknown, lost or no part of the run is told."""
-
 import importlib.util
 import json
 import zipfile

@@ -1,5 +1,3 @@
-"""Recorded runs are read by what is in a file, and nothing is lost in silence."""
-
 import json
 from pathlib import Path
 

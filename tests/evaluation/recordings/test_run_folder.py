@@ -1,5 +1,3 @@
-"""A folder is all runs in its files, in the order of their paths."""
-
 import json
 import shutil
 from pathlib import Path

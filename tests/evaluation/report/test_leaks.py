@@ -1,5 +1,3 @@
-"""No part of a secret stands in a report or an error, wherever in the case it was planted."""
-
 import copy
 import json
 

@@ -29,7 +29,6 @@ class Names:
 
 
 def case_full_of(text):
-    """Make a case that holds ``text`` in every field that takes a text, and everything found wanting."""
     call = {
         **dict.fromkeys(("name", "error", "agent", "target", "id"), text),
         "args": {text: text, "list": [text, {"deep": text}]},

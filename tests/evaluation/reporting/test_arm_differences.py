@@ -1,5 +1,3 @@
-"""Whether two sides of a comparison are told apart."""
-
 import pytest
 
 from evaluation.cases.case_result import CaseResult

@@ -1,5 +1,3 @@
-"""A result that is not accepted, as the text of a failed test."""
-
 from evaluation.cases.case_result import CaseResult
 from evaluation.reporting.summaries import describe_failure
 

@@ -1,5 +1,3 @@
-"""Credentials of many providers are recognised, and texts that only mention credentials are not."""
-
 import sysconfig
 from pathlib import Path
 
@@ -20,7 +18,6 @@ def find_credentials(text):
 
 
 def is_found(sample):
-    """Return whether a sample's value is covered; of an address, all but its scheme and its host."""
     value = sample.values[0]
     start = sample.text.rindex(value)
     inner = start + len("https://host.example.com/") if value.startswith("https://") else start
@@ -82,7 +79,7 @@ def test_a_value_that_is_written_out_is_found(subtests):
 def test_the_standard_library_raises_no_alarm():
     others = {"site-packages", "test", "tests"}
     paths = [path for path in sorted(LIBRARY.rglob("*.py")) if not others & {*path.parts}]
-    alarms = {path.name: found for path in paths[::12] if (found := find_credentials(read(path)))}
+    alarms = {path.name: found for path in paths[::20] if (found := find_credentials(read(path)))}
 
     assert len(paths) > 500
     assert alarms == {}

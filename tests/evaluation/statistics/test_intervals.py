@@ -1,5 +1,3 @@
-"""Intervals of shares, means and predictions."""
-
 import itertools
 import math
 import random

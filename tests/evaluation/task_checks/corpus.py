@@ -37,8 +37,6 @@ class LabelledTask:
 
 @dataclass(frozen=True)
 class Figures:
-    """What became of the tasks of a set."""
-
     score: Score
     refusing: int
     """Tasks with a check that is not among the labels: it may refuse a right output."""
@@ -56,7 +54,6 @@ def read_set(name: str, half: Half) -> list[LabelledTask]:
 
 
 def measure(tasks: Iterable[LabelledTask]) -> Figures:
-    """Derives the checks of each task and compares them with its labels."""
     pairs = [(task, derive_checks(task.text)) for task in tasks]
     scores = [compare(task.checks, derived.checks, task.accepted) for task, derived in pairs]
     refusing = sum(bool(score.wrong or score.beyond) for score in scores)

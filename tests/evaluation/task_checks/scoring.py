@@ -16,8 +16,6 @@ _IGNORED = {"quote", "severity", "min", "max", "exactly", "whole_words", "ignore
 
 @dataclass
 class Score:
-    """Counts over tasks."""
-
     right: int = 0
     wrong: int = 0
     """Of a kind that is labelled, with other arguments."""

@@ -1,5 +1,3 @@
-"""What a task states becomes a check or is listed as unchecked; what it only mentions does not."""
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -8,7 +6,6 @@ from evaluation.task_checks.derivation import derive_checks
 
 
 def derive(task):
-    """Return the checks as plain data without their quotes."""
     return [
         check.model_dump(exclude_defaults=True, exclude={"quote"}) for check in derive_checks(task).checks
     ]

@@ -1,5 +1,3 @@
-"""Characters that are hidden, or that move others, are shown by their codes."""
-
 from evaluation.texts.normal import show_hidden
 
 

@@ -1,5 +1,3 @@
-"""JSON values in texts."""
-
 from evaluation.texts.json_texts import read_json_values
 
 

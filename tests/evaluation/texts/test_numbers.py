@@ -1,5 +1,3 @@
-"""The numbers that a text states."""
-
 from decimal import Decimal
 
 from hypothesis import given

@@ -1,5 +1,3 @@
-"""Bad input is one sentence on standard error and exit status 2, and calls no model."""
-
 import shlex
 
 import pytest

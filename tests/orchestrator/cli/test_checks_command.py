@@ -1,5 +1,3 @@
-"""Checks of a run, and runs that were recorded elsewhere."""
-
 import json
 
 import pytest

@@ -1,5 +1,3 @@
-"""``orchestrator compare``: the same cases by several models, or stored evaluations."""
-
 import json
 
 import pytest

@@ -1,5 +1,3 @@
-"""Texts, questions and events on a console."""
-
 import logging
 import re
 import unicodedata

@@ -1,5 +1,3 @@
-"""`orchestrator doctor`."""
-
 import json
 import re
 import socket

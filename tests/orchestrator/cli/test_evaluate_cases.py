@@ -1,5 +1,3 @@
-"""`orchestrator evaluate CASES` executes the cases of a file, stores their results, and compares them."""
-
 import json
 from itertools import product
 from xml.etree import ElementTree as ET

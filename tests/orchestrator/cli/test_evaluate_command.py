@@ -1,5 +1,3 @@
-"""`orchestrator evaluate` judges recorded runs of any framework, and gates a release on them."""
-
 import base64
 import gzip
 import json
@@ -29,8 +27,6 @@ def conversation(answer):
 
 @pytest.fixture
 def runs(tmp_path):
-    """Write a file of conversations that end with these answers."""
-
     def write(*answers):
         file = tmp_path / "runs.jsonl"
         file.write_text("".join(f"{json.dumps(conversation(answer))}\n" for answer in answers))

@@ -1,5 +1,3 @@
-"""`orchestrator runs`, `show` and `delete`."""
-
 import json
 import shutil
 from pathlib import Path
@@ -26,7 +24,6 @@ def db(tmp_path):
 
 @pytest.fixture
 def on(cli, db):
-    """A command about the store: `on("runs", "--json")`."""
     return lambda *words: cli(words[0], "--db", str(db), *words[1:])
 
 

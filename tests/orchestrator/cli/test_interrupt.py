@@ -1,5 +1,3 @@
-"""Ctrl-C and requests to end during a run, in this process."""
-
 import json
 import os
 import signal
@@ -18,8 +16,6 @@ FINISH_S = 60
 
 @pytest.fixture
 def interrupted(ask, slow):
-    """Run a task, and send a signal when the slow answer is awaited."""
-
     def send(number):
         assert slow.asked.wait(FINISH_S)
         os.kill(os.getpid(), number)

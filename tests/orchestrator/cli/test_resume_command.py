@@ -1,5 +1,3 @@
-"""The commands resume and fork."""
-
 import json
 import sqlite3
 

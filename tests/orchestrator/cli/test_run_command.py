@@ -1,5 +1,3 @@
-"""`orchestrator run`, in front of a scripted endpoint."""
-
 import json
 from importlib.metadata import version
 
@@ -120,8 +118,6 @@ def test_the_real_embedded_model_gives_a_judged_state(cli, endpoint):
 
 @pytest.fixture
 def run(cli, chat, db):
-    """Run a task with these options: the result of the command, and the server."""
-
     def start(*options, **script):
         server = chat(**script)
         command = ("run", "the task", "--model", "openai:all", "--db", str(db))

@@ -1,5 +1,3 @@
-"""`orchestrator serve`, in a process of its own and its refusals in this one."""
-
 import re
 import signal
 import socket

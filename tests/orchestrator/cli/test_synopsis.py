@@ -1,5 +1,3 @@
-"""The synopsis of the documentation names every command and every option."""
-
 import re
 from pathlib import Path
 
@@ -16,7 +14,6 @@ COMMANDS = {name: GROUP.get_command(None, name) for name in GROUP.list_commands(
 
 
 def read_synopsis() -> dict[str, str]:
-    """The part of the synopsis about each command."""
     block = PAGE.read_text(encoding="utf-8").split("```")[1]
     parts = re.split(r"^orchestrator (\w+)", block, flags=re.MULTILINE)
     synopsis: dict[str, str] = {}

@@ -1,5 +1,3 @@
-"""The command line on a terminal, in this process."""
-
 import os
 import signal
 import threading

@@ -1,5 +1,3 @@
-"""`--tools`: imports what the user names, and nothing that a store names."""
-
 import getpass
 import importlib.util
 import sys

@@ -1,5 +1,3 @@
-"""``orchestrator tune``."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""``worth`` reads the attempts of every kind of record, and says in one sentence what it cannot use."""
-
 import json
 import shutil
 from dataclasses import asdict
@@ -40,7 +38,6 @@ def write_results(tmp_path):
 
 
 def run_orchestrator(task, *outputs, **options):
-    """The state of a run whose outputs the judge accepts if they are "right"."""
     script = [text for output in outputs for text in (output, YES if output == "right" else NO)]
     model = ScriptedChatModel(script, usage=(20, 5))
     return LangGraphOrchestrator.from_model(model, contract=None, planning="never", **options).run(task)
@@ -48,8 +45,6 @@ def run_orchestrator(task, *outputs, **options):
 
 @pytest.fixture
 def write_json(tmp_path):
-    """Write JSON Lines: `write_json(value, ...)`."""
-
     def write(*values, name="runs.jsonl"):
         file = tmp_path / name
         file.write_text("".join(f"{json.dumps(value)}\n" for value in values))

@@ -1,5 +1,3 @@
-"""The graph in the hands of LangGraph's and LangChain's own tools: drawings, streams, traces, config."""
-
 import sqlite3
 import threading
 from collections.abc import Iterator

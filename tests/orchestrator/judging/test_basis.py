@@ -1,5 +1,3 @@
-"""What an acceptance rests on: the decision table, and its words."""
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,5 +1,3 @@
-"""What an executor is told on a retry, without the expected answer."""
-
 from itertools import chain, cycle, islice, product
 
 from hypothesis import given

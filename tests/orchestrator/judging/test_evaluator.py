@@ -1,5 +1,3 @@
-"""The monitor delegates: every execution is evaluated against its contract, and the report decides."""
-
 from functools import reduce
 
 import pytest

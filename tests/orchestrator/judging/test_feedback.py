@@ -1,5 +1,3 @@
-"""What the report of a step says in words, and as one number: over reports of the real evaluation."""
-
 import json
 
 import pytest

@@ -1,5 +1,3 @@
-"""An output that contradicts the calls of the run: sent back with both sides, and refused if it stays."""
-
 from agents.testing import ScriptedChatModel
 from evaluation import EvaluationContract, evaluate, run_from_state
 from orchestrator import LangGraphOrchestrator

@@ -1,5 +1,3 @@
-"""Arguments that a tool hides from the model are given in a run, or the tool is refused when it is built."""
-
 from typing import Annotated, Any
 
 import pytest

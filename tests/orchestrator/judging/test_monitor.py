@@ -1,5 +1,3 @@
-"""A judge that cannot be read or reached is told apart from a step that failed."""
-
 from types import MappingProxyType
 
 from agents import TransportRetry

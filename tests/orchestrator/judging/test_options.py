@@ -1,5 +1,3 @@
-"""The plug-ins of the evaluation reach every step of a run."""
-
 from collections.abc import Mapping
 
 import pytest

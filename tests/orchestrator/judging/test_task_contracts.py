@@ -1,5 +1,3 @@
-"""What the task and its steps state becomes checks, which are stored with the run."""
-
 from collections import Counter
 from pathlib import Path
 

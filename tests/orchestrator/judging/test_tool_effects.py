@@ -1,5 +1,3 @@
-"""Tools in contracts: their names, arguments and effects."""
-
 from datetime import date
 from typing import Literal
 

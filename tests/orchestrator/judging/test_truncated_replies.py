@@ -1,5 +1,3 @@
-"""Replies that reached the limit of tokens: no success rests on a part of an answer."""
-
 import pytest
 from langchain_core.messages import AIMessage
 from pydantic import BaseModel
@@ -85,8 +83,6 @@ def test_a_reply_to_a_request_with_a_schema_is_told_as_blocked_after_one_call(su
 
 
 class Writer:
-    """An executor of its own, whose output is the reply to its first request."""
-
     def __init__(self, *replies):
         self.model = ScriptedChatModel(list(replies))
         self.requests = len(replies)

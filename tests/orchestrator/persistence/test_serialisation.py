@@ -1,5 +1,3 @@
-"""What is stored is plain data: a crafted store runs nothing, an encrypted one says nothing."""
-
 import os
 import pickle
 import sqlite3

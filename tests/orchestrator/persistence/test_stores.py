@@ -1,5 +1,3 @@
-"""Opening a store: what is there is found, made or refused; what is refused is as it was."""
-
 import shutil
 import sqlite3
 import stat
@@ -202,7 +200,6 @@ FOLDER = Path(__file__).parents[2] / "data" / "stored"
 
 @pytest.fixture
 def store(tmp_path):
-    """A copy of the file of this version's form."""
     path = shutil.copy(FOLDER / f"version_{SCHEMA_VERSION}.sqlite", tmp_path)
     with open_store(path, make=False) as opened:
         yield opened

@@ -1,5 +1,3 @@
-"""What a planner may return, and what is said of the rest in one sentence."""
-
 from collections import UserDict
 
 import pytest

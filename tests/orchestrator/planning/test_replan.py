@@ -1,5 +1,3 @@
-"""More than retry: what leads nowhere ends early, what is left is planned anew, the best attempt is kept."""
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
@@ -25,7 +23,6 @@ def run(*agents, **options):
 
 
 def refusing(*steps):
-    """A monitor that refuses the outputs of these steps."""
     return FakeMonitor(lambda objective, result: refuse("no") if objective in steps else accept())
 
 

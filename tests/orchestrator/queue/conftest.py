@@ -17,8 +17,6 @@ from tests.orchestrator.queue.workers import APP, list_jobs
 
 @dataclass
 class Bench:
-    """A queue, what was done, and what its workers reported."""
-
     queue: RunQueue
     folder: Path
     reports: list[str] = field(default_factory=list)

@@ -1,5 +1,3 @@
-"""Bad input is one sentence and status 2, and nothing is queued."""
-
 import json
 import re
 from pathlib import Path

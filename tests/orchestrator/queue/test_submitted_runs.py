@@ -1,5 +1,3 @@
-"""Runs that are submitted, executed, stopped and cancelled, also after a worker was killed."""
-
 import asyncio
 import os
 import signal

@@ -95,7 +95,6 @@ def build_nothing(store: Store) -> str:
 
 
 def build_without_store(store: Store) -> LangGraphOrchestrator:
-    """Forget the store."""
     return LangGraphOrchestrator.from_model(ScriptedChatModel(_answer))
 
 

@@ -24,7 +24,6 @@ ROOT = Path(__file__).parents[3]
 
 
 def list_jobs(queue: RunQueue) -> list[Job]:
-    """Return the jobs of runs, of whatever queue and status."""
     return queue.jobs.job_manager.list_jobs(task="orchestrator.run")
 
 
@@ -37,7 +36,6 @@ class Fleet:
     _numbers: Iterator[int] = field(default_factory=count)
 
     def start(self, *options: str, app: str = APP) -> subprocess.Popen[bytes]:
-        """Start a worker."""
         command = (sys.executable, "-m", "orchestrator", "worker", "--db", self.db, "--app", app)
         effects = {"EFFECTS": str(self.folder), "EFFECT_S": str(self.effect_s), "PYTHONPATH": str(ROOT)}
         with (self.folder / f"worker{next(self._numbers)}.log").open("wb") as log:
@@ -77,7 +75,6 @@ class Fleet:
         return "\n".join(file.read_text(errors="replace") for file in sorted(self.folder.glob("*.log")))
 
     def wait(self, is_reached: Callable[[], bool], seconds: float = 120) -> None:
-        """Wait for something, or fail with the logs of the workers."""
         deadline = time.monotonic() + seconds
         while not is_reached():
             if time.monotonic() > deadline:
@@ -85,7 +82,6 @@ class Fleet:
             time.sleep(0.1)
 
     def wait_for_ends(self, number: int, seconds: float = 120) -> None:
-        """Wait until so many runs have ended, and their jobs have left the queue."""
         self.wait(lambda: self.statuses()["success"] == number and not self.jobs(), seconds)
 
     def jobs(self) -> int:
@@ -102,7 +98,6 @@ class Fleet:
 
 @contextmanager
 def fleet_on(db: str, folder: Path, **options: float) -> Iterator[Fleet]:
-    """Workers that end with the block."""
     folder.mkdir(exist_ok=True)
     fleet = Fleet(db, folder, **options)
     try:

@@ -1,5 +1,3 @@
-"""Retry policies and their decisions."""
-
 import pytest
 
 from agents import TransportRetry
@@ -18,7 +16,6 @@ def refusals(count, **fields):
 
 
 def play(policy, kinds):
-    """The strategies that a policy takes if each execution fails with the next of these kinds."""
     history, uses = [], []
     for number, kind in enumerate(kinds, 1):
         attempt = refused(kind, number=number)

@@ -1,5 +1,3 @@
-"""What each strategy of a retry policy does to the next execution of a step."""
-
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
@@ -18,7 +16,6 @@ WORDS, RED = "Use at least 3 words.", 'Do not use "red".'
 
 
 def build(outputs, *rules, contract=CONTRACT, plan=("write",), **options):
-    """An orchestrator whose executor is a scripted chat model."""
     policy = options.pop("policy", {})
     model = ScriptedChatModel(outputs)
     retry_policy = RetryPolicy(**{"max_retries": 2, "strategies": list(rules), **policy})
@@ -176,7 +173,6 @@ STRATEGIES = [
 
 
 def finish(orchestrator, state):
-    """The executions of a run whose questions are answered with a denial."""
     while state["question"]:
         state = orchestrator.resume("t", {"answer": "deny", "text": "no"})
     keys = ("attempt", "result", "status", "decision", "sampling")

@@ -1,5 +1,3 @@
-"""A run that goes on otherwise from before one of its steps."""
-
 import pytest
 
 from evaluation import EvaluationContract, TaskCase
@@ -11,7 +9,6 @@ from tests.orchestrator.runs.test_runs import APPROVE, build, cut_off
 
 
 def other(opened, *answers, **options):
-    """Another orchestrator on the store, and its executor."""
     executor = FakeExecutor(*answers)
     return build(opened, ["never planned"], executor, **options), executor
 

@@ -1,5 +1,3 @@
-"""A run that could not be judged is judged again by ``resume``, and nothing is executed again."""
-
 import asyncio
 import time
 from types import SimpleNamespace
@@ -83,8 +81,6 @@ def supervised(**options):
 
 
 class LateOnce(SpeakingExecutor):
-    """An executor whose first self-assessment comes too late."""
-
     late = 1.0
 
     def assess_step(self, *args):

@@ -1,5 +1,3 @@
-"""An executor that calls tools by itself: its calls are stored, and a second start is asked about."""
-
 import asyncio
 import multiprocessing
 import os
@@ -154,7 +152,6 @@ class Office:
 
 
 async def cut_off(start, office, count=1):
-    """Starts a run, and cancels it while tools hang, as many as stated."""
     running = asyncio.ensure_future(start())
     for _ in range(count):
         await asyncio.wait_for(office.reached.acquire(), 30)
@@ -163,7 +160,6 @@ async def cut_off(start, office, count=1):
 
 
 async def interrupted(office, store=None, thread="thread", **options):
-    """The orchestrator of a run that was cut off."""
     options = {"plan": ["one"], "checkpointer": store or InMemorySaver(), **options}
     orchestrator = build(office, **options)
     await cut_off(lambda: orchestrator.arun("x", thread), office)
@@ -311,8 +307,6 @@ async def test_cancel_and_fork_know_the_calls(opened):
 
 
 class Blocking:
-    """An executor that blocks the event loop of the run with a tool."""
-
     async def execute_step(self, step_description, context=""):
         def send(to: str) -> str:
             """Send."""
@@ -322,8 +316,6 @@ class Blocking:
 
 
 class AsyncMemorySaver(InMemorySaver):
-    """A saver that can only be awaited."""
-
     put_writes = BaseCheckpointSaver.put_writes
 
     async def aput_writes(self, config, writes, task_id, task_path=""):

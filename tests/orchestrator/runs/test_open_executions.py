@@ -1,5 +1,3 @@
-"""A stored run that waits, or is cancelled or forked, while an execution is open: what it did is known."""
-
 import asyncio
 
 import pytest

@@ -1,5 +1,3 @@
-"""The index of a store agrees with reading every run anew."""
-
 import random
 import threading
 import time

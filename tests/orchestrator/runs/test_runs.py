@@ -1,5 +1,3 @@
-"""What holds for runs in every store."""
-
 import asyncio
 import time
 
@@ -67,7 +65,6 @@ def planned_by(agent, opened):
 
 
 async def cut_off(opened, at, thread="thread"):
-    """Run a task until a call at which it is cut off; the calls."""
     agent = CutOff(at)
     running = asyncio.ensure_future(planned_by(agent, opened).arun("x", thread, replace=True))
     await asyncio.wait_for(agent.reached.wait(), 20)
@@ -173,8 +170,6 @@ async def test_a_run_that_was_given_nothing_but_its_task_is_not_one_that_has_end
 
 
 class KeepsTheBeginning(InMemorySaver):
-    """Fails at what follows a run's first checkpoint."""
-
     lost = False
 
     async def aput_writes(self, config, writes, task_id, task_path=""):

@@ -1,5 +1,3 @@
-"""A run goes on with the settings that made it safe, or with others that somebody has accepted."""
-
 import json
 from functools import partial
 
@@ -78,7 +76,6 @@ def build(saver, reply='{"text": "done"}', **options):
 
 
 def begin(**options):
-    """A run that waits for the approval of a tool call."""
     saver = InMemorySaver()
     state = build(saver, CALL, **options).run("Send a letter", "run")
     assert state["question"]["kind"] == "tool"

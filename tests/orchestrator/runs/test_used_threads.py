@@ -1,5 +1,3 @@
-"""A run is not begun on a thread that has one, unless the caller replaces that run."""
-
 import inspect
 from concurrent.futures import ThreadPoolExecutor
 
@@ -61,7 +59,6 @@ async def test_every_method_refuses_before_anything_is_stored_and_replaces_on_pu
 
 
 async def follow(started):
-    """Follow a run to its end, whatever the method that began it returned."""
     if inspect.isawaitable(started):
         return await started
     return [event async for event in started] if inspect.isasyncgen(started) else list(started)

@@ -1,5 +1,3 @@
-"""The methods of agents, and graphs as executors."""
-
 import asyncio
 from dataclasses import dataclass
 from types import SimpleNamespace

@@ -1,5 +1,3 @@
-"""The gate before each tool call of a step: what contracts forbid, and what a person approves."""
-
 import asyncio
 import re
 

@@ -1,5 +1,3 @@
-"""A run that reaches a bound ends as failed, names it, and keeps what was done."""
-
 from __future__ import annotations
 
 import contextlib
@@ -84,8 +82,6 @@ class Stubborn(ModelExecutor):
 
 
 class SlowPrices(dict):
-    """A look-up that takes a while, so that parallel calls ask at the same time."""
-
     def __contains__(self, name):
         time.sleep(0.05)
         return super().__contains__(name)

@@ -1,5 +1,3 @@
-"""Ending a run from outside, and runs beside each other."""
-
 import asyncio
 import contextvars
 import signal
@@ -27,7 +25,6 @@ class SecondStepWaits(WaitingExecutor):
 
 
 def run_until(orchestrator, started, end, *args):
-    """The state of a run on a thread, which is ended by `end(*args)` once `started` is set."""
     with ThreadPoolExecutor() as pool:
         running = pool.submit(orchestrator.run, "x", "thread")
         assert started.wait(20)

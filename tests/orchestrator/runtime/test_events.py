@@ -1,5 +1,3 @@
-"""Events of a run, also of local models."""
-
 import logging
 import threading
 

@@ -1,5 +1,3 @@
-"""Calls of tools that act are not repeated unasked: in another attempt, in a later step, after a crash."""
-
 from functools import partial
 
 import pytest

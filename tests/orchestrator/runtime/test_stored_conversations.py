@@ -1,5 +1,3 @@
-"""A step that is interrupted within a conversation with tools goes on where it was."""
-
 import threading
 import time
 from contextlib import nullcontext

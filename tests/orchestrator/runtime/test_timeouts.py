@@ -1,5 +1,3 @@
-"""Bounds on the time of a call and of a step."""
-
 import asyncio
 import time
 from types import SimpleNamespace
@@ -69,8 +67,6 @@ def test_a_timeout_does_not_wait_for_a_tool_that_blocks():
 
 
 class LoopBlockingExecutor:
-    """Keeps the event loop from doing anything else."""
-
     def __init__(self, then):
         self.then = then
 

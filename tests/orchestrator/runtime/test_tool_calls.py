@@ -1,5 +1,3 @@
-"""The record of each tool call, its key for exactly one effect, and what is told of an outage in it."""
-
 import asyncio
 
 import pytest

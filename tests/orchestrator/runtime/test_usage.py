@@ -1,5 +1,3 @@
-"""What each step used, read from LangChain's callbacks: measured, or said to be missing."""
-
 from __future__ import annotations
 
 from types import SimpleNamespace

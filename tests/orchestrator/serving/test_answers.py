@@ -1,5 +1,3 @@
-"""Questions are answered once, by a page or a program, and the run goes on."""
-
 import asyncio
 
 from langgraph.types import interrupt

@@ -97,7 +97,6 @@ WAITING = ("Invite Ada", "asking", invite("Ada"), ASKING)
 
 @pytest.fixture
 def three_runs(serve_pages):
-    """The address of a server of a success, a failure, and a run that waits."""
     return serve_pages(["They are invited.", *[GOOD] * 3], [FINISHED, FAILED, WAITING], **ASKING)
 
 
@@ -186,7 +185,6 @@ def test_after_a_restart_of_the_server_the_events_are_listed_once(serve_pages, o
 
 
 def hostile_runs():
-    """A run that failed, and one that waits, with a hostile text in every field."""
     plan = json.dumps({"plan": [HOSTILE]})
     yield HOSTILE, HOSTILE, [plan, *[HOSTILE, BAD] * 3], {}
     yield HOSTILE, f"{HOSTILE} 2", [plan, call("send", to=HOSTILE)], ASKING

@@ -1,5 +1,3 @@
-"""Runs that are started, followed, cancelled, resumed, forked and deleted over HTTP."""
-
 import asyncio
 import json
 import threading

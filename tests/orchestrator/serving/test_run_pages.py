@@ -1,5 +1,3 @@
-"""The pages, and what guards their requests."""
-
 from base64 import b64encode
 
 import pytest
@@ -19,7 +17,6 @@ HOSTILE = "<script>window.owned=1</script>\"'><img src=x onerror=window.owned=1>
 
 
 async def run_three(build):
-    """A success, a failure and a run that waits, the oldest first."""
     await build('{"plan": ["Greet"]}', "Hello", GOOD).arun("Greet the world", "good")
     await build('{"plan": ["Shout"]}', *["Hi", BAD] * 3).arun("Shout loudly", "bad")
     asking = build(*invite("Ada"), tools=[send], acting_tools=approve("send"))

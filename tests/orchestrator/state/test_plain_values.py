@@ -1,5 +1,3 @@
-"""Values that agents and tools return are stored as plain JSON, and never end a run."""
-
 import json
 from enum import Enum
 from functools import partial

@@ -31,8 +31,6 @@ def make_spec(tmp_path):
 
 @pytest.fixture
 def run_tune():
-    """Search with a simulated runner."""
-
     def run(spec, runner=None, **options):
         run_task = runner or SimulatedRunner(CHANCES)
         return search(spec, build_space(spec), read_tasks(spec), run_task, **options)

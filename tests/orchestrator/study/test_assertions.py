@@ -1,5 +1,3 @@
-"""Assertions on runs, and their replay."""
-
 import json
 from contextlib import nullcontext
 from pathlib import Path

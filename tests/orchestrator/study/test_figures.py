@@ -1,5 +1,3 @@
-"""Every surface counts the same runs as accepted, and the same ones as verified."""
-
 import json
 import re
 from xml.etree import ElementTree as ET

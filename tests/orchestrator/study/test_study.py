@@ -1,5 +1,3 @@
-"""A study is kept: no reply is asked for twice, or stands for another."""
-
 import multiprocessing
 import os
 import signal

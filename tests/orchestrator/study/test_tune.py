@@ -1,5 +1,3 @@
-"""tune: the search for a policy, and its recommendation."""
-
 import json
 
 import pytest

@@ -1,5 +1,3 @@
-"""The worth of further attempts: every figure equals what an enumeration gives, and nothing is guessed."""
-
 import itertools
 import math
 from collections import Counter
@@ -29,7 +27,6 @@ def samples(*tasks):
 
 
 def sequences(*runs):
-    """Runs whose attempts follow each other, one for each task."""
     return [Trial(str(task), [tried(code) for code in codes]) for task, codes in enumerate(runs)]
 
 

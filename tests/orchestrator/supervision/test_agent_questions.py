@@ -1,5 +1,3 @@
-"""Questions of agents that call interrupt()."""
-
 import pytest
 from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langgraph.checkpoint.memory import InMemorySaver

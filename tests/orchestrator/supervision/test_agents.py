@@ -1,5 +1,3 @@
-"""The agents of the phases: what they are asked, and what becomes of their replies."""
-
 from __future__ import annotations
 
 import asyncio

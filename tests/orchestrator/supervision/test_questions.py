@@ -1,5 +1,3 @@
-"""The question to a person, what each answer does to the run, and which answers are refused."""
-
 import re
 from datetime import UTC, datetime
 

@@ -1,5 +1,3 @@
-"""Replies become exactly their records; one that cannot be read approves nothing."""
-
 import json
 import re
 
@@ -252,7 +250,6 @@ foreign = json_values | st.dictionaries(
 
 
 def is_whole(record, kind):
-    """Whether a record has the keys of its kind and is plain, well-formed JSON."""
     encoded = json.dumps(record, ensure_ascii=False, allow_nan=False).encode()
     return set(record) == set(kind.__annotations__) and json.loads(encoded) == record
 

@@ -1,5 +1,3 @@
-"""Who supervises, what a supervisor sees, and what happens if one fails."""
-
 import pytest
 
 from agents import TransportRetry

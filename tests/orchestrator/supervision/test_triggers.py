@@ -1,5 +1,3 @@
-"""Which steps are clean, and which are escalated to the supervisor."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""The modes of the supervision, and what follows its verdicts."""
-
 import json
 
 import pytest

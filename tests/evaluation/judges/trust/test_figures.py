@@ -1,5 +1,3 @@
-"""The figures of a judge and the rule of trust."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

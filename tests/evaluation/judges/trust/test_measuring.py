@@ -1,5 +1,3 @@
-"""Asking a judge about the labelled set, and the names of judges."""
-
 import pytest
 
 from agents import ModelUnavailableError, MonitoringAgent

@@ -1,5 +1,3 @@
-"""The figures that ship with the package are of the current set and of the current instructions."""
-
 import json
 
 import pytest

@@ -1,5 +1,3 @@
-"""Where the figures of a judge are kept, and that a damaged or a hostile file is no measurement."""
-
 import json
 
 import pytest

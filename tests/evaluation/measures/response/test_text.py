@@ -1,5 +1,3 @@
-"""How near two texts are, in any language."""
-
 import pytest
 
 from evaluation.checks.segmentation import has_phrase

@@ -1,5 +1,3 @@
-"""Which argument was wrong: the closest action of the same name."""
-
 from evaluation.measures.action_differences import Difference
 from tests.evaluation.measures.trajectory.builders import either, match, seen, step
 

@@ -1,5 +1,3 @@
-"""How the arguments of a call are compared under every rule."""
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,7 +15,6 @@ objects = st.dictionaries(st.sampled_from("abc"), values, max_size=3)
 
 
 def write(value):
-    """The text of a value, in which 1 is 1.0, and not True."""
     if isinstance(value, dict):
         return {name: write(each) for name, each in value.items()}
     return [*map(write, value)] if isinstance(value, list) else (isinstance(value, bool), value)

@@ -1,5 +1,3 @@
-"""Rules of a contract that compare nothing, misspelt names, and their harmless neighbours."""
-
 from evaluation.measures.action_differences import is_other_spelling
 from tests.evaluation.measures.trajectory.builders import match, seen, step
 

@@ -1,5 +1,3 @@
-"""Which trajectories agree, in every mode: properties, and what rows of a table cannot show."""
-
 from itertools import permutations, product
 
 from hypothesis import given
@@ -27,7 +25,6 @@ arguments = st.sampled_from([{}, {"match": "superset"}, {"match": "ignore"}])
 
 
 def fits(item, action, rule):
-    """Whether a single step and a single action agree."""
     return match([action], [item], "exact", arguments=rule).agrees
 
 

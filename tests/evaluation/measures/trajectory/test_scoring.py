@@ -1,5 +1,3 @@
-"""The metric group of a trajectory: values, reasons for missing values, checks."""
-
 import pytest
 
 from evaluation import evaluate
@@ -15,7 +13,6 @@ def call(name="a", args=None, **fields):
 
 
 def scores(actual, expected, mode="in_order", bounds=None, **rules):
-    """Return the metric group of the trajectory in the report of a run, with the errors of the report."""
     report = evaluate(
         {
             "agent_run": {"final_output": "done", "tool_calls": actual},

@@ -1,5 +1,3 @@
-"""Which tools write and read, by the contract and by the run's own word; and how effects are compared."""
-
 from collections import Counter
 
 from hypothesis import given

@@ -63,7 +63,6 @@ _WORDS = ("hunter2real", "Tr0ub4dor&3", "Winter2024!", "p@ssw0rd99", "S3cr3t!pw"
 
 
 def fill(template: str, seed: object) -> str:
-    """Draw the parts of a template; the same for the same seed."""
     draw = random.Random(f"{template}{seed}")
     template = template.replace("~~", "\0").replace("~", "").replace("\0", "~")
 
@@ -77,7 +76,6 @@ def fill(template: str, seed: object) -> str:
 
 
 def build_samples(per_kind: int = 3, seed: object = 1) -> list[Sample]:
-    """Put each kind of credential in several surroundings."""
     samples: list[Sample] = []
     draw = random.Random(f"samples{seed}")
     for kind, template in PREFIXED.items():

@@ -27,7 +27,6 @@ class Sample:
 
 
 def body(size: int, alphabet: str = ALNUM, seed: object = "") -> str:
-    """Draw the random part of a token, with at least one digit and one letter."""
     draw = random.Random(f"{size}{alphabet}{seed}")
     drawn = "".join(draw.choices(alphabet, k=size - 2))
     middle = (size - 2) // 2

@@ -11,8 +11,6 @@ Find = Callable[[str], Iterable[tuple[int, int, str]]]
 
 @dataclass(frozen=True)
 class Score:
-    """The counts behind recall and precision, with the misses and the false alarms."""
-
     expected: int
     recalled: int
     reported: int
@@ -23,12 +21,10 @@ class Score:
 
     @property
     def recall(self) -> float:
-        """Share of the labelled values that are covered from end to end."""
         return self.recalled / self.expected
 
     @property
     def precision(self) -> float:
-        """Share of the reported spans that overlap a labelled value."""
         return self.right / self.reported
 
 
