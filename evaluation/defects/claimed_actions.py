@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Final
 
 from agents.parsing.tool_names import ACTING_VERBS, guess_kind
@@ -21,11 +23,14 @@ from evaluation.defects.claims import (
 from evaluation.defects.evidence import Call, DefectFinding, Evidence, Level, names_any
 from evaluation.defects.failed_calls import list_program_claims
 from evaluation.texts.fact_reading import read_typed
-from evaluation.texts.normal import cache_by_text, remove_code
+from evaluation.texts.normal import cache_by_text, has_digit, remove_code
 
 _WORD: Final = re.compile(r"[^\W\d_]{3,}")
 _THING: Final = re.compile(r"\w[\w.-]*[\d.]\w+|[^\W\d_]{4,}")
 """Matches what may name a thing: a word, a number, the name of a file."""
+_OBJECT_END: Final = re.compile(
+    r"\b(?:to|for|from|on|at|as|by|in|into|with|about|since|so|that|before|after)\b"
+)
 _NAME: Final = re.compile(r"\b[A-Z][a-z][\w-]+")
 _LETTERS: Final = 4
 _FEW: Final = 3
@@ -39,18 +44,21 @@ def find_undone_claims(evidence: Evidence) -> Iterator[DefectFinding]:
         stated, bare = find_claims(turn.text), list_bare_claims(turn.text)
         if not (stated or bare) or any(call.is_open for call in calls):
             continue
-        asked = (each.text for each in evidence.asked if each.place < turn.place)
-        demanded = frozenset[str]().union(*map(_list_demanded, asked))
-        claims = [*stated, *_read_bare_claims(bare, calls, demanded)]
-        told = len({(claim.families, claim.word) for claim in claims if _list_things(claim)})
-        are_few = told > sum(call.acts for call in calls)
+        requests = (each.text for each in evidence.asked if each.place < turn.place)
+        demanded = frozenset[str]().union(*map(_list_demanded, requests))
+        claims, asked = [*stated, *_read_bare_claims(bare, calls, demanded)], evidence.asked_before(turn)
+        unnamed = _list_unnamed(claims, calls, asked)
         for claim in claims:
             is_demanded = bool(claim.families & demanded)
             # What nobody asked for here may have been done before the record begins.
             is_earlier = evidence.begins_late and not is_demanded
-            if is_earlier or _is_supported(claim, calls, are_few) or _is_reported(claim, calls, is_demanded):
+            if (
+                is_earlier
+                or _is_supported(claim, calls, claim in unnamed)
+                or _is_reported(claim, calls, is_demanded)
+            ):
                 continue
-            if level := _choose_level(claim, calls, evidence.asked_before(turn), is_demanded=is_demanded):
+            if level := _choose_level(claim, calls, asked, is_demanded=is_demanded):
                 names = [call.name for call in calls if call.acts]
                 seen = f"no call did that; {'the calls that acted' if names else 'calls'}: "
                 seen += ", ".join(dict.fromkeys(names or [call.name for call in calls])) or "none"
@@ -105,15 +113,49 @@ def _asks_to_know(asked: str) -> bool:
     )
 
 
-def _is_supported(claim: Claim, calls: Sequence[Call], are_few: bool) -> bool:
-    """Return whether a call may have done it; if calls are few, one that names a thing of it."""
-    things = _list_things(claim)
-    is_free = not (are_few and things)
+def _list_unnamed(claims: Sequence[Claim], calls: Sequence[Call], asked: str) -> frozenset[Claim]:
+    """Return the claims about things of the task that no call names, if there are more things than calls.
+
+    One call may change several sides of a thing: a thing has a name, or another one was treated alike.
+    """
+    objects = {claim: _find_object(claim) for claim in claims}
+    words = {claim: {*_list_things(text)} & {*_list_things(asked)} for claim, text in objects.items()}
+    told = Counter(chain.from_iterable(words.values()))
+    things = {
+        claim: own for claim, every in words.items() if (own := {each for each in every if told[each] == 1})
+    }
+    acting = [call for call in calls if call.acts]
+    if len(things) <= len(acting):
+        return frozenset()
+    passed = [str(leaf).lower() for call in acting for _, leaf in call.leaves]
+    alike = {claim.word for claim, own in things.items() if names_any(" ".join(passed), own)}
+    acted = " ".join(f"{call.name} {call.text}" for call in acting)
+    # What was read with an identifier that was passed tells its name.
+    ids = [each for each in passed if has_digit(each)]
+    read = " ".join(call.text for call in calls if call.state == "read" and names_any(call.text, ids))
+    return frozenset(
+        claim
+        for claim, own in things.items()
+        if (claim.word in alike and not names_any(acted, own))
+        or ((names := own & {*_list_names(objects[claim])}) and not names_any(acted + read, names))
+    )
+
+
+def _list_names(text: str) -> list[str]:
+    return [name.lower().removesuffix("s") for name in _NAME.findall(text.lstrip("-* ")[1:])]
+
+
+def _find_object(claim: Claim) -> str:
+    """Return the part of a clause that tells what was acted on."""
+    at = claim.clause.lower().find(claim.word.lower())
+    after = _OBJECT_END.split(claim.clause[at + len(claim.word) :])[0]
+    return after if claim.form in {"own", "initial"} and after.strip() else claim.clause[:at]
+
+
+def _is_supported(claim: Claim, calls: Sequence[Call], is_unnamed: bool) -> bool:
+    """Return whether a call may have done it."""
     return any(
-        (
-            claim.families & list_supported(call.families)
-            and (is_free or names_any(f"{call.name} {call.text}", things))
-        )
+        (not is_unnamed and claim.families & list_supported(call.families))
         or mentions_family(call.text, claim.families - call.families)
         for call in calls
         if call.acts or call.state == "refused"
@@ -125,11 +167,11 @@ def _may_do(call: Call, claim: Claim) -> bool:
     if read_pattern("only_ok").fullmatch(call.answer):
         return True
     is_named = names_any(claim.sentence, [word[:_LETTERS] for word in call.words if len(word) >= _LETTERS])
-    return is_named or names_any(call.args_text, _list_things(claim))
+    return is_named or names_any(call.args_text, _list_things(claim.clause))
 
 
-def _list_things(claim: Claim) -> list[str]:
-    return [word.lower().removesuffix("s") for word in _THING.findall(claim.clause) if word != claim.word]
+def _list_things(text: str) -> list[str]:
+    return [word.lower().removesuffix("s") for word in _THING.findall(text)]
 
 
 def _is_reported(claim: Claim, calls: Sequence[Call], is_demanded: bool) -> bool:
@@ -163,7 +205,7 @@ def _choose_level(claim: Claim, calls: Sequence[Call], asked: str, *, is_demande
     if not claim.is_hard:
         # What is updated or added may be a part of the answer; what tools have read, or has a name, is not.
         is_named = has_acted and any(name in asked for name in _NAME.findall(claim.clause[1:]))
-        things = _list_things(claim)
+        things = _list_things(claim.clause)
         is_named = is_named or any(names_any(f"{call.name} {call.text}", things) for call in calls)
         return "defect" if is_demanded and is_named else None
     if is_demanded or (claim.form == "own" and not has_acted):
