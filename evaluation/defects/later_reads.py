@@ -6,20 +6,30 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from itertools import filterfalse, product
+from itertools import filterfalse, product, takewhile
 from typing import Final
 from unicodedata import combining, normalize
 
 from agents.parsing.tool_names import ACTING_VERBS
 from evaluation.defects.claims import (
     find_claims,
+    list_bare_claims,
+    list_supported,
     read_groups,
     read_pattern,
     read_states,
     read_words,
     states_plainly,
 )
-from evaluation.defects.evidence import Call, DefectFinding, Evidence, Turn, names_any, names_value
+from evaluation.defects.evidence import (
+    Call,
+    DefectFinding,
+    Evidence,
+    Turn,
+    list_paths,
+    names_any,
+    names_value,
+)
 from evaluation.defects.failed_calls import admits_failure
 from evaluation.patterns import matches_pattern
 from evaluation.sensitive.scanner import quote_text
@@ -31,6 +41,11 @@ _OPEN: Final = frozenset({"pending", "queued", "accepted", "scheduled", "process
 _SHORTEST_ID: Final = 3
 _LONGEST_CODE: Final = 2
 _SAME_STATES: Final = read_groups("same_states")
+_MAKING: Final = frozenset({"create", "book"})
+_BOOKINGS: Final = frozenset({"booking", "reservation"})
+_RECORDS: Final = _BOOKINGS | {"meeting", "appointment", "event"}
+_COUNTS: Final = frozenset({"found", "exists", "total", "count", "size", "length", "matches"})
+_SIGNS: Final = frozenset({"success", "ok", "status", "page", "limit", "per_page"})
 _NAMES: Final = ACTING_VERBS | read_words("reading")
 
 
@@ -51,6 +66,10 @@ def find_missing_effects(evidence: Evidence) -> Iterator[DefectFinding]:
             [(reads[-1].place, each) for each in _list_differences(answer, call, reads[-1])] if reads else []
         )
         seen += [(later[-1].place, each) for each in _list_remaining(answer, call, later)]
+        expected = [other for other in later if _asks_for(other, call)]
+        if expected and _shows_nothing(expected[-1]) and _is_claimed(answer.text, call):
+            last = expected[-1]
+            seen.append((last.place, f"{last.name} answered {last.quoted} after {call.name}"))
         for place, each in seen:
             yield DefectFinding("not_there", "defect", answer.text, each, answer.place, place)
         states = (state for each in _list_objects(call.value) for state in _list_states(each))
@@ -74,6 +93,39 @@ def _reads_result(read: Call, call: Call) -> bool:
     return is_same and bool({*read.words} & {*call.words} - _NAMES)
 
 
+def _asks_for(read: Call, call: Call) -> bool:
+    """Return whether a read asks for what a call created, and for nothing else."""
+    if not call.families & _MAKING or call.families - _MAKING - {"send"}:
+        return False
+    asked = {str(leaf) for _, leaf in read.leaves} - {"", "None"}
+    # Whoever books a room finds it in no list of free rooms.
+    made = _list_nouns(call) if "create" in call.families else _list_nouns(call) & _RECORDS
+    made |= _BOOKINGS if "book" in call.families else set()
+    ids = {str(leaf) for name, leaf in call.answered if name.lower().endswith(_IDS)}
+    is_same = not asked.isdisjoint(ids) or set() < _list_nouns(read) <= made
+    return is_same and all(map(call.text.__contains__, asked))
+
+
+def _list_nouns(call: Call) -> set[str]:
+    """Return the words for the things in the name of a tool, as in ``get_user_by_phone``."""
+    things = takewhile("by".__ne__, call.words)
+    return {word.removesuffix("s") for word in things if word not in _NAMES}
+
+
+def _shows_nothing(read: Call) -> bool:
+    """Return whether the answer of a read has no record: empty lists, no value, a count of 0."""
+    if read.state == "missed" or (read.value is None and read.answer != "null"):
+        return read_pattern("absent").search(read.answer) is not None
+    if isinstance(read.value, list):
+        return not read.value
+    return all(
+        leaf in (None, "")
+        or (not leaf and path[-1] in _COUNTS)
+        or (len(path) == 1 and (path[0] in _SIGNS or (path[0], leaf) in read.leaves))
+        for path, leaf in list_paths(read.value)
+    )
+
+
 def _list_differences(answer: Turn, call: Call, last: Call) -> Iterator[str]:
     """Yield what the last read shows otherwise than it was set."""
     if last.state == "missed" and read_pattern("absent").search(last.answer):
@@ -93,7 +145,14 @@ def _list_remaining(answer: Turn, call: Call, reads: Sequence[Call]) -> Iterator
     targets = {str(leaf) for _, leaf in call.leaves}
     is_claimed = "delete" in call.families and _claims(answer.text, call)
     for read in reads[-1:] if is_claimed else ():
-        listed = (str(leaf) for name, leaf in read.answered if not name or name.lower().endswith(_IDS))
+        asked = {str(leaf) for _, leaf in read.leaves}
+        is_same = set() < _list_nouns(read) == _list_nouns(call)
+        listed = (
+            str(leaf)
+            for name, leaf in read.answered
+            # Of a list of others, the thing may be a member still.
+            if not name or name.lower().endswith(_IDS) or (is_same and targets - {str(leaf)} <= asked)
+        )
         shown = next((leaf for leaf in listed if leaf in targets), None)
         if shown and not read_pattern("gone").search(read.answer):
             yield f"{read.name} shows {quote_text(shown)} after {call.name}"
@@ -155,6 +214,12 @@ def _list_shown(read: Call, sentence: str, calls: Sequence[Call]) -> Iterator[st
 
 def _claims(sentence: str, call: Call) -> bool:
     return any(claim.families & call.families for claim in find_claims(sentence))
+
+
+def _is_claimed(text: str, call: Call) -> bool:
+    return bool(list_bare_claims(text)) or any(
+        claim.families & list_supported(call.families) for claim in find_claims(text)
+    )
 
 
 def _list_objects(value: object) -> Iterator[Mapping[str, object]]:
