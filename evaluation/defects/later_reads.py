@@ -6,15 +6,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from itertools import filterfalse, product, takewhile
+from itertools import product, takewhile
 from typing import Final
-from unicodedata import combining, normalize
 
 from agents.parsing.tool_names import ACTING_VERBS
 from evaluation.defects.claims import (
     find_claims,
-    list_bare_claims,
-    list_supported,
     read_groups,
     read_pattern,
     read_states,
@@ -66,10 +63,6 @@ def find_missing_effects(evidence: Evidence) -> Iterator[DefectFinding]:
             [(reads[-1].place, each) for each in _list_differences(answer, call, reads[-1])] if reads else []
         )
         seen += [(later[-1].place, each) for each in _list_remaining(answer, call, later)]
-        expected = [other for other in later if _asks_for(other, call)]
-        if expected and _shows_nothing(expected[-1]) and _is_claimed(answer.text, call):
-            last = expected[-1]
-            seen.append((last.place, f"{last.name} answered {last.quoted} after {call.name}"))
         for place, each in seen:
             yield DefectFinding("not_there", "defect", answer.text, each, answer.place, place)
         states = (state for each in _list_objects(call.value) for state in _list_states(each))
@@ -90,7 +83,7 @@ def _reads_result(read: Call, call: Call) -> bool:
     if any(len(value) >= _SHORTEST_ID and not value.isalpha() for value in asked & known):
         return True
     is_same = not asked or any(field in call.leaves for field in read.leaves)
-    return is_same and bool({*read.words} & {*call.words} - _NAMES)
+    return is_same and not _list_nouns(read).isdisjoint(_list_nouns(call))
 
 
 def _asks_for(read: Call, call: Call) -> bool:
@@ -128,7 +121,8 @@ def _shows_nothing(read: Call) -> bool:
 
 def _list_differences(answer: Turn, call: Call, last: Call) -> Iterator[str]:
     """Yield what the last read shows otherwise than it was set."""
-    if last.state == "missed" and read_pattern("absent").search(last.answer):
+    is_expected = last.state == "missed" or (_asks_for(last, call) and _claims(answer.text, call))
+    if is_expected and _shows_nothing(last):
         yield f"{last.name} answered {last.quoted} after {call.name}"
         return
     fields = as_object(as_object(last.value).get("output", last.value))
@@ -216,12 +210,6 @@ def _claims(sentence: str, call: Call) -> bool:
     return any(claim.families & call.families for claim in find_claims(sentence))
 
 
-def _is_claimed(text: str, call: Call) -> bool:
-    return bool(list_bare_claims(text)) or any(
-        claim.families & list_supported(call.families) for claim in find_claims(text)
-    )
-
-
 def _list_objects(value: object) -> Iterator[Mapping[str, object]]:
     waiting = [value]
     for each in waiting:
@@ -255,7 +243,7 @@ def _differs(value: object, shown: object) -> bool:
 
 def _is_same_word(value: object, shown: object) -> bool:
     """Return whether two values are words for one state, or one is the login of a person or their mail."""
-    first, second = (_fold(each).partition("@")[0] for each in (value, shown))
+    first, second = (str(each).lower().partition("@")[0] for each in (value, shown))
     states = {first.replace(" ", "_"), second.replace(" ", "_")}
     if any(states <= group for group in _SAME_STATES):
         return True
@@ -267,11 +255,6 @@ def _is_made_of(words: Sequence[str], name: Sequence[str]) -> bool:
     """Return whether words are made of the words of a name and their first letters."""
     parts = "|".join([*name, *(word[0] for word in name)])
     return len(name) > 1 and re.fullmatch(f"(?:{parts})+", "".join(words)) is not None
-
-
-def _fold(value: object) -> str:
-    """Write a value in lower case without accents."""
-    return "".join(filterfalse(combining, normalize("NFKD", str(value).lower())))
 
 
 def _read_moment(value: object) -> datetime | None:
