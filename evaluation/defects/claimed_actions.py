@@ -113,36 +113,26 @@ def _asks_to_know(asked: str) -> bool:
     )
 
 
-def _list_unnamed(claims: Sequence[Claim], calls: Sequence[Call], asked: str) -> frozenset[Claim]:
+def _list_unnamed(claims: Sequence[Claim], calls: Sequence[Call], asked: str) -> set[Claim]:
     """Return the claims about things of the task that no call names, if there are more things than calls.
 
-    One call may change several sides of a thing: a thing has a name, or another one was treated alike.
+    One call may change several sides of a thing: what it left out has a name, or is told like what it names.
     """
-    objects = {claim: _find_object(claim) for claim in claims}
-    words = {claim: {*_list_things(text)} & {*_list_things(asked)} for claim, text in objects.items()}
+    words = {claim: {*_list_things(_find_object(claim))} & {*_list_things(asked)} for claim in claims}
     told = Counter(chain.from_iterable(words.values()))
-    things = {
-        claim: own for claim, every in words.items() if (own := {each for each in every if told[each] == 1})
-    }
+    own = {claim: {word for word in every if told[word] == 1} for claim, every in words.items()}
     acting = [call for call in calls if call.acts]
-    if len(things) <= len(acting):
-        return frozenset()
+    if sum(map(bool, own.values())) <= len(acting):
+        return set()
     passed = [str(leaf).lower() for call in acting for _, leaf in call.leaves]
-    alike = {claim.word for claim, own in things.items() if names_any(" ".join(passed), own)}
-    acted = " ".join(f"{call.name} {call.text}" for call in acting)
-    # What was read with an identifier that was passed tells its name.
+    # What was read with an identifier that was passed tells the name of its thing.
     ids = [each for each in passed if has_digit(each)]
-    read = " ".join(call.text for call in calls if call.state == "read" and names_any(call.text, ids))
-    return frozenset(
-        claim
-        for claim, own in things.items()
-        if (claim.word in alike and not names_any(acted, own))
-        or ((names := own & {*_list_names(objects[claim])}) and not names_any(acted + read, names))
-    )
-
-
-def _list_names(text: str) -> list[str]:
-    return [name.lower().removesuffix("s") for name in _NAME.findall(text.lstrip("-* ")[1:])]
+    named = (call for call in calls if call.acts or (call.state == "read" and names_any(call.text, ids)))
+    known = " ".join(f"{call.name} {call.text}" for call in named)
+    alike = {claim.word for claim in claims if names_any(" ".join(passed), own[claim])}
+    names = {name.lower().removesuffix("s") for name in _NAME.findall(asked)}
+    left = {claim: own[claim] & names or (own[claim] if claim.word in alike else set()) for claim in claims}
+    return {claim for claim, each in left.items() if each and not names_any(known, each)}
 
 
 def _find_object(claim: Claim) -> str:
