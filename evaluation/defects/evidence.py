@@ -17,6 +17,7 @@ from evaluation.importers.conversation import Conversation, read_conversation
 from evaluation.sensitive.scanner import quote_text, shorten
 from evaluation.texts.json_texts import parse_json
 from evaluation.texts.normal import read_source, read_visible
+from evaluation.values import as_list, as_object
 
 Level = Literal["defect", "suspicion", "note"]
 Moment = tuple[float, float]
@@ -344,6 +345,14 @@ def list_paths(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tupl
             yield path, value
         else:
             waiting += [((*path, str(key)), inner) for key, inner in [*value.items()][::-1]]
+
+
+def list_objects(value: object) -> Iterator[Mapping[str, object]]:
+    """Yield the objects within a JSON value."""
+    waiting = [value]
+    for each in waiting:
+        waiting += as_list(each) or as_object(each).values()
+        yield as_object(each)
 
 
 def names_value(text: str, value: object) -> bool:

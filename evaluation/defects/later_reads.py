@@ -23,6 +23,7 @@ from evaluation.defects.evidence import (
     DefectFinding,
     Evidence,
     Turn,
+    list_objects,
     list_paths,
     names_any,
     names_value,
@@ -31,7 +32,7 @@ from evaluation.defects.failed_calls import admits_failure
 from evaluation.patterns import matches_pattern
 from evaluation.sensitive.scanner import quote_text
 from evaluation.texts.normal import split_stated
-from evaluation.values import as_list, as_object
+from evaluation.values import as_object
 
 _STATES: Final = ("status", "state", "conclusion", "outcome", "phase", "stage")
 _OPEN: Final = frozenset({"pending", "queued", "accepted", "scheduled", "processing", "in_progress"})
@@ -65,7 +66,7 @@ def find_missing_effects(evidence: Evidence) -> Iterator[DefectFinding]:
         seen += [(later[-1].place, each) for each in _list_remaining(answer, call, later)]
         for place, each in seen:
             yield DefectFinding("not_there", "defect", answer.text, each, answer.place, place)
-        states = (state for each in _list_objects(call.value) for state in _list_states(each))
+        states = (state for each in list_objects(call.value) for state in _list_states(each))
         left = None if reads else next((state for state in states if state in _OPEN), None)
         if left and find_claims(answer.text):
             left = f"{call.name} answered {quote_text(left)}, and nothing shows that it was done"
@@ -189,7 +190,7 @@ def find_contradicted_states(evidence: Evidence) -> Iterator[DefectFinding]:
 
 def _list_shown(read: Call, sentence: str, calls: Sequence[Call]) -> Iterator[str]:
     """Yield the states of the things in a read that a sentence names, or means as the only one."""
-    things = [(thing, states) for thing in _list_objects(read.value) if (states := _list_states(thing))]
+    things = [(thing, states) for thing in list_objects(read.value) if (states := _list_states(thing))]
     is_only = len(things) == 1 and all(call.args == read.args for call in calls if call.name == read.name)
     is_meant = (
         is_only
@@ -208,13 +209,6 @@ def _list_shown(read: Call, sentence: str, calls: Sequence[Call]) -> Iterator[st
 
 def _claims(sentence: str, call: Call) -> bool:
     return any(claim.families & call.families for claim in find_claims(sentence))
-
-
-def _list_objects(value: object) -> Iterator[Mapping[str, object]]:
-    waiting = [value]
-    for each in waiting:
-        waiting += as_list(each) or as_object(each).values()
-        yield as_object(each)
 
 
 def _list_states(thing: Mapping[str, object]) -> list[str]:
