@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from decimal import Decimal
-from itertools import product
+from itertools import chain, combinations, product
+from operator import mul
 from typing import Final
 
 from evaluation.defects.claims import read_pattern, read_words
-from evaluation.texts.normal import cache_by_text
+from evaluation.defects.evidence import list_objects
+from evaluation.texts.fact_reading import find_named_dates, find_numeric_dates, find_times
+from evaluation.texts.normal import cache_by_text, cut_out
+from evaluation.values import as_list, as_object
 
 _COMMA: Final = re.compile(r"(?<![\d.,])(\d+),(\d{1,2})(?![\d,])")
 _SIZES: Final = {
@@ -31,6 +35,14 @@ def read_numbers(text: str) -> frozenset[Decimal]:
     }
     commas = {*_COMMA.findall(text)} if "," in text else ()
     return frozenset(points) | {Decimal(f"{whole}.{part}") for whole, part in commas}
+
+
+@cache_by_text
+def read_amounts(text: str) -> frozenset[Decimal]:
+    """Return the numbers of a text without the digits of dates and times, with which nobody computes."""
+    for find in (find_numeric_dates, find_named_dates, find_times):
+        text = cut_out(text, [span for span, _ in find(text)], " ; ")
+    return read_numbers(text)
 
 
 def follows(value: Decimal, known: Collection[Decimal]) -> bool:
@@ -70,6 +82,16 @@ def is_sum(value: Decimal, known: Collection[Decimal]) -> bool:
     for first, second in product(known, known):
         pairs |= {first + second, first * second}
     return any(value - each in pairs for each in pairs)
+
+
+def list_totals(value: object) -> Iterator[Decimal]:
+    """Yield the sums over the rows of each list: of a field, and of the product of two, as on a bill."""
+    lists = [value, *chain.from_iterable(each.values() for each in list_objects(value))]
+    for rows in (list(map(as_object, each)) for each in map(as_list, lists) if each):
+        names = [name for name, leaf in rows[0].items() if type(leaf) in {int, float}]
+        columns = [[Decimal(str(row.get(name) or 0)) for row in rows] for name in names]
+        yield from map(sum, columns)
+        yield from (sum(map(mul, *pair)) for pair in combinations(columns, 2))
 
 
 def is_equal(value: Decimal, other: Decimal) -> bool:

@@ -114,7 +114,7 @@ def _write_forms(family: str, is_past: bool) -> str:
 
 _TOKEN: Final = re.compile(r"[\w@#/.-]*\w(?:'\w+)?")
 _CLAUSE: Final = re.compile(r"[,;:)]\s+|\s\(|\s[-\u2013\u2014]\s|\s(?=(?:and|but|then)\b)")
-_BEFORE: Final = frozenset({"already", "bereits", "schon", "previously"})
+_BEFORE: Final = frozenset({"already", "bereits", "schon", "previously", "before", "had"})
 _FIRST: Final = frozenset({"i", "we", "i've", "we've"})
 _PASSIVE: Final = frozenset({"is", "are", "was", "were", "be", "got", "it's", "that's"})
 _MODAL: Final = read_words("modal")

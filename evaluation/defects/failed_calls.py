@@ -68,7 +68,9 @@ def _find_failed_actions(turn: Turn, calls: Sequence[Call]) -> Iterator[DefectFi
         has_failed = call.state == "missed" or (call.is_open and call.is_program and call.has_failed)
         if call.state != "refused" and not (call.is_vague and has_failed):
             continue
-        stated = [claim.sentence for claim in claims if _is_about(claim, call)]
+        # "It had been paid before" repeats what a tool said, and claims no act.
+        own = (claim for claim in claims if claim.form == "own" or not claim.is_before)
+        stated = [claim.sentence for claim in own if _is_about(claim, call)]
         stated += bare if call.state == "refused" and not call.was_stopped else []
         left = [each for each in stated if not any(_repairs(other, call, each) for other in repairing)]
         if left and not _repeats_error(turn.text, call):

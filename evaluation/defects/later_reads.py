@@ -19,10 +19,12 @@ from evaluation.defects.claims import (
     states_plainly,
 )
 from evaluation.defects.evidence import (
+    ID_ENDS,
     Call,
     DefectFinding,
     Evidence,
     Turn,
+    is_named,
     list_objects,
     list_paths,
     names_any,
@@ -95,7 +97,7 @@ def _asks_for(read: Call, call: Call) -> bool:
     # Whoever books a room finds it in no list of free rooms.
     made = _list_nouns(call) if "create" in call.families else _list_nouns(call) & _RECORDS
     made |= _BOOKINGS if "book" in call.families else set()
-    ids = {str(leaf) for name, leaf in call.answered if name.lower().endswith(_IDS)}
+    ids = {str(leaf) for name, leaf in call.answered if name.lower().endswith(ID_ENDS)}
     is_same = not asked.isdisjoint(ids) or set() < _list_nouns(read) <= made
     return is_same and all(map(call.text.__contains__, asked))
 
@@ -146,14 +148,13 @@ def _list_remaining(answer: Turn, call: Call, reads: Sequence[Call]) -> Iterator
             str(leaf)
             for name, leaf in read.answered
             # Of a list of others, the thing may be a member still.
-            if not name or name.lower().endswith(_IDS) or (is_same and targets - {str(leaf)} <= asked)
+            if not name or name.lower().endswith(ID_ENDS) or (is_same and targets - {str(leaf)} <= asked)
         )
         shown = next((leaf for leaf in listed if leaf in targets), None)
         if shown and not read_pattern("gone").search(read.answer):
             yield f"{read.name} shows {quote_text(shown)} after {call.name}"
 
 
-_IDS: Final = ("id", "key", "name", "path", "number")
 _CONTRADICTING: Final = read_states()
 _ANY_STATE: Final = f"(?i){'|'.join(words.pattern for words in _CONTRADICTING)}"
 _NUMBER: Final = re.compile(r"\d+")
@@ -200,10 +201,11 @@ def _list_shown(read: Call, sentence: str, calls: Sequence[Call]) -> Iterator[st
             or any(_reads_result(read, call) and _claims(sentence, call) for call in calls if call.acts)
         )
     )
+    is_meant = is_meant or (
+        is_only and any(names_value(sentence, each) for each in read.args.values() if each)
+    )
     for thing, states in things:
-        named = [value for name, value in thing.items() if name.lower().endswith(_IDS)]
-        named += read.args.values() if is_only else ()
-        if is_meant or any(value and names_value(sentence, value) for value in named):
+        if is_meant or is_named(thing, sentence):
             yield from states
 
 
@@ -223,7 +225,7 @@ def _differs(value: object, shown: object) -> bool:
         return any(name not in shown or _differs(inner, shown[name]) for name, inner in value.items())
     if type(value) is not type(shown) or not isinstance(value, str | int | float):
         return False
-    if (_read_moment(value) and _read_moment(value) == _read_moment(shown)) or _is_same_word(value, shown):
+    if (_read_moment(value) and _read_moment(value) == _read_moment(shown)) or is_same_word(value, shown):
         return False
     first, second = ("".join(filter(str.isalnum, str(each).lower())) for each in (value, shown))
     if not (first and second):
@@ -235,7 +237,7 @@ def _differs(value: object, shown: object) -> bool:
     return first not in second and second not in first and not is_other_form
 
 
-def _is_same_word(value: object, shown: object) -> bool:
+def is_same_word(value: object, shown: object) -> bool:
     """Return whether two values are words for one state, or one is the login of a person or their mail."""
     first, second = (str(each).lower().partition("@")[0] for each in (value, shown))
     states = {first.replace(" ", "_"), second.replace(" ", "_")}

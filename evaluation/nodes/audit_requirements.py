@@ -31,6 +31,7 @@ from evaluation.sensitive.scanner import (
     build_search,
     find_at_places,
     shorten,
+    tell_apart,
 )
 from evaluation.values import JsonObject, Severity
 
@@ -124,6 +125,7 @@ def _report_defect(found: DefectFinding, *, is_strict: bool) -> Finding:
     kind, severity = _LEVELS[found.level]
     where = "agent_run.final_output" if found.message is None else f"agent_run.messages[{found.message}]"
     place = {} if found.call is None else {"call": f"agent_run.tool_calls[{found.call}]"}
+    found = replace(found, seen=tell_apart(found.said, found.seen))
     evidence = {"said": found.said, "seen": found.seen, **place}
     kind = kind if is_strict else "defect"
     name = f"defects.{found.rule}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
 from typing import Final
@@ -128,6 +128,16 @@ _LONGEST_ERROR: Final = 300
 def redact(text: str, search: Search = find_sensitive) -> str:
     """Replace every credential and all personal data in ``text`` by ``[kind]``."""
     return replace_spans(text, search(text))
+
+
+def tell_apart(said: str, seen: str) -> str:
+    """Write ``[another kind]`` in what was seen for a value that ``redact`` would show like one before it."""
+    both = f"{said}{FIELD_SEPARATOR}{seen}"
+    spans = find_sensitive(both)
+    first = {span.kind: both[span.start : span.end] for span in reversed(spans)}
+    others = (span for span in spans if both[span.start : span.end] != first[span.kind])
+    named = [replace(span, kind=f"another {span.kind}") for span in others if span.start > len(said)]
+    return replace_spans(both, named).removeprefix(f"{said}{FIELD_SEPARATOR}")
 
 
 def shorten(text: str, limit: int = LONGEST_NAME, search: Search = find_sensitive) -> str:

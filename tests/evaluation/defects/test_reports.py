@@ -78,6 +78,20 @@ def test_both_sides_and_their_places_are_in_the_report():
     }
 
 
+def test_a_report_tells_two_hidden_values_apart():
+    call = {"name": "send_mail", "args": {"to": "bob@example.com"}, "result": '{"ok": true}'}
+    run_ = {
+        "input": "Mail ada@example.com.",
+        "final_output": "I have mailed ada@example.com.",
+        "tool_calls": [call],
+    }
+    report = evaluate({"agent_run": run_, "audit": {"defects": "fail"}})
+
+    found = [each["evidence"] for each in report.audit_findings if each["id"] == "defects.other_value"]
+    assert found[-1]["said"] == "I have mailed [email]."
+    assert found[-1]["seen"] == "send_mail was called with [another email], and no acting call with [email]"
+
+
 def test_what_a_file_says_of_itself_does_not_weaken_the_search(subtests):
     for audit in [{"defects": "off"}, {"credentials": "off"}, {"personal_data": "off"}]:
         with subtests.test(audit=audit):
