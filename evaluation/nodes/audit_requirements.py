@@ -75,10 +75,10 @@ def audit_requirements(state: PreparedState, plugins: Plugins) -> PreparedState:
     breaches = _check_rules(audit.rules, build_context(state), actions) if audit.rules else ()
     failures: dict[str, str] = {}
     # The quick test covers the whole case, but only with the built-in search.
-    is_searched = state["may_be_sensitive"] or plugins.recognizers
+    is_searched = state["suspects"] or plugins.recognizers
     # The agent's input exposes nothing, but a report may quote it.
     searched = chain(_places(run), _list_given(run)) if is_searched else ()
-    found = [*find_at_places(searched, build_search(plugins.recognizers, failures))]
+    found = [*find_at_places(searched, build_search(plugins.recognizers, failures), state["suspects"])]
     exposed = [*_find_exposures(run, audit, found), *starmap(_report_failure, failures.items())]
     findings = [*breaches, *_find_defects(state, audit), *exposed]
     findings += _check_shares(state["thresholds"], audit, findings)

@@ -22,7 +22,7 @@ from evaluation.measures.metric_table import METRICS, find_threshold_problems
 from evaluation.plugins import Plugins
 from evaluation.report.redaction import Redactor
 from evaluation.report.report_model import Action, EvaluationState, PreparedState, raise_alert
-from evaluation.sensitive.scanner import may_contain_sensitive, shorten
+from evaluation.sensitive.scanner import EVERY_SEARCH, list_suspects, shorten
 from evaluation.texts.json_texts import parse_json
 from evaluation.values import JsonObject
 
@@ -129,7 +129,7 @@ def _reject(refused: RefusedCase, plugins: Plugins) -> PreparedState:
         **_fill_state(_NO_CASE, Contract()),
         "case_id": redactor.clean(refused.case_id),
         # The problems quote the case, which nothing has searched.
-        "may_be_sensitive": True,
+        "suspects": [*EVERY_SEARCH],
         "evaluation_status": "invalid",
         "errors": problems,
         "findings": findings,
@@ -152,7 +152,7 @@ def _fill_state(case_read: AcceptedCase, contract: Contract) -> PreparedState:
         "thresholds": {name: _normalize_bound(name, bound) for name, bound in rules.thresholds.items()},
         "baseline_metrics": case.baseline_metrics,
         "fake_judge_response": case.fake_judge_response,
-        "may_be_sensitive": may_contain_sensitive(case_read.text),
+        "suspects": list_suspects(case_read.text),
         "demands": contract,
         "conversation": case_read.conversation,
         # The fields of the other nodes, so that all are present in any final state.

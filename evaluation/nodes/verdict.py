@@ -190,7 +190,7 @@ _OUTSIDE_FIELDS: Final = (
 
 def finalize_report(state: PreparedState, plugins: Plugins) -> EvaluationState:
     """Build the report and redact all that it quotes."""
-    is_harmless = not (state["may_be_sensitive"] or plugins.recognizers)
+    is_harmless = not (state["suspects"] or plugins.recognizers)
     # A judge's answer and the errors came after the search of the case, so they are searched in any case.
     added = _ADDED_FIELDS if state["judge_result"] is not None else ("errors",)
     # A graph that goes on from a stored state has lost what the audit found.

@@ -262,8 +262,8 @@ class EvaluationState(TypedDict, total=False):
     """Stands for the answer of a judge if no judge is given."""
     contract: JsonObject
     """The contract as JSON."""
-    may_be_sensitive: bool
-    """Whether the case may contain a credential or personal data; False: certainly not."""
+    suspects: list[int]
+    """The searches that may find a credential or personal data in the case; none if it certainly has none."""
     response_metrics: JsonObject
     operational_metrics: JsonObject
     trajectory_metrics: JsonObject

@@ -54,6 +54,8 @@ _SUSPECT: Final = (
     Pattern(f"{_UNREADABLE}|{_FAMILIES[0].source}"),
     *(family.any for family in _FAMILIES[1:]),
 )
+EVERY_SEARCH: Final = range(len(_SUSPECT))
+"""The numbers of all searches."""
 
 
 def find_sensitive(text: str) -> tuple[Span, ...]:
@@ -67,24 +69,21 @@ def find_sensitive(text: str) -> tuple[Span, ...]:
     return _find_in_short(text) if len(text) <= _SHORT else _find_spans(text)
 
 
-def may_contain_sensitive(json_text: str) -> bool:
-    """Return whether a string in a JSON text may hold sensitive data. False is certain."""
-    return _may_contain_short(json_text) if len(json_text) <= _SHORT else _may_contain(json_text)
+def list_suspects(json_text: str) -> list[int]:
+    """Return the searches that may find sensitive data in a JSON text. An empty list is certain."""
+    data = encode_text(json_text)
+    found = [place for place, pattern in enumerate(_SUSPECT) if pattern.occurs_in(data)]
+    # The first one matches in JSON within a string, in which the others may miss a value.
+    return [*EVERY_SEARCH] if 0 in found else found
 
 
 def _find_spans(text: str) -> tuple[Span, ...]:
     return merge_spans(search_text(text, _FAMILIES))
 
 
-def _may_contain(json_text: str) -> bool:
-    data = encode_text(json_text)
-    return any(pattern.occurs_in(data) for pattern in _SUSPECT)
-
-
 # Names, short values and reasons recur in a run, in its report, and from run to run.
 _SHORT: Final = 200
 _find_in_short: Final = lru_cache(1024)(_find_spans)
-_may_contain_short: Final = lru_cache(1024)(_may_contain)
 
 
 def build_search(recognizers: Sequence[Recognizer], failures: dict[str, str]) -> Search:
@@ -204,17 +203,20 @@ def encode_json(value: object) -> bytes:
 
 
 def find_at_places(
-    values: Iterable[tuple[str, object]], search: Search = find_sensitive
+    values: Iterable[tuple[str, object]],
+    search: Search = find_sensitive,
+    suspects: Iterable[int] = EVERY_SEARCH,
 ) -> Iterator[tuple[str, SensitiveValue]]:
     """Yield each sensitive value in several JSON values, with the place of its value.
 
     All names and scalars are searched as one text, each on a line of its own; what a place has twice is
-    searched once.
+    searched once. ``suspects`` are those of a text that has all values.
     """
+    quick = [_SUSPECT[place] for place in suspects]
     lines = dict[tuple[str, str], None]()
     for place, value in values:
         # Most values have nothing, and to walk through one is slow.
-        if search is find_sensitive and not _is_suspect(value):
+        if search is find_sensitive and not _is_suspect(value, quick):
             continue
         for name, text in _iterate_texts(value, 0):
             kind = name_kind(name)
@@ -226,10 +228,12 @@ def find_at_places(
         yield from _search_lines([*lines], search)
 
 
-def _is_suspect(value: object) -> bool:
-    """Return whether a value may be found in the JSON text of another one."""
+def _is_suspect(value: object, quick: Sequence[Pattern]) -> bool:
+    """Return whether a quick test matches in a value, or the value cannot be written as JSON."""
     try:
-        return may_contain_sensitive(to_json(value).decode())
+        written = to_json(value)
+        data = written if written.isascii() else encode_text(written.decode())
+        return any(pattern.occurs_in(data) for pattern in quick)
     except (PydanticSerializationError, ValueError, RecursionError):
         return True
 

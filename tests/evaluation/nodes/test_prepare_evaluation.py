@@ -24,11 +24,11 @@ def test_a_case_with_a_labelled_value_anywhere_may_be_sensitive(subtests):
         with subtests.test(place=place):
             cases = [build(sample.text) for sample in [*CREDENTIALS, *PERSONAL]]
 
-            assert all(prepare_evaluation(case, Plugins())["may_be_sensitive"] for case in cases)
+            assert all(prepare_evaluation(case, Plugins())["suspects"] for case in cases)
 
 
 def test_a_case_with_nothing_like_it_is_known_to_be_harmless():
-    assert prepare_evaluation({"agent_run": RUN}, Plugins())["may_be_sensitive"] is False
+    assert prepare_evaluation({"agent_run": RUN}, Plugins())["suspects"] == []
 
 
 def test_a_problem_quotes_no_value_that_another_part_of_the_case_shows_to_be_a_password():
@@ -41,7 +41,7 @@ def test_a_problem_quotes_no_value_that_another_part_of_the_case_shows_to_be_a_p
 
 
 def test_a_case_that_is_not_accepted_is_not_known_to_be_harmless():
-    assert prepare_evaluation({"unknown": 1}, Plugins())["may_be_sensitive"] is True
+    assert prepare_evaluation({"unknown": 1}, Plugins())["suspects"] != []
 
 
 def test_arguments_that_cannot_be_read_are_told_and_not_raised(subtests):
