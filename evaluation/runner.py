@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
+from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, Unpack
 
 from agents.sync import Call, Conversation, awaited, blocking
@@ -46,8 +50,9 @@ def _converse(node: Callable[[PreparedState, Plugins], Conversation[EvaluationSt
     return Node(blocking(node), then, awaited(node))
 
 
-_BATCH: Final = 8
-"""Cases for each thread that are read at once."""
+_WAITING: Final = 8
+"""Cases for each worker that are read before the report of the first one is taken."""
+_FIRST_RUNS: Final = 150
 FIRST: Final = "prepare_evaluation"
 END: Final = "__end__"
 """LangGraph's name for the end. LangGraph is not imported here: that takes half a second."""
@@ -161,8 +166,23 @@ def evaluate_many(
         raise ContractError(f"concurrency={concurrency}; give a whole number of at least 1")
     plugins = Plugins(check_judge(judge), **options)
     if judge is not None and concurrency > 1:
-        return _run_in_threads(cases, plugins, concurrency)
+        pool = ThreadPoolExecutor(concurrency, thread_name_prefix="evaluation-judge")
+        return _run_in_pool(cases, partial(_evaluate_case, plugins=plugins), pool, concurrency)
     return (_evaluate_case(case, plugins) for case in cases)
+
+
+def evaluate_in_processes(cases: Iterable[AnyCase]) -> Iterator[EvaluationReport]:
+    """Evaluate many runs on all processors without plug-ins, as ``evaluate_many`` does on one.
+
+    The first runs are evaluated in this process: to start others takes longer than a hundred runs.
+    """
+    remaining, workers = iter(cases), os.cpu_count() or 1
+    yield from evaluate_many(islice(remaining, None if workers == 1 else _FIRST_RUNS))
+    if rest := [*islice(remaining, 1)]:
+        # The signal of Ctrl-C goes to all processes, and this one ends the others.
+        ignored = (signal.SIGINT, signal.SIG_IGN)
+        pool = ProcessPoolExecutor(workers, get_context("spawn"), signal.signal, ignored)
+        yield from _run_in_pool(chain(rest, remaining), evaluate, pool, workers)
 
 
 def _complete_case(case: object, contract: object, baseline: object) -> object:
@@ -170,11 +190,17 @@ def _complete_case(case: object, contract: object, baseline: object) -> object:
     return demanded if baseline is None else with_baseline(demanded, baseline)
 
 
-def _run_in_threads(
-    cases: Iterable[object], plugins: Plugins, concurrency: int
+def _run_in_pool(
+    cases: Iterable[AnyCase], build: Callable[[AnyCase], EvaluationReport], pool: Executor, workers: int
 ) -> Iterator[EvaluationReport]:
-    remaining, build = iter(cases), partial(_evaluate_case, plugins=plugins)
-    with ThreadPoolExecutor(concurrency, thread_name_prefix="evaluation-judge") as pool:
-        # In batches: all cases at once may not fit into memory.
-        while batch := list(islice(remaining, _BATCH * concurrency)):
-            yield from pool.map(build, batch)
+    waiting = deque[Future[EvaluationReport]]()
+    with pool:
+        try:
+            for case in cases:
+                waiting.append(pool.submit(build, case))
+                # All cases at once may not fit into memory.
+                if len(waiting) >= _WAITING * workers:
+                    yield waiting.popleft().result()
+            yield from (each.result() for each in waiting)
+        finally:
+            pool.shutdown(cancel_futures=True)

@@ -74,8 +74,13 @@ class _Field(NamedTuple):
     unit: str | None
     shown: str
     call: Call
-    words: frozenset[str] = frozenset()
-    """The words of its name, and of the names of the objects that it is in."""
+    path: tuple[str, ...] = ()
+    """Its name, after the names of the objects that it is in."""
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The words of these names."""
+        return frozenset(chain.from_iterable(map(split_name, self.path)))
 
     def is_named(self, sentence: str) -> bool:
         """Return whether a sentence has the beginning of one of its words."""
@@ -170,13 +175,7 @@ def _list_fields(call: Call) -> Iterator[_Field]:
         if _NUMERIC.fullmatch(number := str(leaf).strip()):
             unit = _read_unit(split_name(path[-1]), currency)
             shown = str(leaf) if path == (call.name,) else f"{path[-1]}: {leaf}"
-            yield _Field(Decimal(number), unit, shown, call, _split_path(path))
-
-
-@lru_cache(_MANY_NAMES)
-def _split_path(path: Sequence[str]) -> frozenset[str]:
-    """Return the words of the names that lead to a field."""
-    return frozenset(chain.from_iterable(map(split_name, path)))
+            yield _Field(Decimal(number), unit, shown, call, path)
 
 
 @lru_cache(_MANY_NAMES)
