@@ -144,8 +144,8 @@ def find_contradicted_facts(evidence: Evidence) -> Iterator[DefectFinding]:
 def _may_differ(stated: _Stated, contested: Collection[Decimal]) -> bool:
     """Return whether a number of a sentence is not known, or a field may have it in another unit or sign."""
     sentence, told = stated.sentence, read_numbers(stated.sentence)
-    is_plain = not (_GROUPED.search(sentence) or has_number_word(sentence))
-    return not (is_plain and told <= stated.before.numbers and told.isdisjoint(contested))
+    is_known = told <= stated.before.numbers and told.isdisjoint(contested)
+    return not is_known or has_number_word(sentence) or _GROUPED.search(sentence) is not None
 
 
 def _compare_fact(
@@ -169,10 +169,13 @@ def _list_fields(call: Call) -> Iterator[_Field]:
             yield from (_Field(value, fact.value.unit, fact.shown, call) for value in fact.value.numbers)
     # A tool that answers with a number alone says by its name what it is.
     leaves = [(path or (call.name,), leaf) for path, leaf in call.paths]
-    stated = {CURRENCIES.get(str(leaf).lower()) for path, leaf in leaves if "currency" in path[-1].lower()}
+    named = leaves if "currency" in call.answer.lower() else ()
+    stated = {CURRENCIES.get(str(leaf).lower()) for path, leaf in named if "currency" in path[-1].lower()}
     currency = stated.pop() if len(stated) == 1 else None
     for path, leaf in leaves:
-        if _NUMERIC.fullmatch(number := str(leaf).strip()):
+        number = str(leaf).strip()
+        # Most values are words, and this test is far cheaper than the search.
+        if number[-1:].isdigit() and _NUMERIC.fullmatch(number):
             unit = _read_unit(split_name(path[-1]), currency)
             shown = str(leaf) if path == (call.name,) else f"{path[-1]}: {leaf}"
             yield _Field(Decimal(number), unit, shown, call, path)

@@ -40,7 +40,7 @@ def find_reviewer_words(evidence: Evidence) -> Iterator[DefectFinding]:
         if said := _find_address(turn.raw):
             seen = "this tells an evaluator what to conclude, and is no part of an answer"
             yield DefectFinding("reviewer_words", "suspicion", said, seen, turn.place)
-    for call in evidence.calls:
+    for call in (each for each in evidence.calls if each.answer):
         order = re.search(_ORDER, call.answer) if matches_pattern(_ORDER, call.answer) else None
         found = {"reviewer_words": _find_address(call.answer), "agent_orders": order and order[0].strip()}
         for rule, said in found.items():
