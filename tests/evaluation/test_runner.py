@@ -190,7 +190,6 @@ def test_a_judge_is_asked_side_by_side_and_no_more_than_allowed():
     assert most == 2
 
 
-@pytest.mark.soak
 def test_many_recorded_runs_are_evaluated_by_other_processes_in_their_order():
     runs = [{**CASE, "case_id": str(number)} for number in range(400)]
     reports = evaluate_in_processes(runs)
@@ -204,6 +203,7 @@ def test_many_recorded_runs_are_evaluated_by_other_processes_in_their_order():
     assert active_children() == []
 
 
+@pytest.mark.soak
 def test_memory_does_not_grow_with_the_number_of_cases():
     def used_after(number):
         tracemalloc.start()
