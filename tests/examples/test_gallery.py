@@ -4,11 +4,11 @@ import os
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from langchain_core.messages import ToolMessage
-from langchain_mcp_adapters.client import MultiServerMCPClient
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
@@ -99,7 +99,8 @@ def test_the_example_prints_what_the_servers_tools_returned():
 @pytest.mark.soak
 async def test_a_tool_of_a_real_server_that_fails_is_told_to_the_model():
     server = {"transport": "stdio", "command": sys.executable, "args": [str(EXAMPLES / "mcp_server.py")]}
-    tools = await MultiServerMCPClient({"bookshop": server}).get_tools()
+    client = import_module("langchain_mcp_adapters.client")  # slow, so not for each process that collects
+    tools = await client.MultiServerMCPClient({"bookshop": server}).get_tools()
     model = ScriptedChatModel([call("price_of", title="Emma"), "There is no such book."])
     # The blocking entry, inside a running loop: these tools can only be awaited.
     assert ExecutionAgent(model, tools=tools).execute_step("What does Emma cost?") == "There is no such book."

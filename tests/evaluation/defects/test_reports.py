@@ -2,6 +2,8 @@ import json
 from pathlib import Path
 from time import process_time
 
+import pytest
+
 from evaluation import evaluate
 from evaluation.recordings.default_contract import hold_own_audit
 from tests.evaluation.defects.builders import judge_answer, run
@@ -150,15 +152,20 @@ def test_a_conversation_of_hundreds_of_turns_and_calls_is_searched_in_seconds():
 LINES = (Path(__file__).parent / "answers.jsonl").read_text("utf-8").splitlines()
 
 
-def count_defects(*, right):
-    answers = [answer for answer in map(json.loads, LINES) if answer["right"] is right]
+ANSWERS = pytest.mark.parametrize("lines", [LINES[::2], pytest.param(LINES, marks=pytest.mark.soak)])
+
+
+def count_defects(lines, *, right):
+    answers = [answer for answer in map(json.loads, lines) if answer["right"] is right]
     found = [judge_answer(each["task"], each["tool_calls"], each["answer"]) for each in answers]
     return sum("defect" in levels for levels in found) / len(found)
 
 
-def test_right_answers_are_not_refused():
-    assert count_defects(right=True) <= 0.01
+@ANSWERS
+def test_right_answers_are_not_refused(lines):
+    assert count_defects(lines, right=True) <= 0.01
 
 
-def test_wrong_answers_are_found():
-    assert count_defects(right=False) >= 0.06
+@ANSWERS
+def test_wrong_answers_are_found(lines):
+    assert count_defects(lines, right=False) >= 0.06

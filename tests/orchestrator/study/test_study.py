@@ -80,7 +80,7 @@ def test_the_models_of_escalations_are_loaded_first(make_spec, tmp_path):
         return loaded[name]
 
     strong = [[{"use": "escalate", "model": "strong"}]]
-    tune(make_spec(space={"strategies": strong}), folder=tmp_path, load=load)
+    tune(make_spec(4, space={"strategies": strong}), folder=tmp_path, load=load)
 
     assert list(loaded) == ["local", "strong"]
     assert loaded["strong"].prompts
