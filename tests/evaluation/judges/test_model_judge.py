@@ -22,6 +22,7 @@ REPLY = {
     "recommended_action": "Keep it.",
 }
 GOOD = json.dumps(REPLY)
+AT_ONCE = TransportRetry(initial_seconds=0)
 KEY = "a-key-of-no-known-form-0815"
 
 
@@ -126,8 +127,8 @@ def test_a_blocked_reply_is_an_error_of_its_kind_that_says_what_it_cost(subtests
 def test_a_reply_that_the_provider_did_not_finish_is_asked_for_once_more():
     unfinished = AIMessage(GOOD, response_metadata={"finish_reason": "insufficient_system_resource"})
     with pytest.raises(ModelUnavailableError, match="insufficient_system_resource"):
-        replying(*[unfinished] * 4)[0].judge(request())
-    assert replying(unfinished, REPLY)[0].judge(request())["score"] == 4.5
+        replying(*[unfinished] * 4, transport_retry=AT_ONCE)[0].judge(request())
+    assert replying(unfinished, REPLY, transport_retry=AT_ONCE)[0].judge(request())["score"] == 4.5
 
 
 def test_a_request_that_the_provider_filtered_is_blocked(subtests):
