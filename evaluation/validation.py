@@ -336,7 +336,9 @@ def parse_json(data: bytes | str) -> object:
         raise
     except RecursionError:
         raise ValueError("the JSON is nested too deep; flatten it") from None
-    except ValueError as error:  # also of text that is no UTF-8, and of a number with too many digits
+    except UnicodeDecodeError:
+        raise ValueError("this is no text in UTF-8, so no JSON") from None
+    except ValueError as error:  # also of a number with too many digits
         raise ValueError(f"this is not JSON: {error}") from None
     return value
 

@@ -74,9 +74,9 @@ class CaseResult(InputModel):
 
     def without_run(self) -> CaseResult:
         """Return the verdict with its findings, which is all that a summary of many runs has to keep."""
-        kept = (
-            {name: self.report.get(name, []) for name in ("audit_findings", "alerts")} if self.report else {}
-        )
+        kept = {
+            name: self.report[name] for name in ("audit_findings", "alerts", "judge") if name in self.report
+        }
         return self.model_copy(update={"agent_run": {}, "expected": {}, "report": kept})
 
 

@@ -109,6 +109,10 @@ def _evaluate(chosen: EvaluateOptions, console: Console, printed: Console) -> in
         case_result.check_same_cases(before, {name for name, _, _ in source.keys})
     results = _take_results(source, chosen, console, printed)
     console.print(draw_summary(results, evaluation.unread, evaluation.ignored))
+    asked = [as_object(each.report.get("judge")) for each in results] if chosen.judge else []
+    if asked and not any(each.get("called") for each in asked):
+        reason = f"the judge was not asked: {asked[0].get('reason')}; a rubric in --contract asks it"
+        console.print(Text(reason))
     if not results:
         return BAD_INPUT
     _write_files(chosen, results)
@@ -344,7 +348,7 @@ def draw_changes(changes: case_result.Changes) -> Text:
 
 def _list_counts(results: Sequence[CaseResult]) -> Iterator[str]:
     if not results:
-        yield "nothing was evaluated: there is no run that can be read"
+        yield "nothing was evaluated: there is no run that can be read; give a file or a folder with runs"
         return
     yield from describe_counts(results)
     yield from map(consoles.one_line, describe_pass_rates(results))

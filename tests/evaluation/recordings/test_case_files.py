@@ -20,7 +20,7 @@ def lines(tmp_path):
 
 BROKEN = [
     ('{"agent_run": ', "this is not JSON"),
-    (b'{"case_id": "\xc3"}', "this is not JSON: 'utf-8' codec"),
+    (b'{"case_id": "\xc3"}', "this is no text in UTF-8, so no JSON"),
     ("1" * 10_000, "this is not JSON: Exceeds the limit"),
     ("[" * 100_000, "the JSON is nested too deep"),
     ('{"agent_run": {}, "keywords": ["a"], "keywords": []}', "an object has the field 'keywords'"),

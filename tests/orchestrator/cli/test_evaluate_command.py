@@ -45,6 +45,15 @@ def test_without_a_contract_a_fact_that_a_result_gives_otherwise_is_found(cli, r
     assert "look at first:\n  defect contradicted_fact, 1 run: The answer says" in asked.stderr
 
 
+def test_a_judge_that_is_not_asked_is_told_with_the_reason(cli, runs):
+    asked = cli("evaluate", runs(SOURCED), "--judge", "ollama:none")
+
+    assert (
+        "the judge was not asked: the deterministic checks are conclusive; a rubric in --contract"
+        in asked.stderr
+    )
+
+
 def test_a_contract_holds_for_every_run_and_decides_the_exit_status(subtests, cli, runs, tmp_path):
     for contract, options, status in [
         ("required_content: [{number: 12.5}]", [], 0),
