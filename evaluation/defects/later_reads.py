@@ -19,14 +19,12 @@ from evaluation.defects.claims import (
     states_plainly,
 )
 from evaluation.defects.evidence import (
-    ID_ENDS,
     Call,
     DefectFinding,
     Evidence,
     Turn,
     is_named,
     list_objects,
-    list_paths,
     names_any,
     names_value,
 )
@@ -45,6 +43,7 @@ _MAKING: Final = frozenset({"create", "book"})
 _BOOKINGS: Final = frozenset({"booking", "reservation"})
 _RECORDS: Final = _BOOKINGS | {"meeting", "appointment", "event"}
 _COUNTS: Final = frozenset({"found", "exists", "total", "count", "size", "length", "matches"})
+_HOLDERS: Final = frozenset({"result", "item", "data", "record", "entrie", "matche", "value", "output"})
 _SIGNS: Final = frozenset({"success", "ok", "status", "page", "limit", "per_page"})
 _NAMES: Final = ACTING_VERBS | read_words("reading")
 
@@ -86,39 +85,41 @@ def _reads_result(read: Call, call: Call) -> bool:
     if any(len(value) >= _SHORTEST_ID and not value.isalpha() for value in asked & known):
         return True
     is_same = not asked or any(field in call.leaves for field in read.leaves)
-    return is_same and not _list_nouns(read).isdisjoint(_list_nouns(call))
+    shared = ({*read.words} & {*call.words} - _NAMES) | (_list_nouns(read) & _list_nouns(call))
+    return is_same and bool(shared)
 
 
 def _asks_for(read: Call, call: Call) -> bool:
     """Return whether a read asks for what a call created, and for nothing else."""
     if not call.families & _MAKING or call.families - _MAKING - {"send"}:
         return False
-    asked = {str(leaf) for _, leaf in read.leaves} - {"", "None"}
+    nouns = _list_nouns(call)
     # Whoever books a room finds it in no list of free rooms.
-    made = _list_nouns(call) if "create" in call.families else _list_nouns(call) & _RECORDS
-    made |= _BOOKINGS if "book" in call.families else set()
-    ids = {str(leaf) for name, leaf in call.answered if name.lower().endswith(ID_ENDS)}
-    is_same = not asked.isdisjoint(ids) or set() < _list_nouns(read) <= made
-    return is_same and all(map(call.text.__contains__, asked))
+    made = nouns if "create" in call.families else nouns & _RECORDS | _BOOKINGS
+    asked = {str(leaf) for _, leaf in read.leaves} - {"", "None"}
+    return set() < _list_nouns(read) <= made and all(map(call.text.__contains__, asked))
 
 
 def _list_nouns(call: Call) -> set[str]:
     """Return the words for the things in the name of a tool, as in ``get_user_by_phone``."""
-    things = takewhile("by".__ne__, call.words)
-    return {word.removesuffix("s") for word in things if word not in _NAMES}
+    things = [*takewhile("by".__ne__, call.words)]
+    first = next((at for at, word in enumerate(things) if word in _NAMES), 0)
+    return {word.removesuffix("s") for word in things[first + 1 :] if word not in read_words("reading")}
 
 
 def _shows_nothing(read: Call) -> bool:
-    """Return whether the answer of a read has no record: empty lists, no value, a count of 0."""
+    """Return whether the answer of a read has no record: an empty list, no value, a count of 0."""
     if read.state == "missed" or (read.value is None and read.answer != "null"):
         return read_pattern("absent").search(read.answer) is not None
     if isinstance(read.value, list):
-        return not read.value
-    return all(
+        return not (read.value or any(name.lower().endswith("id") for name in read.args))
+    # The list of the files in a folder may be empty.
+    lists = {name.removesuffix("s") for name, value in as_object(read.value).items() if value == []}
+    return lists <= _list_nouns(read) | _HOLDERS and all(
         leaf in (None, "")
         or (not leaf and path[-1] in _COUNTS)
         or (len(path) == 1 and (path[0] in _SIGNS or (path[0], leaf) in read.leaves))
-        for path, leaf in list_paths(read.value)
+        for path, leaf in read.paths
     )
 
 
@@ -139,19 +140,15 @@ def _list_differences(answer: Turn, call: Call, last: Call) -> Iterator[str]:
 
 def _list_remaining(answer: Turn, call: Call, reads: Sequence[Call]) -> Iterator[str]:
     """Yield what was deleted, and is still listed by the last read."""
-    targets = {str(leaf) for _, leaf in call.leaves}
+    targets = {str(leaf) for _, leaf in call.leaves if not isinstance(leaf, bool)}
     is_claimed = "delete" in call.families and _claims(answer.text, call)
     for read in reads[-1:] if is_claimed else ():
+        nouns, others = _list_nouns(call), _list_nouns(read)
         asked = {str(leaf) for _, leaf in read.leaves}
-        is_same = set() < _list_nouns(read) == _list_nouns(call)
-        listed = (
-            str(leaf)
-            for name, leaf in read.answered
-            # Of a list of others, the thing may be a member still.
-            if not name or name.lower().endswith(ID_ENDS) or (is_same and targets - {str(leaf)} <= asked)
-        )
+        # It may be left in another list, and another thing may have its number.
+        listed = [str(leaf) for _, leaf in read.answered if targets - {str(leaf)} <= asked]
         shown = next((leaf for leaf in listed if leaf in targets), None)
-        if shown and not read_pattern("gone").search(read.answer):
+        if shown and (nouns <= others or others <= nouns) and not read_pattern("gone").search(read.answer):
             yield f"{read.name} shows {quote_text(shown)} after {call.name}"
 
 

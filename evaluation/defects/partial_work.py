@@ -19,6 +19,9 @@ _LISTED: Final = re.compile(
 """Matches things that a sentence lists by their numbers or names, of which the last begins no clause."""
 _ITEM: Final = re.compile(_NAME)
 _ALL: Final = re.compile(r"\b(?:both|all (?:the )?(?:two|three|four|five|\d+|of them))\b", re.IGNORECASE)
+_ONE: Final = re.compile(r"\b(?:first|second|former|latter|one|either|only)\b", re.IGNORECASE)
+_OF_EACH: Final = frozenset({"cancel", "delete", "refund", "return", "resolve", "approve"})
+"""Families of actions on each thing; others may bring two things together."""
 _SUITE: Final = read_pattern("suite")
 
 
@@ -39,12 +42,11 @@ def _find_left_out(evidence: Evidence, turn: Turn, calls: Sequence[Call]) -> Ite
         listed = [_ITEM.findall(match[0]) for text in texts for match in _LISTED.finditer(text)]
         if not listed:
             continue
-        acting, values = (
-            [call for call in calls if call.acts],
-            [call.value for call in calls if not call.acts],
-        )
+        acting = [call for call in calls if call.acts]
         args = " ".join(call.args_text for call in acting)
         known = " ".join([args, *(call.answer for call in acting)])
+        is_each = claim.families & _OF_EACH and not _ONE.search(claim.sentence)
+        values = [call.value for call in calls if is_each and not call.acts]
         things = (str(each) for value in values for each in (*list_objects(value), *as_list(value)))
         # What was read to be so before needs no call.
         left = [each for each in things if not mentions_family(each, claim.families, is_past=True)]
