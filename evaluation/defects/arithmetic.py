@@ -22,6 +22,7 @@ _SIZES: Final = {
 _CONSTANTS: Final = tuple(map(Decimal, read_words("sizes_in_others")))
 """Sizes of units in others, and the base of a share."""
 _FAHRENHEIT: Final = Decimal("1.8")
+_LARGEST: Final = 10**15
 _TOLERANCE: Final = Decimal("0.006")
 
 
@@ -76,22 +77,30 @@ def combine(first: Collection[Decimal], second: Collection[Decimal]) -> Iterator
             yield from (a / b, b / a) if a and b else ()
 
 
-def is_sum(value: Decimal, known: Collection[Decimal]) -> bool:
-    """Return whether a value is a sum of three or four numbers, or of two products."""
+def is_computed(value: Decimal, known: Collection[Decimal], beside: Collection[Decimal]) -> bool:
+    """Return whether a number is the result of one operation, or a sum of up to four numbers or two products.
+
+    ``beside`` are numbers that the same sentence states, of which one may be an operand.
+    """
     pairs: set[Decimal] = {*known}
     for first, second in product(known, known):
         pairs |= {first + second, first * second}
-    return any(value - each in pairs for each in pairs)
+    results = chain(combine({*known, *beside} - {value}, known), [sum(known, Decimal())])
+    return any(value - each in pairs for each in pairs) or any(is_equal(value, each) for each in results)
 
 
 def list_totals(value: object) -> Iterator[Decimal]:
     """Yield the sums over the rows of each list: of a field, and of the product of two, as on a bill."""
     lists = [value, *chain.from_iterable(each.values() for each in list_objects(value))]
-    for rows in (list(map(as_object, each)) for each in map(as_list, lists) if each):
-        names = [name for name, leaf in rows[0].items() if type(leaf) in {int, float}]
-        columns = [[Decimal(str(row.get(name) or 0)) for row in rows] for name in names]
+    for rows in ([*map(as_object, each)] for each in map(as_list, lists) if each):
+        columns = [[_read_amount(row.get(name)) for row in rows] for name in rows[0]]
         yield from map(sum, columns)
         yield from (sum(map(mul, *pair)) for pair in combinations(columns, 2))
+
+
+def _read_amount(leaf: object) -> Decimal:
+    is_amount = isinstance(leaf, int | float) and not isinstance(leaf, bool) and abs(leaf) < _LARGEST
+    return Decimal(str(leaf)) if is_amount else Decimal()
 
 
 def is_equal(value: Decimal, other: Decimal) -> bool:

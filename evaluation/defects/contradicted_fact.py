@@ -13,11 +13,9 @@ from typing import Final, NamedTuple
 
 from agents.parsing.tool_names import split_name
 from evaluation.defects.arithmetic import (
-    combine,
     follows,
+    is_computed,
     is_converted,
-    is_equal,
-    is_sum,
     list_totals,
     read_amounts,
     read_numbers,
@@ -95,11 +93,6 @@ class _Before:
     texts: Sequence[str]
     answers: Sequence[Call]
     """The calls that answered."""
-
-    @cached_property
-    def totals(self) -> frozenset[Decimal]:
-        """The sums over the rows of a list in an answer."""
-        return frozenset(chain.from_iterable(list_totals(call.value) for call in self.answers))
 
     @cached_property
     def numbers(self) -> frozenset[Decimal]:
@@ -226,12 +219,9 @@ def _find_near_miss(fact: Fact, stated: _Stated) -> Decimal | None:
     if near is None or abs(value - near) < Decimal(1).scaleb(places):
         return None
     amounts = frozenset[Decimal]().union(*map(read_amounts, stated.before.texts))
-    if is_sum(value, amounts):
-        return None
-    computed = chain(
-        combine(amounts | read_amounts(stated.sentence) - {value}, amounts), (sum(amounts, Decimal()),)
-    )
-    return None if any(is_equal(value, each) for each in computed) else near
+    totals = {total for call in stated.before.answers for total in list_totals(call.value)}
+    is_told = value in totals or is_computed(value, amounts, read_amounts(stated.sentence))
+    return None if is_told else near
 
 
 @lru_cache(_MANY_NAMES)

@@ -61,12 +61,10 @@ def find_missing_effects(evidence: Evidence) -> Iterator[DefectFinding]:
         # A later act on the same thing may have changed it again.
         redone = any(other.acts and other.name == call.name for other in after)
         reads = [] if redone else [other for other in later if _reads_result(other, call)]
-        seen = (
-            [(reads[-1].place, each) for each in _list_differences(answer, call, reads[-1])] if reads else []
-        )
-        seen += [(later[-1].place, each) for each in _list_remaining(answer, call, later)]
-        for place, each in seen:
-            yield DefectFinding("not_there", "defect", answer.text, each, answer.place, place)
+        seen = [(last, each) for last in reads[-1:] for each in _list_differences(answer, call, last)]
+        seen += [(last, each) for last in later[-1:] for each in _list_remaining(answer, call, last)]
+        for last, each in seen:
+            yield DefectFinding("not_there", "defect", answer.text, each, answer.place, last.place)
         states = (state for each in list_objects(call.value) for state in _list_states(each))
         left = None if reads else next((state for state in states if state in _OPEN), None)
         if left and find_claims(answer.text):
@@ -138,18 +136,20 @@ def _list_differences(answer: Turn, call: Call, last: Call) -> Iterator[str]:
             yield f"{call.name} set {name} to {values} afterwards"
 
 
-def _list_remaining(answer: Turn, call: Call, reads: Sequence[Call]) -> Iterator[str]:
+def _list_remaining(answer: Turn, call: Call, last: Call) -> Iterator[str]:
     """Yield what was deleted, and is still listed by the last read."""
     targets = {str(leaf) for _, leaf in call.leaves if not isinstance(leaf, bool)}
-    is_claimed = "delete" in call.families and _claims(answer.text, call)
-    for read in reads[-1:] if is_claimed else ():
-        nouns, others = _list_nouns(call), _list_nouns(read)
-        asked = {str(leaf) for _, leaf in read.leaves}
-        # It may be left in another list, and another thing may have its number.
-        listed = [str(leaf) for _, leaf in read.answered if targets - {str(leaf)} <= asked]
-        shown = next((leaf for leaf in listed if leaf in targets), None)
-        if shown and (nouns <= others or others <= nouns) and not read_pattern("gone").search(read.answer):
-            yield f"{read.name} shows {quote_text(shown)} after {call.name}"
+    nouns, others = _list_nouns(call), _list_nouns(last)
+    if not (
+        "delete" in call.families and (nouns <= others or others <= nouns) and _claims(answer.text, call)
+    ):
+        return
+    # It may be left in another list, and another thing may have its number.
+    asked = {str(leaf) for _, leaf in last.leaves}
+    left = (str(leaf) for _, leaf in last.answered if targets - {str(leaf)} <= asked)
+    shown = next((leaf for leaf in left if leaf in targets), None)
+    if shown and not read_pattern("gone").search(last.answer):
+        yield f"{last.name} shows {quote_text(shown)} after {call.name}"
 
 
 _CONTRADICTING: Final = read_states()
@@ -190,16 +190,14 @@ def _list_shown(read: Call, sentence: str, calls: Sequence[Call]) -> Iterator[st
     """Yield the states of the things in a read that a sentence names, or means as the only one."""
     things = [(thing, states) for thing in list_objects(read.value) if (states := _list_states(thing))]
     is_only = len(things) == 1 and all(call.args == read.args for call in calls if call.name == read.name)
+    is_of_all = is_only and all(number in read.text for number in _NUMBER.findall(sentence))
     is_meant = (
-        is_only
-        and all(number in read.text for number in _NUMBER.findall(sentence))
-        and (
-            names_any(sentence, {*read.words} - _NAMES)
-            or any(_reads_result(read, call) and _claims(sentence, call) for call in calls if call.acts)
+        (is_only and any(each and names_value(sentence, each) for each in read.args.values()))
+        or (is_of_all and names_any(sentence, {*read.words} - _NAMES))
+        or (
+            is_of_all
+            and any(_reads_result(read, each) and _claims(sentence, each) for each in calls if each.acts)
         )
-    )
-    is_meant = is_meant or (
-        is_only and any(names_value(sentence, each) for each in read.args.values() if each)
     )
     for thing, states in things:
         if is_meant or is_named(thing, sentence):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -74,16 +73,9 @@ class SourceIndex:
 
     def list_family(self, family: str, moment: Moment) -> list[str]:
         """Return the values of a family that the sources have up to a moment."""
-        return sorted({value for value, since in self._families.get(family, ()) if since <= moment})
-
-    @cached_property
-    def _families(self) -> Mapping[str, Sequence[tuple[str, Moment]]]:
-        found = defaultdict[str, list[tuple[str, Moment]]](list)
-        for origin in SOURCES:
-            for value, since in self._first(origin).items():
-                if isinstance(value, TypedValue):
-                    found[value.family].append((value.value, since))
-        return found
+        known = (each for origin in SOURCES for each in self._first(origin).items() if each[1] <= moment)
+        typed = (value for value, _ in known if isinstance(value, TypedValue))
+        return sorted({value.value for value in typed if value.family == family})
 
     def has_text(self, part: str, moment: Moment) -> bool:
         """Return whether a text in lower case is in a source up to a moment; most are in one of the last."""
