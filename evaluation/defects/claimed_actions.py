@@ -46,17 +46,14 @@ def find_undone_claims(evidence: Evidence) -> Iterator[DefectFinding]:
             continue
         requests = (each.text for each in evidence.asked if each.place < turn.place)
         demanded = frozenset[str]().union(*map(_list_demanded, requests))
-        claims, asked = [*stated, *_read_bare_claims(bare, calls, demanded)], evidence.asked_before(turn)
+        claims, asked = [*stated, *_read_bare(bare, calls, demanded)], evidence.asked_before(turn)
         unnamed = _list_unnamed(claims, calls, asked)
         for claim in claims:
             is_demanded = bool(claim.families & demanded)
             # What nobody asked for here may have been done before the record begins.
             is_earlier = evidence.begins_late and not is_demanded
-            if (
-                is_earlier
-                or _is_supported(claim, calls, claim in unnamed)
-                or _is_reported(claim, calls, is_demanded)
-            ):
+            is_told = is_earlier or _is_reported(claim, calls, is_demanded)
+            if is_told or _is_supported(claim, calls, claim in unnamed):
                 continue
             if level := _choose_level(claim, calls, asked, is_demanded=is_demanded):
                 names = [call.name for call in calls if call.acts]
@@ -83,9 +80,7 @@ def find_unrun_programs(evidence: Evidence) -> Iterator[DefectFinding]:
         yield DefectFinding("claimed_not_done", level, said[0][1], seen, turn.place)
 
 
-def _read_bare_claims(
-    bare: Sequence[str], calls: Sequence[Call], demanded: frozenset[str]
-) -> Iterator[Claim]:
+def _read_bare(bare: Sequence[str], calls: Sequence[Call], demanded: frozenset[str]) -> Iterator[Claim]:
     """Yield the sentences that say only that all is done, if something was asked for and nothing was done."""
     if any(call.acts or call.is_vague for call in calls):
         return

@@ -114,7 +114,7 @@ def _write_forms(family: str, is_past: bool) -> str:
 
 _TOKEN: Final = re.compile(r"[\w@#/.-]*\w(?:'\w+)?")
 _CLAUSE: Final = re.compile(r"[,;:)]\s+|\s\(|\s[-\u2013\u2014]\s|\s(?=(?:and|but|then)\b)")
-_BEFORE: Final = frozenset({"already", "bereits", "schon", "previously", "before", "had"})
+_BEFORE: Final = frozenset({"already", "bereits", "schon", "previously"})
 _FIRST: Final = frozenset({"i", "we", "i've", "we've"})
 _PASSIVE: Final = frozenset({"is", "are", "was", "were", "be", "got", "it's", "that's"})
 _MODAL: Final = read_words("modal")
@@ -196,7 +196,7 @@ def _read_clause(
         families = _find_families(verb, words) if form else frozenset[str]()
         if families:
             is_hard = verb in read_words("hard_verbs") or not families.isdisjoint(HARD)
-            is_before = not _BEFORE.isdisjoint(words)
+            is_before = "had" in words[:at] or not _BEFORE.isdisjoint(words)
             yield Claim(families, word, clause.strip(), sentence, is_hard, form or "state", is_before)
     for match in _STATES.finditer(clause) if not _STATE_VERBS.isdisjoint(words) else ():
         noun = match["held"] or match["on"] or (match["live"] and "deployment")

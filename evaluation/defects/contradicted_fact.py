@@ -271,8 +271,8 @@ def _find_other_details(stated: _Stated, index: SourceIndex) -> Iterator[DefectF
     role = read_pattern("role").search(sentence)
     told += [TypedValue(role["role"].lower(), role["person"])] if role else []
     things = [each for call in stated.before.answers if told for each in list_objects(call.value)]
-    things = [thing for thing in things if is_named(thing, sentence)]
-    fields = [(name.lower(), str(leaf)) for thing in things for name, leaf in thing.items()]
+    named = [each for each in things if is_named(each, sentence)]
+    fields = [(name.lower(), str(leaf)) for thing in named for name, leaf in thing.items()]
     for family, value in told:
         shown = [leaf for name, leaf in fields if family in name or _has_moment(leaf, family)]
         # On a clock of 12 hours, 3:00 may be 15:00.
