@@ -60,6 +60,8 @@ _PLAIN: Final = (None, ANY_CURRENCY)
 _DATE: Final = "date with a year"
 _SAYS: Final = re.compile(r"\b(?:says|shows|states|reads|according to)\b", re.IGNORECASE)
 """Matches in a sentence that names its source, and so computes no date."""
+_MOMENTS: Final = frozenset({"date", "time"})
+_PAST: Final = re.compile(r"ed(?:_?(?:at|on|date|time))?\Z")
 _ZONE: Final = re.compile(r"\d(?:Z|[+-]\d\d:?\d\d)\Z")
 _PART: Final = re.compile(r"[/?#&=]+")
 _NO_DIGIT: Final = re.compile(r"\D")
@@ -264,32 +266,35 @@ def _find_other_names(turn: Turn, sentence: str, index: SourceIndex) -> Iterator
 def _find_other_details(stated: _Stated, index: SourceIndex) -> Iterator[DefectFinding]:
     """Yield the date, time or person that a sentence tells of a thing, and no text has, if it has another."""
     sentence, turn = stated.sentence, stated.before.turn
-    computed = read_pattern("computed").search(f"{index.evidence.asked_before(turn)} {sentence}")
-    is_dated = read_pattern("dated").search(sentence) and not computed
-    told = [each for each in read_values(sentence) if each.family in {"date", "time"}] if is_dated else []
-    told = [] if len({each.family for each in told}) < len(told) else told
+    is_dated = has_digit(sentence) and read_pattern("dated").search(sentence)
+    told = [each for each in read_values(sentence) if each.family in _MOMENTS] if is_dated else []
+    asked = index.evidence.asked_before(turn) if told else ""
+    is_sure = len({each.family for each in told}) == len(told)
+    told = told if is_sure and not read_pattern("computed").search(f"{asked} {sentence}") else []
     role = read_pattern("role").search(sentence)
     told += [TypedValue(role["role"].lower(), role["person"])] if role else []
     things = [each for call in stated.before.answers if told for each in list_objects(call.value)]
     named = [each for each in things if is_named(each, sentence)]
     fields = [(name.lower(), str(leaf)) for thing in named for name, leaf in thing.items()]
     for family, value in told:
-        shown = [leaf for name, leaf in fields if family in name or _has_moment(leaf, family)]
+        shown = [leaf for name, leaf in fields if _may_tell(name, leaf, family, sentence.lower())]
         # On a clock of 12 hours, 3:00 may be 15:00.
         late = f"{(int(value[:2]) + 12) % 24:02}{value[2:]}" if family == "time" else value
         alike = (TypedValue(family, each) for each in (value, late))
         is_known = any(index.is_known(each, turn.moment, (*SOURCES, *DONE)) for each in alike)
-        is_same = index.has_text(value.lower(), turn.moment) or any(
-            is_same_word(value, each) for each in shown
-        )
-        if shown and not (is_known or is_same or index.has_text(value.lower(), turn.moment)):
+        is_known = is_known or any(is_same_word(value, each) for each in shown)
+        if shown and not (is_known or index.has_text(value.lower(), turn.moment)):
             seen = f"what was read of it has {shown[-1]}, and no {value}"
             yield DefectFinding(_RULE, "defect", sentence, seen, turn.place)
 
 
-def _has_moment(leaf: str, family: str) -> bool:
-    """Return whether a value has a date or time that is the same in all time zones."""
-    return not _ZONE.search(leaf) and any(each.family == family for each in read_values(leaf))
+def _may_tell(name: str, leaf: str, family: str, sentence: str) -> bool:
+    """Return whether a field has a person of a role, or a moment that is the same in all time zones."""
+    if family not in _MOMENTS:
+        return family in name
+    # When a thing was created does not tell when it is due.
+    is_other = _PAST.search(name) and name[:_BEGINNING] not in sentence
+    return not (is_other or _ZONE.search(leaf)) and any(each.family == family for each in read_values(leaf))
 
 
 def _find_other_field(fact: Fact, stated: _Stated, fields: Sequence[_Field]) -> _Field | None:
