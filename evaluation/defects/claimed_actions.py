@@ -126,8 +126,10 @@ def _list_unnamed(claims: Sequence[Claim], calls: Sequence[Call], asked: str) ->
     known = " ".join(f"{call.name} {call.text}" for call in named)
     alike = {claim.word for claim in claims if names_any(" ".join(passed), own[claim])}
     names = {name.lower().removesuffix("s") for name in _NAME.findall(asked)}
-    left = {claim: own[claim] & names or (own[claim] if claim.word in alike else set()) for claim in claims}
-    return {claim for claim, each in left.items() if each and not names_any(known, each)}
+    left = {claim: each & names or (each if claim.word in alike else set()) for claim, each in own.items()}
+    unnamed = {claim for claim, each in left.items() if each and not names_any(known, each)}
+    # If the calls name nothing that was told, they may be about all of it.
+    return unnamed if any(names_any(known, each) for each in own.values()) else set()
 
 
 def _find_object(claim: Claim) -> str:

@@ -20,7 +20,7 @@ from evaluation.defects.arithmetic import (
     read_amounts,
     read_numbers,
 )
-from evaluation.defects.claims import read_pattern
+from evaluation.defects.claims import read_groups, read_pattern
 from evaluation.defects.evidence import Call, DefectFinding, Evidence, Level, Turn, is_named, list_objects
 from evaluation.defects.later_reads import is_same_word
 from evaluation.defects.sources import DONE, SOURCES, SourceIndex, index_sources, list_links, read_values
@@ -61,7 +61,7 @@ _DATE: Final = "date with a year"
 _SAYS: Final = re.compile(r"\b(?:says|shows|states|reads|according to)\b", re.IGNORECASE)
 """Matches in a sentence that names its source, and so computes no date."""
 _MOMENTS: Final = frozenset({"date", "time"})
-_PAST: Final = re.compile(r"ed(?:_?(?:at|on|date|time))?\Z")
+_SAME_MOMENTS: Final = read_groups("same_moments")
 _ZONE: Final = re.compile(r"\d(?:Z|[+-]\d\d:?\d\d)\Z")
 _PART: Final = re.compile(r"[/?#&=]+")
 _NO_DIGIT: Final = re.compile(r"\D")
@@ -266,18 +266,21 @@ def _find_other_names(turn: Turn, sentence: str, index: SourceIndex) -> Iterator
 def _find_other_details(stated: _Stated, index: SourceIndex) -> Iterator[DefectFinding]:
     """Yield the date, time or person that a sentence tells of a thing, and no text has, if it has another."""
     sentence, turn = stated.sentence, stated.before.turn
-    is_dated = has_digit(sentence) and read_pattern("dated").search(sentence)
-    told = [each for each in read_values(sentence) if each.family in _MOMENTS] if is_dated else []
+    dated, role = read_pattern("dated").match(sentence), read_pattern("role").search(sentence)
+    told = [each for each in read_values(sentence) if each.family in _MOMENTS] if dated else []
     asked = index.evidence.asked_before(turn) if told else ""
     is_sure = len({each.family for each in told}) == len(told)
     told = told if is_sure and not read_pattern("computed").search(f"{asked} {sentence}") else []
-    role = read_pattern("role").search(sentence)
-    told += [TypedValue(role["role"].lower(), role["person"])] if role else []
+    told += [TypedValue("person", role["person"])] if role else []
     things = [each for call in stated.before.answers if told for each in list_objects(call.value)]
-    named = [each for each in things if is_named(each, sentence)]
-    fields = [(name.lower(), str(leaf)) for thing in named for name, leaf in thing.items()]
+    named = [each for each in things if is_named(each, dated["subject"] if dated else sentence)]
+    fields = [("_".join(split_name(name)), str(leaf)) for thing in named for name, leaf in thing.items()]
+    verb = dated["verb"].split()[-1].lower() if dated else ""
     for family, value in told:
-        shown = [leaf for name, leaf in fields if _may_tell(name, leaf, family, sentence.lower())]
+        is_person = family == "person"
+        stems = [role["role"].lower()] if role and is_person else _list_stems(verb)
+        same = [leaf for name, leaf in fields if any(map(name.startswith, stems))]
+        shown = [leaf for leaf in same if is_person or _has_moment(leaf, family)]
         # On a clock of 12 hours, 3:00 may be 15:00.
         late = f"{(int(value[:2]) + 12) % 24:02}{value[2:]}" if family == "time" else value
         alike = (TypedValue(family, each) for each in (value, late))
@@ -288,13 +291,14 @@ def _find_other_details(stated: _Stated, index: SourceIndex) -> Iterator[DefectF
             yield DefectFinding(_RULE, "defect", sentence, seen, turn.place)
 
 
-def _may_tell(name: str, leaf: str, family: str, sentence: str) -> bool:
-    """Return whether a field has a person of a role, or a moment that is the same in all time zones."""
-    if family not in _MOMENTS:
-        return family in name
-    # When a thing was created does not tell when it is due.
-    is_other = _PAST.search(name) and name[:_BEGINNING] not in sentence
-    return not (is_other or _ZONE.search(leaf)) and any(each.family == family for each in read_values(leaf))
+def _list_stems(verb: str) -> frozenset[str]:
+    """Return the beginnings of the names of fields that tell when something is, starts, leaves or arrives."""
+    return next((each for each in _SAME_MOMENTS if any(map(verb.startswith, each))), frozenset())
+
+
+def _has_moment(leaf: str, family: str) -> bool:
+    """Return whether a value has a date or time that is the same in all time zones."""
+    return not _ZONE.search(leaf) and any(each.family == family for each in read_values(leaf))
 
 
 def _find_other_field(fact: Fact, stated: _Stated, fields: Sequence[_Field]) -> _Field | None:

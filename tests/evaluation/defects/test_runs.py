@@ -11,14 +11,14 @@ from tests.evaluation.defects.builders import run
 
 ROWS = [json.loads(line) for line in (Path(__file__).parent / "runs.jsonl").read_text("utf-8").splitlines()]
 LEAST = {
-    "claimed_not_done": 29,
+    "claimed_not_done": 31,
     "failed_told_done": 18,
-    "other_value": 16,
+    "other_value": 17,
     "not_there": 18,
     "only_a_part": 9,
-    "contradicted_fact": 16,
+    "contradicted_fact": 20,
 }
-"""How many runs of each kind are failed; there are 35, 19, 19, 18, 11 and 20."""
+"""How many runs of each kind are failed; there are 37, 19, 19, 18, 11 and 24."""
 
 
 def list_levels(row):
