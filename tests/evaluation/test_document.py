@@ -33,7 +33,6 @@ BEDROOM = {
 }
 RUBRIC = {"criteria": [{"name": "clarity"}], "scale": {"min": 1, "max": 5}}
 GOOD = {"score": 5, "rationale": "Clear and complete.", "concerns": [], "recommended_action": "Ship it."}
-KEY = "AKIA" + "IOSFODNN7" + "EXAMPLE"
 
 
 def changed(case, *, run=None, **fields):
@@ -167,24 +166,6 @@ def test_a_missing_or_malformed_run_is_invalid_and_no_judge_is_asked(subtests):
             assert report.status == "invalid"
             assert report.errors
             assert judge.requests == []
-
-
-def test_a_report_holds_no_raw_prompt_payload_or_credential():
-    case = changed(
-        BEDROOM,
-        run={
-            "input": "my private question " * 20,
-            "final_output": f"The key is {KEY}.",
-            "tool_calls": [
-                {"name": "set_device_info", "args": {"token": KEY, "note": "a private payload " * 20}}
-            ],
-        },
-    )
-    text = evaluate(case).model_dump_json()
-
-    assert KEY not in text
-    assert "my private question my private question" not in text
-    assert ("a private payload " * 6) not in text
 
 
 def test_the_example_input_goes_in_and_the_example_shape_comes_out():

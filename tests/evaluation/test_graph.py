@@ -32,10 +32,6 @@ def path(case, judge=None):
     return [name for update in graph.stream(case, stream_mode="updates") for name in update]
 
 
-def test_the_graph_has_the_documents_nodes():
-    assert set(build_evaluation_graph().get_graph().nodes) == {"__start__", *NODES, "__end__"}
-
-
 def test_the_graph_has_the_documents_edges():
     edges = {(edge.source, edge.target) for edge in build_evaluation_graph().get_graph().edges}
     straight = ("__start__", *NODES, "__end__")

@@ -14,7 +14,6 @@ from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.records import record, usage
 from tests.fakes.runs import agent, build, failure_kind, run, statuses
 from tests.fakes.runs import call as tool_call
-from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, met
 
 DONE = EvaluationContract(required_content=[{"text": "done"}])
 ABSENT = EvaluationContract(required_content=[{"text": "absent"}])
@@ -185,19 +184,6 @@ def test_without_contracts_a_credential_in_a_tool_call_is_only_noted():
 
     [alert] = state["results"][0]["report"]["alerts"]
     assert (state["status"], alert["severity"]) == ("success", "info")
-
-
-# An executor that lies
-
-
-def test_an_executor_that_praises_its_work_is_caught_by_the_evaluation():
-    executor = SpeakingExecutor("bad work", "it is done", said=[met()])
-    supervisor = FakeSupervisor()
-    state = run(executor, plan=["one"], contract=DONE, supervision="llm", supervisor=supervisor)
-
-    assert statuses(state) == ["failed", "validated"]
-    assert state["results"][0]["supervision"]["assessment"]["met_commitment"] is True
-    assert any("is missing" in finding for finding in supervisor.requests[0]["findings"])
 
 
 # What it costs
