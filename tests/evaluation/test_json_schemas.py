@@ -43,12 +43,12 @@ def test_a_schema_nested_deeper_than_the_validator_goes_is_refused():
 def test_definitions_that_double_with_each_other_are_refused_at_once():
     twice = {f"a{place}": {"allOf": [{"$ref": f"#/$defs/a{place + 1}"}] * 2} for place in range(40)}
     schema = {"$defs": {**twice, "a40": {"type": "string"}}, "$ref": "#/$defs/a0"}
-    begin = time.perf_counter()
+    begin = time.process_time()
 
     with pytest.raises(ContractError, match="refers to its definitions so often"):
         check_schema(schema)
 
-    assert time.perf_counter() - begin < 1
+    assert time.process_time() - begin < 1
 
 
 def test_references_inside_a_schema_are_followed():
@@ -105,11 +105,11 @@ TREE = {
 def test_a_recursive_schema_of_alternatives_takes_no_exponential_time(subtests):
     for leaf, matches in [(None, True), ("text", False)]:
         with subtests.test(leaf=leaf):
-            started = time.perf_counter()
+            started = time.process_time()
             problem = find_schema_problem(TREE, nest(90, leaf))
 
             assert (problem is None) is matches
-            assert time.perf_counter() - started < 2.0
+            assert time.process_time() - started < 2.0
 
 
 def test_large_values_take_little_time(subtests):
@@ -119,10 +119,10 @@ def test_large_values_take_little_time(subtests):
         ({"items": {"type": "string"}}, list(range(50_000))),
     ]:
         with subtests.test(schema=schema):
-            started = time.perf_counter()
+            started = time.process_time()
             find_schema_problem(schema, value)
 
-            assert time.perf_counter() - started < 5.0
+            assert time.process_time() - started < 5.0
 
 
 def test_the_place_of_a_problem_in_a_deep_value_is_not_searched_for():
