@@ -7,15 +7,17 @@ import signal
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from threading import Thread
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, Unpack
 
 from agents.sync import Call, Conversation, awaited, blocking
 from evaluation.contract.intake import with_baseline, with_contract
-from evaluation.errors import ContractError
+from evaluation.errors import ContractError, EvaluationError
 from evaluation.nodes.audit_requirements import audit_requirements
 from evaluation.nodes.evaluate_trajectory import evaluate_trajectory
 from evaluation.nodes.prepare_evaluation import after_preparation, prepare_evaluation
@@ -175,19 +177,36 @@ def evaluate_in_processes(cases: Iterable[AnyCase]) -> Iterator[EvaluationReport
     """Evaluate many runs on all processors without plug-ins, as ``evaluate_many`` does on one.
 
     The first runs are evaluated in this process: to start others takes longer than a hundred runs.
+
+    Raises:
+        EvaluationError: One of the other processes was killed.
     """
     remaining, workers = iter(cases), os.cpu_count() or 1
     yield from evaluate_many(islice(remaining, None if workers == 1 else _FIRST_RUNS))
     if rest := [*islice(remaining, 1)]:
-        # The signal of Ctrl-C goes to all processes, and this one ends the others.
-        ignored = (signal.SIGINT, signal.SIG_IGN)
-        pool = ProcessPoolExecutor(workers, get_context("spawn"), signal.signal, ignored)
-        yield from _run_in_pool(chain(rest, remaining), evaluate, pool, workers)
+        pool = ProcessPoolExecutor(workers, get_context("spawn"), _follow_parent)
+        try:
+            yield from _run_in_pool(chain(rest, remaining), evaluate, pool, workers)
+        except BrokenProcessPool:
+            reason = "a process that evaluates runs was killed; give it more memory, and evaluate again"
+            raise EvaluationError(reason) from None
 
 
 def _complete_case(case: object, contract: object, baseline: object) -> object:
     demanded = case if contract is None else with_contract(case, contract)
     return demanded if baseline is None else with_baseline(demanded, baseline)
+
+
+def _follow_parent() -> None:
+    """Let this process end with its parent, also if that is killed, and not by Ctrl-C, which both get."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    if parent := parent_process():
+        parent.join()
+        os._exit(1)
 
 
 def _run_in_pool(
