@@ -28,9 +28,7 @@ from evaluation.texts.normal import cache_by_text, has_digit, remove_code
 _WORD: Final = re.compile(r"[^\W\d_]{3,}")
 _THING: Final = re.compile(r"\w[\w.-]*[\d.]\w+|[^\W\d_]{4,}")
 """Matches what may name a thing: a word, a number, the name of a file."""
-_OBJECT_END: Final = re.compile(
-    r"\b(?:to|for|from|on|at|as|by|in|into|with|about|since|so|that|before|after)\b"
-)
+_OBJECT_END: Final = re.compile(r"\b(?:to|for|from|on|at|as|by|in|into|with|about|before|after)\b")
 _NAME: Final = re.compile(r"\b[A-Z][a-z][\w-]+")
 _LETTERS: Final = 4
 _FEW: Final = 3
@@ -113,10 +111,12 @@ def _list_unnamed(claims: Sequence[Claim], calls: Sequence[Call], asked: str) ->
 
     One call may change several sides of a thing: what it left out has a name, or is told like what it names.
     """
+    acting = [call for call in calls if call.acts]
+    if len(claims) <= len(acting):
+        return set()
     words = {claim: {*_list_things(_find_object(claim))} & {*_list_things(asked)} for claim in claims}
     told = Counter(chain.from_iterable(words.values()))
     own = {claim: {word for word in every if told[word] == 1} for claim, every in words.items()}
-    acting = [call for call in calls if call.acts]
     if sum(map(bool, own.values())) <= len(acting):
         return set()
     passed = [str(leaf).lower() for call in acting for _, leaf in call.leaves]

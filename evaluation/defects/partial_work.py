@@ -46,6 +46,7 @@ def _find_left_out(evidence: Evidence, turn: Turn, calls: Sequence[Call]) -> Ite
         args = " ".join(call.args_text for call in acting)
         known = " ".join([args, *(call.answer for call in acting)])
         is_each = claim.families & _OF_EACH and not _ONE.search(claim.sentence)
+        is_each = is_each and len(acting) < max(map(len, listed))
         values = [call.value for call in calls if is_each and not call.acts]
         things = (str(each) for value in values for each in (*list_objects(value), *as_list(value)))
         # What was read to be so before needs no call.
@@ -59,10 +60,10 @@ def _find_left_out(evidence: Evidence, turn: Turn, calls: Sequence[Call]) -> Ite
 
 
 def _are_known(names: Sequence[str], asked: str, things: Sequence[str]) -> bool:
-    """Return whether the task names all things, or each is the number of one that was read."""
-    return all(names_value(asked, name) for name in names) or all(
-        has_digit(name) and any(names_value(thing, name) for thing in things) for name in names
-    )
+    """Return whether the task has all names, or things that were read have them as their numbers."""
+    # A call may pass the number of a thing in place of its name.
+    texts = things if all(map(has_digit, names)) else ()
+    return all(any(names_value(text, name) for text in (asked, *texts)) for name in names)
 
 
 def _find_narrow_tests(evidence: Evidence, turn: Turn, calls: Sequence[Call]) -> Iterator[DefectFinding]:
