@@ -155,7 +155,7 @@ async def test_the_run_of_a_dead_worker_goes_on_in_another(bench, postgres_url):
     assert len(bench.effects()) == STEPS
 
 
-def test_the_command_works_until_it_is_told_to_end(bench, postgres_url, monkeypatch):
+def test_the_command_works_until_it_is_told_to_end(bench, postgres_url):
     bench.submit()
     before = signal.signal(signal.SIGTERM, lambda *_: None)  # the default would end the tests
 
@@ -165,11 +165,13 @@ def test_the_command_works_until_it_is_told_to_end(bench, postgres_url, monkeypa
         finally:
             os.kill(os.getpid(), signal.SIGTERM)
 
-    with ThreadPoolExecutor(1) as pool:
-        ending = pool.submit(asyncio.run, end())
-        ended = CliRunner().invoke(app, ["worker", "--db", postgres_url, "--app", APP])
-        ending.result()
-    signal.signal(signal.SIGTERM, before)
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            ending = pool.submit(asyncio.run, end())
+            ended = CliRunner().invoke(app, ["worker", "--db", postgres_url, "--app", APP])
+            ending.result()
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
     assert (ended.exit_code, bench.status()) == (0, "success")
 
