@@ -164,6 +164,8 @@ ACTIONS: Final[Mapping[FindingKind, str]] = {
 OutcomeStatus = Literal["scored", "not_applicable", "missing_data", "error"]
 OUTCOME_STATUSES: Final[tuple[OutcomeStatus, ...]] = get_args(OutcomeStatus)
 _GRAVITY: Final[tuple[OutcomeStatus, ...]] = ("scored", "error", "missing_data")
+_SHOWN: Final = ("kind", "passed", "severity", "observed", "limit", "reason", "owner")
+"""The fields of a finding that the group of its metric shows besides the name."""
 
 
 class Unscored(TypedDict):
@@ -203,7 +205,9 @@ def build_group(
         "passed": _all_passed(findings),
         "counts": {status: statuses[status] for status in OUTCOME_STATUSES},
         "unscored": unscored,
-        "checks": [*map(_describe_finding, findings)],
+        "checks": [
+            {"metric": each.name, **{name: getattr(each, name) for name in _SHOWN}} for each in findings
+        ],
     }
 
 
@@ -218,19 +222,6 @@ def _all_passed(findings: Sequence[Finding]) -> bool | None:
     if False in answers:
         return False
     return None if None in answers or not answers else True
-
-
-def _describe_finding(finding: Finding) -> JsonObject:
-    return {
-        "kind": finding.kind,
-        "metric": finding.name,
-        "passed": finding.passed,
-        "severity": finding.severity,
-        "observed": finding.observed,
-        "limit": finding.limit,
-        "reason": finding.reason,
-        "owner": finding.owner,
-    }
 
 
 _MOST_NAMES: Final = 5

@@ -197,7 +197,7 @@ def resampled_interval(values: Sequence[float], span: Interval) -> Interval:
     count = len(values)
     if count < FEWEST:
         return span
-    if is_constant(values):
+    if max(values) - min(values) <= _ROUNDING * max(map(abs, values)):  # equal but for rounding
         rare = 1.0 - (0.5 * (1.0 - _CONFIDENCE)) ** (1.0 / count)
         return Interval(*(values[0] + rare * (end - values[0]) for end in span))
     if count > _MANY:
@@ -218,7 +218,6 @@ def _draw_samples(count: int) -> list[Callable[[Sequence[float]], Sequence[float
 
 FEWEST: Final = 2
 """Pairs that an interval needs: one value has no spread."""
-_RATE: Final = frozenset({0.0, 1.0})
 _ADDED: Final = 0.5
 """Added to each of the four cells of a paired table of successes and failures."""
 
@@ -258,7 +257,7 @@ def paired_difference(control: Sequence[float], treatment: Sequence[float]) -> P
     if len(control) < FEWEST:
         return PairedDifference(math.nan, Interval(-math.inf, math.inf))
     differences = [after - before for before, after in zip(control, treatment, strict=True)]
-    if _RATE.issuperset((*control, *treatment)):
+    if {0.0, 1.0}.issuperset((*control, *treatment)):
         return PairedDifference(fmean(differences), _paired_rate_interval(differences, upper))
     mean = fmean(differences)
     half = t_quantile(upper, len(differences) - 1) * math.sqrt(mean_variance(differences))
@@ -277,8 +276,3 @@ def _paired_rate_interval(differences: Sequence[float], upper: float) -> Interva
 
 _ROUNDING: Final = 1e-12
 """Relative difference of values that count as equal."""
-
-
-def is_constant(values: Sequence[float]) -> bool:
-    """Return whether values differ by no more than rounding."""
-    return max(values) - min(values) <= _ROUNDING * max(abs(value) for value in values)

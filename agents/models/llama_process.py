@@ -16,8 +16,6 @@ import signal
 import sys
 from typing import TextIO
 
-_PROMPT_CACHE_MIB = 256
-
 
 def serve(incoming: TextIO, outgoing: TextIO) -> object:
     """Serves until ``incoming`` ends.
@@ -43,7 +41,7 @@ def serve(incoming: TextIO, outgoing: TextIO) -> object:
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = settings["n_threads"]
     params.api_keys = [settings["api_key"]]
     params.n_parallel = 1
-    params.cache_ram_mib = _PROMPT_CACHE_MIB
+    params.cache_ram_mib = 256
     params.hostnames = ["127.0.0.1"]
     params.port = 0
     params.ui = params.ui_mcp_proxy = False

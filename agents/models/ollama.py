@@ -26,10 +26,7 @@ if TYPE_CHECKING:
 else:
     Base = object
 
-DEFAULT_NUM_CTX: Final = 8192
 _DEFAULT_HOST: Final = "127.0.0.1"
-_DEFAULT_PORT: Final = 11434
-_TIMEOUT_S: Final = 2.0
 
 
 def build_ollama(name: str, options: Mapping[str, object]) -> ChatOllama:
@@ -53,7 +50,7 @@ def build_ollama(name: str, options: Mapping[str, object]) -> ChatOllama:
         ChatOllama,
         fixed={"model": name},
         defaults={
-            "num_ctx": DEFAULT_NUM_CTX,
+            "num_ctx": 8192,
             "temperature": 0.0,
             "client_kwargs": {"timeout": 300.0, "headers": {"Connection": "close"}},
         },
@@ -142,7 +139,7 @@ def _read_address(host: str | None) -> httpx2.URL:
     if "://" in address:
         return httpx2.URL(address)
     url = httpx2.URL(f"http://{address}")
-    return url.copy_with(host=url.host or _DEFAULT_HOST, port=url.port or _DEFAULT_PORT)
+    return url.copy_with(host=url.host or _DEFAULT_HOST, port=url.port or 11434)
 
 
 def installed_models(host: str | None = None) -> list[str] | None:
@@ -159,7 +156,7 @@ def installed_models(host: str | None = None) -> list[str] | None:
     try:
         url = _read_address(host or os.environ.get("OLLAMA_HOST"))
         address = url.copy_with(path=f"{url.path.rstrip('/')}/api/tags")
-        reply = httpx2.get(address, headers=headers, timeout=_TIMEOUT_S, follow_redirects=True)
+        reply = httpx2.get(address, headers=headers, timeout=2.0, follow_redirects=True)
         models: list[dict[str, str]] = reply.raise_for_status().json()["models"]
         return [model.get("model") or model["name"] for model in models]
     # Another kind of server may answer anything.

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_openai import ChatOpenAI
 
-_OWN_KINDS: Final = ("local", "gguf", "openai")
 _OLLAMA_SETTINGS: Final = ("num_ctx", "keep_alive", "reasoning", "num_predict", "temperature", "seed")
 """The settings that may follow the name of an Ollama model: no secrets, since stores keep a specification."""
 _LONGEST_TIMEOUT: Final = 10**9
@@ -87,7 +86,7 @@ def timeout_option(spec: str, seconds: object) -> dict[str, object]:
         return {}
     if kind == "ollama":
         return {"client_kwargs": {"timeout": seconds}}
-    return {"timeout": seconds} if kind in _OWN_KINDS else {}
+    return {"timeout": seconds} if kind in ("local", "gguf", "openai") else {}
 
 
 def _read_setting(spec: str, text: str) -> tuple[str, object]:

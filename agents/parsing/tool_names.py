@@ -83,7 +83,6 @@ _IRREGULAR: Final = {
     "buy": "bought", "pay": "paid", "send": "sent", "sell": "sold", "make": "made", "write": "written",
     "overwrite": "overwritten", "withdraw": "withdrawn", "put": "put", "set": "set", "reset": "reset",
 }  # fmt: skip
-_VOWELS: Final = "aeiou"
 _SHORTEST_VERB: Final = 3
 
 
@@ -134,7 +133,7 @@ def list_past_forms(verb: str) -> Iterator[str]:
         yield from (f"{stem}ied", f"{stem}id")
     if end == "d":
         yield f"{stem}t"
-    if end not in _VOWELS:
+    if end not in "aeiou":
         yield f"{verb}{end}ed"
 
 

@@ -140,8 +140,6 @@ def _describe_end(tools: Sequence[str]) -> Finding:
 
 _LONGEST_NAME: Final = 200
 _CASE: Final = frozenset(EvaluationCase.model_fields)
-_EVALUATED: Final = frozenset({"contract", "evaluation_report"})
-"""Fields that only the final state of an evaluation has."""
 _NORMALIZED: Final = frozenset(
     {"reference_output", "expected_trajectory", "trajectory_match_mode", "thresholds", "rubric"}
 )
@@ -239,7 +237,7 @@ def select_fields(state: Mapping[str, object]) -> dict[str, object]:
 
 def restore_case(state: Mapping[str, object]) -> Mapping[str, object]:
     """Return the case of the final state of an evaluation; any other object as it is."""
-    if not state.keys() >= _EVALUATED:
+    if not state.keys() >= {"contract", "evaluation_report"}:
         return state
     stated = {name: each for name, each in state.items() if name in _CASE - _NORMALIZED}
     return {**as_object(state["contract"]), **stated}

@@ -138,7 +138,6 @@ MEASURES: Final = frozenset(Measured.model_fields)
 
 _ACCEPTED: Final = "give the state of a run, or the output of `orchestrator show THREAD --json`"
 _NO_TEXT: Final = "an error without a text"
-_NOT_ENDED: Final = "the call had not ended when the step returned"
 _MAX_QUANTITY: Final = 2**63
 _MAX_DEPTH: Final = 64
 """Most levels of nesting of arguments as an object; the evaluation accepts 100 for a whole case."""
@@ -277,7 +276,7 @@ def _convert_call(call: Mapping[str, object]) -> JsonObject:
     """
     args, error, outcome = call.get("received") or call.get("args"), call.get("error"), call.get("outcome")
     if error is None and call.get("result") is None:
-        error, outcome = _NOT_ENDED, outcome or "unknown"
+        error, outcome = "the call had not ended when the step returned", outcome or "unknown"
     is_readable = args is None or (isinstance(args, dict) and not is_deep(args, _MAX_DEPTH))
     gate, latency_ms = call.get("gate"), call.get("latency_ms")
     return {

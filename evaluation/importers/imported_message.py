@@ -139,10 +139,7 @@ def is_visible(text: str) -> bool:
 def _is_reasoning(part: object) -> bool:
     if not isinstance(part, dict):
         return False
-    return part.get("thought") is True or part.get("type") in _REASONING
-
-
-_REASONING: Final = ("thinking", "redacted_thinking", "reasoning")
+    return part.get("thought") is True or part.get("type") in ("thinking", "redacted_thinking", "reasoning")
 
 
 def _is_output(part: JsonObject) -> bool:

@@ -68,8 +68,6 @@ READ_PARTS: Final = _CALLS.union(_ANSWER_PARTS, _FORMS["texts"])
 """The types of parts that are read."""
 ASIDES: Final = _ITEM_ASIDES.union(_FORMS["asides"])
 """Types of parts, and keys of untyped ones, that are accepted and not read: reasoning, images."""
-METADATA: Final = frozenset(_FORMS["metadata"])
-"""Fields whose form is free; calls in them are read by name, or are counts."""
 _CONTENTS: Final = frozenset({"content", "parts", "tool_calls", "function_call", "refusal", "audio"})
 """A message has at least one of these fields."""
 _ARGUMENTS: Final = ("arguments", "args", "input", "parameters", "action")
@@ -242,8 +240,7 @@ ACCEPTED: Final = "Anthropic, Gemini, LangChain, OpenAI Responses, OpenAI chat"
 """The formats in words."""
 _KEYS: Final = READ_KEYS | ASIDES
 _PARTS: Final = READ_PARTS | ASIDES
-_KNOWN_FIELDS: Final = _KEYS | METADATA | {"content"}
-_PLAIN_ROLES: Final = ("user", "assistant", "system")
+_KNOWN_FIELDS: Final = _KEYS | frozenset(_FORMS["metadata"]) | {"content"}
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+")
 _CALLING: Final = frozenset({
     "tool", "tools", "function", "functions", "call", "calls", "action", "actions", "invocation",
@@ -301,7 +298,7 @@ def _is_plain_text(message: JsonObject) -> bool:
     # Most messages are, and reading them costs little if no importer has to look at them.
     return (
         message.keys() == {"role", "content"}
-        and message["role"] in _PLAIN_ROLES
+        and message["role"] in ("user", "assistant", "system")
         and isinstance(message["content"], str)
     )
 

@@ -228,7 +228,6 @@ _RATIONALE: Final[Mapping[str, object]] = {
     "maxLength": 600,
     "description": "Why, in a few sentences.",
 }
-_CONCERNS: Final[Mapping[str, object]] = {"type": "array", "items": _SHORT, "maxItems": 5}
 
 
 def answer_schema(rubric: Rubric) -> dict[str, object]:
@@ -243,7 +242,7 @@ def answer_schema(rubric: Rubric) -> dict[str, object]:
         "rationale": _RATIONALE,
         "criteria": _scores_schema(rubric),
         **{name: part for name, part in own.items() if name not in FIELDS},
-        "concerns": _CONCERNS,
+        "concerns": {"type": "array", "items": _SHORT, "maxItems": 5},
         "recommended_action": _SHORT,
     }
     return {

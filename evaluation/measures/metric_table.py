@@ -50,24 +50,19 @@ OPERATIONAL_METRICS: Final[Mapping[str, Direction]] = dict.fromkeys(
 
 SHARES: Final = ("score", "precision", "recall", "f1")
 """The metrics of a trajectory, as its group names them."""
-TRAJECTORY_METRICS: Final[Mapping[str, Direction]] = dict.fromkeys(
-    [f"trajectory_{name}" for name in SHARES], "higher"
-)
-"""The names under which they may have a threshold."""
 COLLABORATION_METRICS: Final[Mapping[str, Direction]] = {
     "agent_accuracy": "higher",
     "plan_adherence": "higher",
     "collaboration_confidence": "higher",
     "stuck_runs": "lower",
 }
-JUDGE_METRICS: Final[Mapping[str, Direction]] = {"judge_score": "higher"}
 
 METRICS: Final[Mapping[str, Direction | None]] = {
     **RESPONSE_METRICS,
     **OPERATIONAL_METRICS,
-    **TRAJECTORY_METRICS,
+    **dict.fromkeys([f"trajectory_{name}" for name in SHARES], "higher"),
     **COLLABORATION_METRICS,
-    **JUDGE_METRICS,
+    "judge_score": "higher",
     **dict.fromkeys(AUDIT_METRICS, "higher"),
 }
 """Every metric, with the direction that is better; None if neither is."""

@@ -26,8 +26,6 @@ from evaluation.sensitive.scanner import EVERY_SEARCH, list_suspects, shorten
 from evaluation.texts.json_texts import parse_json
 from evaluation.values import JsonObject
 
-_UNDONE: Final = frozenset({"refused", "denied"})
-
 
 def normalize_calls(run: AgentRun, rules: TrajectoryRules) -> list[Action]:
     """Return the recorded calls of a run, in order, as the comparison takes them.
@@ -76,7 +74,7 @@ def _find_call_error(call: ToolCall, outcome: CallOutcome | None) -> str | None:
     if outcome in {"acted", "stated", "reused"}:
         return None
     text = "error" if call.error is True else call.error or call.not_run
-    return text or ("error" if outcome in _UNDONE else None)
+    return text or ("error" if outcome in ("refused", "denied") else None)
 
 
 def _select_counted(

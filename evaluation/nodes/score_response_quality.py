@@ -112,7 +112,6 @@ _GIVING_ROLES: Final = frozenset({"user", "system"})
 _UNUSED: Final = CheckContext("")
 """Stands for the context of a contract without checks."""
 _NO_OUTPUT: Final = Unscored(status="missing_data", reason="the run has no final output")
-_NO_RULES: Final = Unscored(status="not_applicable", reason="no content rule is given")
 _NO_DEMAND: Final = Unscored(status="not_applicable", reason="the contract asks nothing of the response")
 _UNASKED: Final[Mapping[str, Score]] = {
     **dict.fromkeys(
@@ -174,7 +173,7 @@ def _score_content(checks: Sequence[Finding], field: str) -> Score:
     """
     rules = [check for check in checks if check.name == field]
     if not rules:
-        return _NO_RULES
+        return Unscored(status="not_applicable", reason="no content rule is given")
     if undecided := [check for check in rules if check.passed is None]:
         return Unscored(status="missing_data", reason=undecided[0].reason)
     met = sum(check.passed is True for check in rules)

@@ -94,7 +94,6 @@ def _compute_p_value(differences: Sequence[float]) -> float:
     return min(1.0, math.ldexp(tail, 1 - count))
 
 
-_MEASURES: Final = ("latency_ms", "total_tokens", "cost_usd")
 _PARTS: Final = ("input_tokens", "output_tokens")
 """Their sum is the number of all tokens, if the run does not state that."""
 _UNKNOWN: Final = Interval(0.0, 1.0)
@@ -131,7 +130,7 @@ def _summarize_arm(arm: str, results: Sequence[CaseResult], trials: Trials) -> J
         "known": len(known),
         "wrong": sum(result.accepted and not result.correct for result in known),
         "pass_k": [_describe_rate(k, rate) for k, rate in enumerate(list_pass_rates(trials), 1)],
-        **{name: _find_median(members, name) for name in _MEASURES},
+        **{name: _find_median(members, name) for name in ("latency_ms", "total_tokens", "cost_usd")},
     }
 
 

@@ -45,10 +45,6 @@ _OPEN_ONLY: Final = OBJECTIVE_ONLY.join(Contract.read({"judge": {"when": "if_che
 _NOT_BLANK: Final = Contract.read({"checks": [{"check": "word_count", "min": 1}]}, "own")
 _NOTHING: Final = Contract()
 _CALL_FIELDS: Final = frozenset({"must_call", "expected_trajectory", "trajectory_match_mode", "trajectory"})
-_CLOSED_MODES: Final = frozenset({"exact", "subset"})
-"""The match modes that allow no other call than the expected ones."""
-_WRITES: Final = "unexpected_writes"
-"""The metric of the calls that write and that the contract does not expect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,11 +315,11 @@ def read_call_rules(contracts: Sequence[Contract]) -> CallRules:
     acting = frozenset(chain(*(each.rules.trajectory.acting_tools or () for each in contracts)))
     only = frozenset.intersection(*allowed) if allowed else None
     expecting = [each.rules for each in contracts if each.rules.expected_trajectory is not None]
-    return CallRules(most, exactly, only, acting, [each for each in expecting if _allows_no_others(each)])
-
-
-def _allows_no_others(contract: EvaluationContract) -> bool:
-    return bool(contract.trajectory.acting_tools) or choose_mode(contract) in _CLOSED_MODES
+    # The other modes allow further calls than the expected ones.
+    closed = [
+        each for each in expecting if each.trajectory.acting_tools or choose_mode(each) in ("exact", "subset")
+    ]
+    return CallRules(most, exactly, only, acting, closed)
 
 
 def _is_unexpected(
@@ -354,7 +350,7 @@ def find_lasting_effect(state: OrchestratorState, report: Report, contract: Cont
     breach = read_call_rules([contract]).find_lasting_breach(made)
     if breach is not None:
         return f"the run broke its contract, and no attempt can undo it: {breach}"
-    writes = (each for each in list_outcomes(report) if each["metric"] == _WRITES)
+    writes = (each for each in list_outcomes(report) if each["metric"] == "unexpected_writes")
     failed = [each for each in writes if each["passed"] is False and each["severity"] == "critical"]
     return f"no attempt can undo this: {failed[0]['reason']}" if failed else None
 

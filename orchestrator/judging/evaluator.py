@@ -40,8 +40,6 @@ from orchestrator.state.records import Attempt, CallOrigin, Grounding, Json, Rep
 
 MAX_CONTEXT: Final = 4000
 """Most characters of the context in a run: the last ones, which are the newest results."""
-REPEATED_PROMPT: Final = "repeated_prompt"
-"""Id of the audit rule that an output breaks if it repeats our request."""
 _ADVICE: Final = "Reply with the result alone, without the marked lines of the request"
 
 
@@ -113,7 +111,7 @@ def _cut_context(context: str) -> str:
 
 def add_own_checks(contract: Contract, state: OrchestratorState, record: Attempt) -> Contract:
     """Returns the contract with a rule for each of our checks that the execution does not pass."""
-    own = {"id": REPEATED_PROMPT, "category": "contract", "recommended_action": _ADVICE}
+    own = {"id": "repeated_prompt", "category": "contract", "recommended_action": _ADVICE}
     marks = find_repeated_marks(state, record)
     rules = [{**own, "forbidden": {"text": mark, "where": "final_output"}} for mark in marks]
     return contract.join(Contract.read({"audit": {"rules": rules}}, "own")) if rules else contract

@@ -38,8 +38,6 @@ from orchestrator.state.plain_values import plain_json
 from orchestrator.state.records import Attempt, Question, ToolCallRecord
 
 ExecutorKind: TypeAlias = Literal["agent", "graph", "object"]
-_OPTIONAL_MODES: Final = frozenset({"subset", "precision_recall"})
-"""Match modes in which a run can agree with an expected action that it lacks."""
 _TRAJECTORY_LISTS: Final = ("forbidden_tools", "ignored_tools", "acting_tools", "final_tools", "tools")
 
 
@@ -53,7 +51,7 @@ def _list_named_tools(contract: Contract) -> Iterator[tuple[str, Sequence[str], 
             case AuditRule(allowed_tools=allowed, forbidden_tools=forbidden):
                 yield f"{each.field}.allowed_tools", allowed or (), False
                 yield f"{each.field}.forbidden_tools", forbidden or (), False
-    is_partial = contract.rules.trajectory_match_mode in _OPTIONAL_MODES
+    is_partial = contract.rules.trajectory_match_mode in ("subset", "precision_recall")
     for place, action in enumerate(contract.rules.expected_trajectory or ()):
         if action.kind in {None, "tool"}:
             yield f"expected_trajectory[{place}]", sorted(action.names), not is_partial

@@ -138,7 +138,6 @@ _EXECUTOR_KINDS: Final = frozenset({
     "policy", "response", "trajectory", "operational", "collaboration", "judge", "defect"
 })  # fmt: skip
 """The kinds of alerts about the executor's own work. It cannot correct the others: a missing value, say."""
-_REPEATED: Final = "stuck_runs"
 KEEP_REQUIREMENTS: Final = "Keep to these requirements"
 """Before the requirements that an output did not meet; by default, the executor is told these alone."""
 KEEP_CORRECTIONS: Final = "Keep to these corrections"
@@ -272,7 +271,7 @@ def _address(alert: Alert) -> Alert:
 
 
 def _is_own(alert: Alert) -> bool:
-    return alert["kind"] in _EXECUTOR_KINDS or alert["metric"] == _REPEATED
+    return alert["kind"] in _EXECUTOR_KINDS or alert["metric"] == "stuck_runs"
 
 
 def report_score(report: Report) -> float | None:

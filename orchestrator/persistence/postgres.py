@@ -136,7 +136,6 @@ _CONNECT_S: Final = 10
 """Seconds to wait for a connection, unless the URL sets ``connect_timeout``."""
 _SHOWN: Final = frozenset({"host", "port", "dbname", "user"})
 """The parts of a URL that messages show."""
-_POOL_SIZE: Final = 8
 _SETUP_S: Final = 60.0
 _SETUP_LOCK: Final = 0x70656D
 """The number of the advisory lock that a process holds while it creates the tables."""
@@ -162,7 +161,7 @@ def _build_pool(url: str, connect_s: int, name: str) -> StorePool:
         connection_class=Connection[DictRow],
         kwargs={**values, "connect_timeout": connect_s},
         min_size=1,
-        max_size=_POOL_SIZE,
+        max_size=8,
         timeout=connect_s,
         check=StorePool.check_connection,
         open=False,

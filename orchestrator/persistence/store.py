@@ -22,9 +22,6 @@ from orchestrator.runs.history import History
 from orchestrator.runs.run_saver import RunSaver, SeparateText
 from orchestrator.state.plain_values import format_repr, plain_json
 
-_DATABASE: Final = ("://", "password=")
-"""Parts of what names a database, and no file."""
-_APPLICATION: Final = "plan-execute-monitor"
 _FILE: Final = "runs.sqlite"
 _IN_MEMORY: Final = ":memory:"
 """The database that SQLite does not store."""
@@ -70,7 +67,7 @@ def read_saver(checkpointer: BaseCheckpointSaver[str] | Store | None) -> BaseChe
 
 def names_database(where: str) -> bool:
     """Checks whether a text names a database, and no file."""
-    return any(part in where for part in _DATABASE)
+    return any(part in where for part in ("://", "password="))
 
 
 def default_path() -> Path:
@@ -78,7 +75,7 @@ def default_path() -> Path:
     # Imported here: only the command line needs a default path.
     from platformdirs import user_data_path  # noqa: PLC0415
 
-    return user_data_path(_APPLICATION, appauthor=False) / _FILE
+    return user_data_path("plan-execute-monitor", appauthor=False) / _FILE
 
 
 @contextmanager

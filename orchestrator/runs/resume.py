@@ -278,8 +278,6 @@ _DEFAULTS: Final[Mapping[str, Json]] = {
 }
 _ADDRESS: Final = re.compile(r" at 0x[0-9a-f]+")
 """The part of the text of an object that differs in each process."""
-_BY_NAME: Final = ("output_type", "judge", "step_contract")
-"""The arguments that are compared by a name or a digest."""
 
 
 def describe_safeguards(given: Mapping[str, object], settings: Settings) -> dict[str, Json]:
@@ -305,7 +303,7 @@ def describe_safeguards(given: Mapping[str, object], settings: Settings) -> dict
             for check in cast("Sequence[FunctionCheck]", given.get("checks", ()))
         },
         "contract": _name(contract) if isinstance(contract, EvaluationContract | Mapping) else None,
-        **{name: _name(given.get(name)) for name in _BY_NAME},
+        **{name: _name(given.get(name)) for name in ("output_type", "judge", "step_contract")},
     }
     # Each checkpoint has them, so those that nobody has set are left out.
     return {name: value for name, value in values.items() if value and value != _DEFAULTS.get(name)}

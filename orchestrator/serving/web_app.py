@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Final, Self, TypeAlias
+from typing import Final, Self
 from urllib.parse import urlsplit
 
 import uvicorn
@@ -90,11 +90,8 @@ def _read_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | 
         return None
 
 
-_CHALLENGE: Final = 'Basic realm="plan-execute-monitor", charset="UTF-8"'
-"""Lets a browser ask for the token, as the password of any user."""
 MAX_BODY: Final = 256_000
 """Most bytes of a request."""
-_SAFE: Final = ("GET", "HEAD", "OPTIONS")
 _HEADERS: Final = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -106,10 +103,6 @@ _HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-
-
-Refusal: TypeAlias = tuple[int, str]
-"""The status and the sentence of a request that is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,16 +128,16 @@ class RequestGuard:
         if refusal is not None:
             response = answer_problem(request, *refusal)
             if refusal[0] == HTTPStatus.UNAUTHORIZED:
-                response.headers["WWW-Authenticate"] = _CHALLENGE
+                response.headers["WWW-Authenticate"] = 'Basic realm="plan-execute-monitor", charset="UTF-8"'
             await response(scope, receive, _add_headers(send))
             return
         await self.app(scope, receive, _add_headers(send))
 
-    def _find_refusal(self, request: Request) -> Refusal | None:
+    def _find_refusal(self, request: Request) -> tuple[int, str] | None:
         host = split_host(request.headers.get("host", ""))
         if not self.options.allows_host(host):
             return 421, f"this server is not {host!r}; open it by the address that it was started with"
-        is_change = request.method not in _SAFE
+        is_change = request.method not in ("GET", "HEAD", "OPTIONS")
         if is_change and not _is_own_origin(request):
             return 403, "the request comes from the page of another site; use a page of this server"
         if is_change and not _is_small(request):
@@ -215,8 +208,6 @@ def _add_headers(send: Send) -> Send:
 
 SWITCH_S: Final = 0.0001
 """How long a thread of a run computes while a page waits; Python's 5 ms add up over the reads of a page."""
-_SHUTDOWN_S: Final = 2
-"""How long the end waits for requests that are answered at that moment."""
 
 
 def build_app(store: Store, builder: RunBuilder, options: ServerOptions | None = None) -> FastAPI:
@@ -292,7 +283,5 @@ def run_server(
         host, number = options.host, listener.getsockname()[1]
         address = f"http://{f'[{host}]' if ':' in host else host}:{number}"
         report(f"serving {store.where} on {address} until Ctrl-C")
-        config = uvicorn.Config(
-            app, log_level="warning", access_log=False, timeout_graceful_shutdown=_SHUTDOWN_S
-        )
+        config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=2)
         PageServer(config, app.state.service).run(sockets=[listener])

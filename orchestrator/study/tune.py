@@ -175,8 +175,6 @@ class TuneResult:
 
 _NO_VERDICT: Final = NO_ANSWER | {"compressor_error", "contract_error", "cancelled"}
 """Failures that say nothing about a policy: a server was away, say."""
-RunTask: TypeAlias = Callable[[TaskCase, RetryPolicy], OrchestratorState]
-"""Runs a task once under a policy."""
 Progress: TypeAlias = Callable[[Sequence[Trial]], None]
 
 
@@ -247,7 +245,7 @@ def search(
     spec: TuneSpec,
     space: Mapping[str, RetryPolicy],
     cases: Mapping[str, TaskCase],
-    run: RunTask,
+    run: Callable[[TaskCase, RetryPolicy], OrchestratorState],
     on_trial: Progress = lambda _: None,
 ) -> TuneResult:
     """Tries the default and the policies of a space, and compares the best one with the default.

@@ -29,7 +29,6 @@ _NUMBERED: Final = {"gen_ai.prompt": False, "gen_ai.completion": True} | {
 _INDEXED: Final = re.compile(rf"({'|'.join(map(re.escape, _NUMBERED))})\.([0-9]{{1,6}})\.(?:message\.)?(.+)")
 _CALL: Final = re.compile(r"(tool_calls)\.([0-9]{1,6})\.(?:tool_call\.)?(?:function\.)?(.+)")
 _PART: Final = re.compile(r"(contents)\.([0-9]{1,6})\.message_content\.(.+)")
-_DETAILS: Final = "gen_ai.client.inference.operation.details"
 _MEDIA: Final = frozenset({"blob", "uri", "file"})
 
 
@@ -41,7 +40,7 @@ def read_span_messages(span: Span) -> list[dict[str, object]]:
     """
     attributes, where = span.attributes, f"the span {span.id}"
     for event in span.events:
-        if event.get("name") == _DETAILS:
+        if event.get("name") == "gen_ai.client.inference.operation.details":
             attributes = {**attributes, **read_object(event, "attributes", where)}
     system = parse_json_text(attributes.get("gen_ai.system_instructions"))
     told = [{"role": "system", "content" if isinstance(system, str) else "parts": system}] if system else []
