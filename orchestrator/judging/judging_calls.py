@@ -31,9 +31,6 @@ from orchestrator.state.records import (
     VerdictRecord,
 )
 
-MAX_EVIDENCE: Final = 4000
-"""Most characters of the evidence that the monitor sees."""
-
 
 @dataclass(frozen=True, slots=True)
 class Judges:
@@ -130,7 +127,7 @@ class Judging:
             for call in self.record["tool_calls"]
             if (read := call.get("read_back")) is not None
         ]
-        evidence = "\n".join(filter(None, [describe_evidence(request, MAX_EVIDENCE), *reads]))
+        evidence = "\n".join(filter(None, [describe_evidence(request), *reads]))
         task = describe_task(self.state, self.record["step_index"], self.record["step"])
         judge = partial(self.judges.monitor, task=task, evidence=evidence)
         for _ in range(self.judges.attempts):
