@@ -21,7 +21,7 @@ from agents.models.server_errors import TransportRetry
 from agents.parsing.end_reasons import find_message_cut_off, is_blocked, is_token_limit
 from agents.parsing.loose_json import find_document, is_quoted
 from agents.prompts import fence_text, find_boundary
-from agents.sync import Conversation, arun_conversation, run_conversation
+from agents.sync import Conversation, awaited, blocking
 from evaluation.contract.rubric import Criterion, Rubric
 from evaluation.errors import ContractError, JudgeError
 from evaluation.judges.judge_call import (
@@ -86,7 +86,7 @@ class RubricJudge:
         prompt = judge_prompt(example, answer_schema(example.rubric), self.instructions)
         return identify_judge(self, self.llm, "\n".join(message.text for message in prompt))
 
-    def judge(self, request: JudgeRequest) -> JsonObject:
+    def _judge(self, request: JudgeRequest) -> Conversation[JsonObject]:
         """Scores ``request``.
 
         Returns:
@@ -98,12 +98,9 @@ class RubricJudge:
             ModelRefusedError: The server refused the request.
         """
         with judge_errors(self.llm):
-            return run_conversation(self._score(request))
+            return (yield from self._score(request))
 
-    async def ajudge(self, request: JudgeRequest) -> JsonObject:
-        """Scores ``request`` without blocking the loop; returns and raises as ``judge`` does."""
-        with judge_errors(self.llm):
-            return await arun_conversation(self._score(request))
+    judge, ajudge = blocking(_judge), awaited(_judge)
 
     def _score(self, request: JudgeRequest) -> Conversation[JsonObject]:
         schema = answer_schema(request.rubric)

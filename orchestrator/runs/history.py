@@ -171,10 +171,8 @@ class History:
 
     def _find_interrupted(self, run: RunSummary) -> RunSummary:
         """Returns the summary as "interrupted" if the run is unfinished and no process runs it."""
-        is_open = run.status in UNDERWAY
-        if not is_open or self._saver.locks.is_locked(run.thread_id):
-            return run
-        return replace(run, status="interrupted")
+        is_left = run.status in UNDERWAY and not self._saver.locks.is_locked(run.thread_id)
+        return replace(run, status="interrupted") if is_left else run
 
     def _update_rows(self, marked: Sequence[tuple[str, str]]) -> None:
         """Reads the runs of marked rows, and stores their summaries.

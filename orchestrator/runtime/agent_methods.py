@@ -248,13 +248,13 @@ class GraphExecutor:
         self.tools = [tool for each in graphs for tool in find_tools(each)]
         self._context = context
 
-    async def aexecute_step(
+    async def execute_step(
         self, step_description: str, context: str = "", *, task: str = "", schema: object = None
     ) -> str:
         """Carries out a step, and returns the text of the last message."""
         return await self._run([_build_request(step_description, context, task, schema)])
 
-    async def acorrect_step(
+    async def correct_step(
         self,
         step_description: str,
         previous_output: str,
@@ -269,9 +269,6 @@ class GraphExecutor:
         # Servers refuse a message without text.
         refused = AIMessage(previous_output if previous_output.strip() else "(empty)")
         return await self._run([request, refused, HumanMessage(prompts.correction_turn(feedback))])
-
-    execute_step = aexecute_step
-    correct_step = acorrect_step
 
     async def _run(self, messages: Sequence[BaseMessage]) -> str:
         durability = choose_durability()
