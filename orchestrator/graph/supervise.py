@@ -50,6 +50,7 @@ from orchestrator.state.records import (
     Question,
     Reconciliation,
     SuperviseRequest,
+    SupervisionMode,
     SupervisorVerdict,
 )
 from orchestrator.supervision import human
@@ -94,9 +95,9 @@ async def _call_supervision(
     return stop_if_over_budget({**count_calls(state, called.spent), **update}, run, record["step_index"])
 
 
-def _supervise(record: Attempt, **changes: object) -> Attempt:
-    """Returns an execution with changes of its supervision."""
-    supervision = record["supervision"] or human.blank_supervision("llm")
+def _supervise(record: Attempt, mode: SupervisionMode = "llm", **changes: object) -> Attempt:
+    """Returns an execution with changes of its supervision, which begins in a mode if there is none."""
+    supervision = record["supervision"] or human.blank_supervision(mode)
     return cast("Attempt", {**record, "supervision": {**supervision, **changes}})
 
 
@@ -300,7 +301,8 @@ async def answer_node(state: OrchestratorState, run: RunContext, write: StreamWr
     taken: StateUpdate = {"underway": {**state["underway"], "answer": None}}
     if isinstance(answer, str):
         return {**taken, "question": {**question, "problem": answer}}
-    update = _apply_answer(state, human.with_answer(current_records(state)[-1], answer), answer)
+    record = _supervise(current_records(state)[-1], "human", answer=answer)
+    update = _apply_answer(state, record, answer)
     emit_verdicts(write, run.thread_id, update)
     return {**taken, **update}
 

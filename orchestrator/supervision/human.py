@@ -248,12 +248,6 @@ def add_question_id(answer: object, question: Question) -> object:
     return {**answer, "question": question["id"]}
 
 
-def with_answer(record: Attempt, answer: HumanAnswer) -> Attempt:
-    """Returns the record of an execution with the answer added."""
-    supervision = record["supervision"] or blank_supervision("human")
-    return {**record, "supervision": {**supervision, "answer": answer}}
-
-
 def blank_supervision(mode: SupervisionMode) -> SupervisionRecord:
     """Returns an empty supervision record."""
     return SupervisionRecord(
