@@ -72,10 +72,7 @@ def _answer_in_order(answers: Iterable[object]) -> Callable[[JudgeRequest], obje
     remaining = iter(list(answers))
 
     def answer_next(request: JudgeRequest) -> object:
-        for answer in remaining:
-            return answer
-        raise AssertionError(
-            f"no answer is left in the script for the request about {shorten(request.output, 200)!r}"
-        )
+        problem = f"no answer is left in the script for the request about {shorten(request.output, 200)!r}"
+        return next(remaining, AssertionError(problem))
 
     return answer_next
