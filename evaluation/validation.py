@@ -17,7 +17,7 @@ from pydantic_core import ErrorDetails, from_json, to_json, to_jsonable_python
 from agents.parsing.loose_json import replace_surrogates
 from evaluation.errors import ContractError
 from evaluation.sensitive.scanner import redact, shorten
-from evaluation.values import is_deep
+from evaluation.values import group_by, is_deep
 
 OTHER_NAMES: Final = {
     "tokens": "total_tokens", "prompt_tokens": "input_tokens", "completion_tokens": "output_tokens",
@@ -82,9 +82,7 @@ def describe_errors(
         At most ``MAX_PROBLEMS`` sentences, and the number of the others in a further one.
     """
     # One sentence for each place, although pydantic reports an error for each form that it accepts there.
-    by_path: dict[Path, list[ErrorDetails]] = {}
-    for detail in error.errors(include_url=False):
-        by_path.setdefault(_find_path(detail, data), []).append(detail)
+    by_path = group_by(error.errors(include_url=False), lambda detail: _find_path(detail, data))
     outer = {path[:length] for path in by_path for length in range(len(path))}
     # A location that is longer than the path names one of several accepted forms. If a value has problems
     # within it, it was meant to have their form.

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias, TypeVar
 
 from pydantic import BeforeValidator, Field
 
 JsonObject: TypeAlias = Mapping[str, object]
 """A JSON object; its readers check the types of its values."""
 Severity = Literal["info", "warning", "critical"]
+T = TypeVar("T")
+K = TypeVar("K")
 
 
 def _read_whole(value: object) -> object:
@@ -43,6 +46,14 @@ def as_object(value: object) -> dict[str, object]:
 def as_list(value: object) -> list[object]:
     """Return a list as it is, and an empty one for anything else."""
     return value if isinstance(value, list) else []
+
+
+def group_by(values: Iterable[T], read_key: Callable[[T], K]) -> dict[K, list[T]]:
+    """Return the values by their keys, in the order of the first ones."""
+    groups: defaultdict[K, list[T]] = defaultdict(list)
+    for each in values:
+        groups[read_key(each)].append(each)
+    return groups
 
 
 def is_deep(value: object, levels: int) -> bool:

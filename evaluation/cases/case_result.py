@@ -18,7 +18,7 @@ from evaluation.report.redaction import Redactor
 from evaluation.sensitive.scanner import shorten
 from evaluation.statistics import TrialRate, pass_hat_k, proportion
 from evaluation.validation import InputModel
-from evaluation.values import Count, JsonObject, VersionOne, as_object
+from evaluation.values import Count, JsonObject, VersionOne, as_object, group_by
 
 UNVERIFIED: Final = "no defect found; the answer is not verified"
 ResultBasis = Literal["checked", "judged", "approved", "unverified"]
@@ -137,9 +137,7 @@ class Baseline(InputModel):
 
 def build_baseline(results: Iterable[CaseResult]) -> Baseline:
     """Summarise the results of each case; the name of an arm stands before the name of the case."""
-    groups: dict[str, list[CaseResult]] = defaultdict(list)
-    for result in results:
-        groups[f"{result.arm}: {result.name}" if result.arm else result.name].append(result)
+    groups = group_by(results, lambda each: f"{each.arm}: {each.name}" if each.arm else each.name)
     return Baseline(cases={name: _summarise(groups[name]) for name in sorted(groups)})
 
 

@@ -21,6 +21,7 @@ from evaluation.measures.action_differences import (
 )
 from evaluation.report.report_model import Action
 from evaluation.sensitive.scanner import shorten
+from evaluation.values import group_by
 
 DEFAULT_RULES: Final = TrajectoryRules()
 _ORDERED_MODES: Final = frozenset({"exact", "in_order"})
@@ -286,9 +287,7 @@ class StepPairs:
 
     def _agree_exactly(self) -> bool:
         """Return whether the parallel calls of each place are the steps of the same positions."""
-        groups: dict[int, list[int]] = {}
-        for position, place in enumerate(self.places):
-            groups.setdefault(place, []).append(position)
+        groups = group_by(range(len(self.places)), self.places.__getitem__)
         return all(
             len(assign_actions([[each for each in self.candidates[i] if each in group] for i in group]))
             == len(group)

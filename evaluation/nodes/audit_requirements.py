@@ -33,7 +33,7 @@ from evaluation.sensitive.scanner import (
     shorten,
     tell_apart,
 )
-from evaluation.values import JsonObject, Severity
+from evaluation.values import JsonObject, Severity, group_by
 
 MAX_FINDINGS: Final = 100
 """Most findings of one category that are listed."""
@@ -266,11 +266,10 @@ def _check_tools(rule: AuditRule, actions: Sequence[Action] | None) -> Iterator[
     if actions is None:
         yield _report_rule(rule, "missing_data", "the run does not record which tools it used", _CALLS)
         return
-    calls: dict[str, list[int]] = {}
-    for index, action in enumerate(actions):
-        if action["not_run"] is None and not _is_permitted(rule, action):
-            calls.setdefault(action["name"], []).append(index)
-    for name, places in calls.items():
+    made = [
+        at for at, each in enumerate(actions) if each["not_run"] is None and not _is_permitted(rule, each)
+    ]
+    for name, places in group_by(made, lambda at: actions[at]["name"]).items():
         times = "once" if len(places) == 1 else f"{len(places)} times"
         problem = f"The tool {shorten(name)} was called {times}; do not call it"
         yield _report_rule(rule, "policy", problem, f"{_CALLS}[{places[0]}]", name)

@@ -6,7 +6,6 @@ import base64
 import gzip
 import hashlib
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
@@ -20,7 +19,7 @@ from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import Plugins
 from evaluation.reporting.summaries import rank_problems, summarize_arms
 from evaluation.texts.normal import show_hidden
-from evaluation.values import JsonObject
+from evaluation.values import JsonObject, group_by
 
 _FOLDER: Final = Path(__file__).parent
 _TITLE: Final = "Evaluation"
@@ -67,10 +66,8 @@ def render_results(
 
 
 def _group_cases(results: Iterable[CaseResult]) -> list[JsonObject]:
-    cases: defaultdict[str, list[JsonObject]] = defaultdict(list)
-    for result in results:
-        cases[result.name].append(_describe_attempt(result))
-    return [{"name": name, "attempts": attempts} for name, attempts in cases.items()]
+    cases = group_by(results, lambda result: result.name)
+    return [{"name": name, "attempts": [*map(_describe_attempt, group)]} for name, group in cases.items()]
 
 
 def _describe_attempt(result: CaseResult) -> JsonObject:

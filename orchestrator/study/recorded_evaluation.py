@@ -28,7 +28,7 @@ from evaluation.recordings.run_files import ReadRun
 from evaluation.runner import evaluate_in_processes
 from evaluation.sensitive.scanner import shorten
 from evaluation.validation import limit_problems
-from evaluation.values import JsonObject, as_object
+from evaluation.values import JsonObject, as_object, group_by
 from orchestrator.judging.evidence import find_unknown_check, is_enough, read_evidence
 from orchestrator.state.records import Requirement
 
@@ -137,9 +137,8 @@ class RecordedEvaluation:
 
     def report_unused_cases(self) -> None:
         """Counts each case of ``cases`` that no run belongs to as unread."""
-        names: dict[int, list[str]] = {}
-        for name, contract in (self.cases or {}).items():
-            names.setdefault(id(contract), []).append(name)
+        cases = self.cases or {}
+        names = group_by(cases, lambda name: id(cases[name]))
         unused = sorted(each[-1] for each in names.values() if self.used.isdisjoint(each))
         self.unread += [f"{name}: {_NO_RUN}" for name in unused]
 

@@ -19,7 +19,7 @@ from evaluation.judges.figures import JudgeTrust
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import read_runs
 from evaluation.reporting.summaries import read_measure
-from evaluation.values import JsonObject, as_object
+from evaluation.values import JsonObject, as_object, group_by
 from orchestrator import persistence
 from orchestrator.errors import ConfigurationError
 from orchestrator.state.graph_state import ENDED, OrchestratorState, add_usage
@@ -28,7 +28,7 @@ from orchestrator.state.records import NO_USAGE, Attempt
 from orchestrator.study.recorded_evaluation import RecordedEvaluation
 from orchestrator.study.replay import read_steps
 from orchestrator.study.targets import NO_ANSWER
-from orchestrator.study.trial_outcomes import Trial, TriedAttempt, group_by
+from orchestrator.study.trial_outcomes import Trial, TriedAttempt
 from orchestrator.study.worth import estimate_worth
 
 _SQLITE: Final = b"SQLite format 3\0"

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby, takewhile
 from operator import attrgetter
-from typing import Annotated, Any, Final, TypeAlias, TypeVar
+from typing import Annotated, Final, TypeAlias
 
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
@@ -18,7 +17,6 @@ from orchestrator.runtime.budget import Flag, SettingsModel
 
 COSTS: Final = ("tokens", "seconds", "cost_usd")
 _Amount: TypeAlias = Annotated[float, Field(ge=0, le=1e15, description="a number from 0 to 1e+15")]
-T = TypeVar("T")
 _STRICT: Final = ConfigDict(strict=True)
 
 
@@ -87,14 +85,6 @@ class Trial:
 
 def _end_step(step: list[TriedAttempt]) -> list[TriedAttempt]:
     return step[: next((at for at, each in enumerate(step, 1) if each.accepted), len(step))]
-
-
-def group_by(values: Iterable[T], read_key: Callable[[T], Hashable]) -> dict[Any, list[T]]:
-    """Returns the values by their keys, in the order of the first ones."""
-    groups: defaultdict[Hashable, list[T]] = defaultdict(list)
-    for each in values:
-        groups[read_key(each)].append(each)
-    return groups
 
 
 class Terms(SettingsModel):

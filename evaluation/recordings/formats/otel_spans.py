@@ -24,7 +24,7 @@ from evaluation.recordings.formats.span_dialects import (
 )
 from evaluation.recordings.formats.span_messages import read_span_messages
 from evaluation.recordings.recorded_run import RecordedRun, RunFormat, read_message_run, read_tokens
-from evaluation.values import JsonObject, as_object
+from evaluation.values import JsonObject, as_object, group_by
 
 _READ: Final = frozenset({AGENT, TOOL, WORKFLOW, *MODEL})
 _EMPTY: Final[Sequence[object]] = (None, "", {}, "{}")
@@ -32,9 +32,7 @@ _EMPTY: Final[Sequence[object]] = (None, "", {}, "{}")
 
 def _read_exports(values: Iterable[JsonObject]) -> Iterator[RecordedRun]:
     """Yields the run of each trace with a span of generative AI, and of each agent that a tool calls."""
-    traces: defaultdict[str, list[Span]] = defaultdict(list)
-    for span in (span for value in values for span in list_spans(value)):
-        traces[span.trace].append(span)
+    traces = group_by((span for value in values for span in list_spans(value)), lambda span: span.trace)
     for name, spans in traces.items():
         yield from _read_trace(name, sorted(spans, key=lambda span: span.start))
 
