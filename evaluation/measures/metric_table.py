@@ -50,18 +50,14 @@ OPERATIONAL_METRICS: Final[Mapping[str, Direction]] = dict.fromkeys(
 
 SHARES: Final = ("score", "precision", "recall", "f1")
 """The metrics of a trajectory, as its group names them."""
-COLLABORATION_METRICS: Final[Mapping[str, Direction]] = {
-    "agent_accuracy": "higher",
-    "plan_adherence": "higher",
-    "collaboration_confidence": "higher",
-    "stuck_runs": "lower",
-}
-
 METRICS: Final[Mapping[str, Direction | None]] = {
     **RESPONSE_METRICS,
     **OPERATIONAL_METRICS,
     **dict.fromkeys([f"trajectory_{name}" for name in SHARES], "higher"),
-    **COLLABORATION_METRICS,
+    "agent_accuracy": "higher",
+    "plan_adherence": "higher",
+    "collaboration_confidence": "higher",
+    "stuck_runs": "lower",
     "judge_score": "higher",
     **dict.fromkeys(AUDIT_METRICS, "higher"),
 }

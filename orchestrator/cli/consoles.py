@@ -6,7 +6,6 @@ import logging
 import os
 import re
 import sys
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
@@ -20,6 +19,7 @@ from rich.text import Text
 
 from agents.credentials.masking import mask_keys
 from evaluation.sensitive.scanner import shorten
+from evaluation.values import group_by
 from orchestrator.errors import BudgetExceededError, ConfigurationError
 
 if TYPE_CHECKING:
@@ -154,12 +154,9 @@ _MOST_PLACES: Final = 3
 
 def list_places(label: str, sentences: Sequence[str]) -> Iterator[str]:
     """Yields the problems with their places; of sentences that differ in their place alone, the first."""
-    places: dict[str, list[str]] = defaultdict(list)
-    for text in sentences:
-        place, _, problem = text.partition(": ")
-        places[problem].append(place)
+    places = group_by([text.partition(": ") for text in sentences], lambda parts: parts[2])
     for problem, each in [*places.items()][:_MOST_PROBLEMS]:
         more = f", {len(each) - _MOST_PLACES} more" if len(each) > _MOST_PLACES else ""
-        yield one_line(f"{label}: {', '.join(each[:_MOST_PLACES])}{more}: {problem}")
+        yield one_line(f"{label}: {', '.join(place for place, *_ in each[:_MOST_PLACES])}{more}: {problem}")
     if (left := len(places) - _MOST_PROBLEMS) > 0:
         yield f"{label}: {left} more kinds of things"
