@@ -5,15 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from decimal import Decimal
-from itertools import chain, combinations, product
-from operator import mul
+from itertools import product
 from typing import Final
 
 from evaluation.defects.claims import read_pattern, read_words
-from evaluation.defects.evidence import list_objects
-from evaluation.texts.fact_reading import find_named_dates, find_numeric_dates, find_times
-from evaluation.texts.normal import cache_by_text, cut_out
-from evaluation.values import as_list, as_object
+from evaluation.texts.normal import cache_by_text
 
 _COMMA: Final = re.compile(r"(?<![\d.,])(\d+),(\d{1,2})(?![\d,])")
 _SIZES: Final = {
@@ -22,7 +18,6 @@ _SIZES: Final = {
 _CONSTANTS: Final = tuple(map(Decimal, read_words("sizes_in_others")))
 """Sizes of units in others, and the base of a share."""
 _FAHRENHEIT: Final = Decimal("1.8")
-_LARGEST: Final = 10**15
 _TOLERANCE: Final = Decimal("0.006")
 
 
@@ -36,14 +31,6 @@ def read_numbers(text: str) -> frozenset[Decimal]:
     }
     commas = {*_COMMA.findall(text)} if "," in text else ()
     return frozenset(points) | {Decimal(f"{whole}.{part}") for whole, part in commas}
-
-
-@cache_by_text
-def read_amounts(text: str) -> frozenset[Decimal]:
-    """Return the numbers of a text without the digits of dates and times, with which nobody computes."""
-    for find in (find_numeric_dates, find_named_dates, find_times):
-        text = cut_out(text, [span for span, _ in find(text)], " ; ")
-    return read_numbers(text)
 
 
 def follows(value: Decimal, known: Collection[Decimal]) -> bool:
@@ -77,30 +64,12 @@ def combine(first: Collection[Decimal], second: Collection[Decimal]) -> Iterator
             yield from (a / b, b / a) if a and b else ()
 
 
-def is_computed(value: Decimal, known: Collection[Decimal], beside: Collection[Decimal]) -> bool:
-    """Return whether a number is the result of one operation, or a sum of up to four numbers or two products.
-
-    ``beside`` are numbers that the same sentence states, of which one may be an operand.
-    """
+def is_sum(value: Decimal, known: Collection[Decimal]) -> bool:
+    """Return whether a value is a sum of three or four numbers, or of two products."""
     pairs: set[Decimal] = {*known}
     for first, second in product(known, known):
         pairs |= {first + second, first * second}
-    results = chain(combine({*known, *beside} - {value}, known), [sum(known, Decimal())])
-    return any(value - each in pairs for each in pairs) or any(is_equal(value, each) for each in results)
-
-
-def list_totals(value: object) -> Iterator[Decimal]:
-    """Yield the sums over the rows of each list: of a field, and of the product of two, as on a bill."""
-    lists = [value, *chain.from_iterable(each.values() for each in list_objects(value))]
-    for rows in ([*map(as_object, each)] for each in map(as_list, lists) if each):
-        columns = [[_read_amount(row.get(name)) for row in rows] for name in rows[0]]
-        yield from map(sum, columns)
-        yield from (sum(map(mul, *pair)) for pair in combinations(columns, 2))
-
-
-def _read_amount(leaf: object) -> Decimal:
-    is_amount = isinstance(leaf, int | float) and not isinstance(leaf, bool) and abs(leaf) < _LARGEST
-    return Decimal(str(leaf)) if is_amount else Decimal()
+    return any(value - each in pairs for each in pairs)
 
 
 def is_equal(value: Decimal, other: Decimal) -> bool:

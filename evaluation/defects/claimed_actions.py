@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from typing import Final
 
 from agents.parsing.tool_names import ACTING_VERBS, guess_kind
@@ -23,12 +21,11 @@ from evaluation.defects.claims import (
 from evaluation.defects.evidence import Call, DefectFinding, Evidence, Level, names_any
 from evaluation.defects.failed_calls import list_program_claims
 from evaluation.texts.fact_reading import read_typed
-from evaluation.texts.normal import cache_by_text, has_digit, remove_code
+from evaluation.texts.normal import cache_by_text, remove_code
 
 _WORD: Final = re.compile(r"[^\W\d_]{3,}")
 _THING: Final = re.compile(r"\w[\w.-]*[\d.]\w+|[^\W\d_]{4,}")
 """Matches what may name a thing: a word, a number, the name of a file."""
-_OBJECT_END: Final = re.compile(r"\b(?:to|for|from|on|at|as|by|in|into|with|about|before|after)\b")
 _NAME: Final = re.compile(r"\b[A-Z][a-z][\w-]+")
 _LETTERS: Final = 4
 _FEW: Final = 3
@@ -42,18 +39,16 @@ def find_undone_claims(evidence: Evidence) -> Iterator[DefectFinding]:
         stated, bare = find_claims(turn.text), list_bare_claims(turn.text)
         if not (stated or bare) or any(call.is_open for call in calls):
             continue
-        requests = (each.text for each in evidence.asked if each.place < turn.place)
-        demanded = frozenset[str]().union(*map(_list_demanded, requests))
-        claims, asked = [*stated, *_read_bare(bare, calls, demanded)], evidence.asked_before(turn)
-        unnamed = _list_unnamed(claims, calls, asked)
+        asked = (each.text for each in evidence.asked if each.place < turn.place)
+        demanded = frozenset[str]().union(*map(_list_demanded, asked))
+        claims = [*stated, *_read_bare_claims(bare, calls, demanded)]
         for claim in claims:
             is_demanded = bool(claim.families & demanded)
             # What nobody asked for here may have been done before the record begins.
             is_earlier = evidence.begins_late and not is_demanded
-            is_told = is_earlier or _is_reported(claim, calls, is_demanded)
-            if is_told or _is_supported(claim, calls, claim in unnamed):
+            if is_earlier or _is_supported(claim, calls) or _is_reported(claim, calls, is_demanded):
                 continue
-            if level := _choose_level(claim, calls, asked, is_demanded=is_demanded):
+            if level := _choose_level(claim, calls, evidence.asked_before(turn), is_demanded=is_demanded):
                 names = [call.name for call in calls if call.acts]
                 seen = f"no call did that; {'the calls that acted' if names else 'calls'}: "
                 seen += ", ".join(dict.fromkeys(names or [call.name for call in calls])) or "none"
@@ -78,7 +73,9 @@ def find_unrun_programs(evidence: Evidence) -> Iterator[DefectFinding]:
         yield DefectFinding("claimed_not_done", level, said[0][1], seen, turn.place)
 
 
-def _read_bare(bare: Sequence[str], calls: Sequence[Call], demanded: frozenset[str]) -> Iterator[Claim]:
+def _read_bare_claims(
+    bare: Sequence[str], calls: Sequence[Call], demanded: frozenset[str]
+) -> Iterator[Claim]:
     """Yield the sentences that say only that all is done, if something was asked for and nothing was done."""
     if any(call.acts or call.is_vague for call in calls):
         return
@@ -106,43 +103,10 @@ def _asks_to_know(asked: str) -> bool:
     )
 
 
-def _list_unnamed(claims: Sequence[Claim], calls: Sequence[Call], asked: str) -> set[Claim]:
-    """Return the claims about things of the task that no call names, if there are more things than calls.
-
-    One call may change several sides of a thing: what it left out has a name, or is told like what it names.
-    """
-    acting = [call for call in calls if call.acts]
-    if len(claims) <= len(acting):
-        return set()
-    words = {claim: {*_list_things(_find_object(claim))} & {*_list_things(asked)} for claim in claims}
-    told = Counter(chain.from_iterable(words.values()))
-    own = {claim: {word for word in every if told[word] == 1} for claim, every in words.items()}
-    if sum(map(bool, own.values())) <= len(acting):
-        return set()
-    passed = [str(leaf).lower() for call in acting for _, leaf in call.leaves]
-    # What was read with an identifier that was passed tells the name of its thing.
-    ids = [each for each in passed if has_digit(each)]
-    named = (call for call in calls if call.acts or (call.state == "read" and names_any(call.text, ids)))
-    known = " ".join(f"{call.name} {call.text}" for call in named)
-    alike = {claim.word for claim in claims if names_any(" ".join(passed), own[claim])}
-    names = {name.lower().removesuffix("s") for name in _NAME.findall(asked)}
-    left = {claim: each & names or (each if claim.word in alike else set()) for claim, each in own.items()}
-    unnamed = {claim for claim, each in left.items() if each and not names_any(known, each)}
-    # If the calls name nothing that was told, they may be about all of it.
-    return unnamed if any(names_any(known, each) for each in own.values()) else set()
-
-
-def _find_object(claim: Claim) -> str:
-    """Return the part of a clause that tells what was acted on."""
-    at = claim.clause.lower().find(claim.word.lower())
-    after = _OBJECT_END.split(claim.clause[at + len(claim.word) :])[0]
-    return after if claim.form in {"own", "initial"} and after.strip() else claim.clause[:at]
-
-
-def _is_supported(claim: Claim, calls: Sequence[Call], is_unnamed: bool) -> bool:
+def _is_supported(claim: Claim, calls: Sequence[Call]) -> bool:
     """Return whether a call may have done it."""
     return any(
-        (not is_unnamed and claim.families & list_supported(call.families))
+        claim.families & list_supported(call.families)
         or mentions_family(call.text, claim.families - call.families)
         for call in calls
         if call.acts or call.state == "refused"
@@ -154,11 +118,11 @@ def _may_do(call: Call, claim: Claim) -> bool:
     if read_pattern("only_ok").fullmatch(call.answer):
         return True
     is_named = names_any(claim.sentence, [word[:_LETTERS] for word in call.words if len(word) >= _LETTERS])
-    return is_named or names_any(call.args_text, _list_things(claim.clause))
+    return is_named or names_any(call.args_text, _list_things(claim))
 
 
-def _list_things(text: str) -> list[str]:
-    return [word.lower().removesuffix("s") for word in _THING.findall(text)]
+def _list_things(claim: Claim) -> list[str]:
+    return [word.lower().removesuffix("s") for word in _THING.findall(claim.clause) if word != claim.word]
 
 
 def _is_reported(claim: Claim, calls: Sequence[Call], is_demanded: bool) -> bool:
@@ -192,7 +156,7 @@ def _choose_level(claim: Claim, calls: Sequence[Call], asked: str, *, is_demande
     if not claim.is_hard:
         # What is updated or added may be a part of the answer; what tools have read, or has a name, is not.
         is_named = has_acted and any(name in asked for name in _NAME.findall(claim.clause[1:]))
-        things = _list_things(claim.clause)
+        things = _list_things(claim)
         is_named = is_named or any(names_any(f"{call.name} {call.text}", things) for call in calls)
         return "defect" if is_demanded and is_named else None
     if is_demanded or (claim.form == "own" and not has_acted):

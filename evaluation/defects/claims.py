@@ -43,11 +43,6 @@ def read_pattern(name: str, words: frozenset[str] = frozenset()) -> re.Pattern[s
     return re.compile("|".join(parts).replace("WORDS", "|".join(words)), re.IGNORECASE)
 
 
-def read_groups(name: str) -> tuple[frozenset[str], ...]:
-    """Return groups of words that mean the same."""
-    return tuple(map(frozenset, _WORDS[name]))
-
-
 def read_states() -> Mapping[re.Pattern[str], frozenset[str]]:
     """Return patterns of the words for a state, each with the states that contradict it."""
     rows = _WORDS["contradicting_states"].items()
@@ -196,7 +191,7 @@ def _read_clause(
         families = _find_families(verb, words) if form else frozenset[str]()
         if families:
             is_hard = verb in read_words("hard_verbs") or not families.isdisjoint(HARD)
-            is_before = "had" in words[:at] or not _BEFORE.isdisjoint(words)
+            is_before = not _BEFORE.isdisjoint(words)
             yield Claim(families, word, clause.strip(), sentence, is_hard, form or "state", is_before)
     for match in _STATES.finditer(clause) if not _STATE_VERBS.isdisjoint(words) else ():
         noun = match["held"] or match["on"] or (match["live"] and "deployment")

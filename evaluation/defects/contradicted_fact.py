@@ -12,19 +12,11 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from agents.parsing.tool_names import split_name
-from evaluation.defects.arithmetic import (
-    follows,
-    is_computed,
-    is_converted,
-    list_totals,
-    read_amounts,
-    read_numbers,
-)
-from evaluation.defects.claims import read_groups, read_pattern
-from evaluation.defects.evidence import Call, DefectFinding, Evidence, Level, Turn, is_named, list_objects
-from evaluation.defects.later_reads import is_same_word
-from evaluation.defects.sources import DONE, SOURCES, SourceIndex, index_sources, list_links, read_values
-from evaluation.texts.fact_reading import Fact, TypedValue, read_facts, read_typed, read_vital_numbers
+from evaluation.defects.arithmetic import combine, follows, is_converted, is_equal, is_sum, read_numbers
+from evaluation.defects.claims import read_pattern
+from evaluation.defects.evidence import Call, DefectFinding, Evidence, Level, Turn
+from evaluation.defects.sources import SourceIndex, index_sources, list_links
+from evaluation.texts.fact_reading import Fact, read_facts, read_typed, read_vital_numbers
 from evaluation.texts.normal import has_digit, split_stated
 from evaluation.texts.numbers import (
     ANY_CURRENCY,
@@ -42,7 +34,7 @@ _MARKER: Final = re.compile(r"^\s*(?:[-*\u2022]|\(?\d{1,3}[.):])\s+")
 _NATION: Final = re.compile(r"\bU\.?S\.?[ -]?(?=dollars?\b|\$)", re.IGNORECASE)
 _BELOW_ZERO: Final = frozenset({"°C", "°F"})
 """Units in which what is below zero is said so."""
-_FEW: Final = 4
+_FEW: Final = 8
 """Most different numbers in all sources, from which what follows is listed completely."""
 _SMALL: Final = 12
 _MANY: Final = 120
@@ -60,9 +52,6 @@ _PLAIN: Final = (None, ANY_CURRENCY)
 _DATE: Final = "date with a year"
 _SAYS: Final = re.compile(r"\b(?:says|shows|states|reads|according to)\b", re.IGNORECASE)
 """Matches in a sentence that names its source, and so computes no date."""
-_MOMENTS: Final = frozenset({"date", "time"})
-_SAME_MOMENTS: Final = read_groups("same_moments")
-_ZONE: Final = re.compile(r"\d(?:Z|[+-]\d\d:?\d\d)\Z")
 _PART: Final = re.compile(r"[/?#&=]+")
 _NO_DIGIT: Final = re.compile(r"\D")
 _FIRST_YEAR: Final = 1500
@@ -93,8 +82,6 @@ class _Before:
 
     turn: Turn
     texts: Sequence[str]
-    answers: Sequence[Call]
-    """The calls that answered."""
 
     @cached_property
     def numbers(self) -> frozenset[Decimal]:
@@ -122,10 +109,9 @@ def find_contradicted_facts(evidence: Evidence) -> Iterator[DefectFinding]:
         by_size[abs(field.number)].append(field)
     contested = {abs(each.number) for each in fields if each.number < 0 or each.unit not in _PLAIN}
     for turn in evidence.said:
-        earlier = [call for call in answers if call.place < turn.known]
-        if not earlier:
+        if not answers or answers[0].place >= turn.known:
             continue
-        before = _Before(turn, [each.text for each in index.texts if each.since <= turn.moment], earlier)
+        before = _Before(turn, [each.text for each in index.texts if each.since <= turn.moment])
         for part in split_stated(turn.text):
             stated = _Stated(_NATION.sub("", _MARKER.sub("", part)), before)
             for fact in read_vital_numbers(stated.sentence) if _may_differ(stated, contested) else ():
@@ -133,7 +119,6 @@ def find_contradicted_facts(evidence: Evidence) -> Iterator[DefectFinding]:
                 if seen:
                     yield DefectFinding(_RULE, "defect", stated.sentence, seen, turn.place, call)
             yield from _find_other_names(turn, stated.sentence, index)
-            yield from _find_other_details(stated, index)
 
 
 def _may_differ(stated: _Stated, contested: Collection[Decimal]) -> bool:
@@ -151,7 +136,7 @@ def _compare_fact(
     alike = [field for field in sized if field.call.place < stated.before.turn.known]
     if field := _find_other_unit(fact, stated, alike) or _find_other_sign(fact, stated, alike):
         yield f"{field.call.name} gave {field.shown}", field.call.place
-    if other := _find_near_miss(fact, stated):
+    if other := _find_near_miss(fact, stated.before.numbers, read_numbers(stated.sentence)):
         yield f"the sources have {other:f}, and no {fact.shown}", None
     if field := _find_other_field(fact, stated, fields):
         seen = f"{field.call.name} gave {field.shown}, from which {fact.shown} does not follow"
@@ -209,21 +194,19 @@ def _find_other_sign(fact: Fact, stated: _Stated, alike: Sequence[_Field]) -> _F
     return alike[0] if alike and all(field.number < 0 for field in alike) else None
 
 
-def _find_near_miss(fact: Fact, stated: _Stated) -> Decimal | None:
+def _find_near_miss(fact: Fact, known: frozenset[Decimal], beside: frozenset[Decimal]) -> Decimal | None:
     """Find the number of a source that a long number is, but for one digit or for two that are swapped."""
-    values, known = fact.value.numbers, stated.before.numbers
+    values = fact.value.numbers
     value = abs(values[0])
     is_year = fact.value.unit is None and _FIRST_YEAR <= value < _END_YEAR and value == int(value)
     if is_year or len({*map(abs, values)}) > 1 or len(known) > _MANY or not known.isdisjoint(values):
         return None
     shown, places = _show(value), int(value.normalize().as_tuple().exponent)
     near = next((each for each in known if _is_near_miss(shown, _show(each))), None)
-    if near is None or abs(value - near) < Decimal(1).scaleb(places):
+    if near is None or abs(value - near) < Decimal(1).scaleb(places) or is_sum(value, known):
         return None
-    amounts = frozenset[Decimal]().union(*map(read_amounts, stated.before.texts))
-    totals = {total for call in stated.before.answers for total in list_totals(call.value)}
-    is_told = value in totals or is_computed(value, amounts, read_amounts(stated.sentence))
-    return None if is_told else near
+    computed = chain(combine({*known, *beside} - {value}, known), (sum(known, Decimal()),))
+    return None if any(is_equal(value, each) for each in computed) else near
 
 
 @lru_cache(_MANY_NAMES)
@@ -261,44 +244,6 @@ def _find_other_names(turn: Turn, sentence: str, index: SourceIndex) -> Iterator
             seen = f"the sources have {(near or others)[0]}, and no {value.value}"
             level: Level = "defect" if near else "suspicion"
             yield DefectFinding(_RULE if near else "unsourced_name", level, sentence, seen, turn.place)
-
-
-def _find_other_details(stated: _Stated, index: SourceIndex) -> Iterator[DefectFinding]:
-    """Yield the date, time or person that a sentence tells of a thing, and no text has, if it has another."""
-    sentence, turn = stated.sentence, stated.before.turn
-    dated, role = read_pattern("dated").match(sentence), read_pattern("role").search(sentence)
-    told = [each for each in read_values(sentence) if each.family in _MOMENTS] if dated else []
-    asked = index.evidence.asked_before(turn) if told else ""
-    is_sure = len({each.family for each in told}) == len(told)
-    told = told if is_sure and not read_pattern("computed").search(f"{asked} {sentence}") else []
-    told += [TypedValue("person", role["person"])] if role else []
-    things = [each for call in stated.before.answers if told for each in list_objects(call.value)]
-    named = [each for each in things if is_named(each, dated["subject"] if dated else sentence)]
-    fields = [("_".join(split_name(name)), str(leaf)) for thing in named for name, leaf in thing.items()]
-    verb = dated["verb"].split()[-1].lower() if dated else ""
-    for family, value in told:
-        is_person = family == "person"
-        stems = [role["role"].lower()] if role and is_person else _list_stems(verb)
-        same = [leaf for name, leaf in fields if any(map(name.startswith, stems))]
-        shown = [leaf for leaf in same if is_person or _has_moment(leaf, family)]
-        # On a clock of 12 hours, 3:00 may be 15:00.
-        late = f"{(int(value[:2]) + 12) % 24:02}{value[2:]}" if family == "time" else value
-        alike = (TypedValue(family, each) for each in (value, late))
-        is_known = any(index.is_known(each, turn.moment, (*SOURCES, *DONE)) for each in alike)
-        is_known = is_known or any(is_same_word(value, each) for each in shown)
-        if shown and not (is_known or index.has_text(value.lower(), turn.moment)):
-            seen = f"what was read of it has {shown[-1]}, and no {value}"
-            yield DefectFinding(_RULE, "defect", sentence, seen, turn.place)
-
-
-def _list_stems(verb: str) -> frozenset[str]:
-    """Return the beginnings of the names of fields that tell when something is, starts, leaves or arrives."""
-    return next((each for each in _SAME_MOMENTS if any(map(verb.startswith, each))), frozenset())
-
-
-def _has_moment(leaf: str, family: str) -> bool:
-    """Return whether a value has a date or time that is the same in all time zones."""
-    return not _ZONE.search(leaf) and any(each.family == family for each in read_values(leaf))
 
 
 def _find_other_field(fact: Fact, stated: _Stated, fields: Sequence[_Field]) -> _Field | None:

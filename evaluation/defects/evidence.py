@@ -17,7 +17,6 @@ from evaluation.importers.conversation import Conversation, read_conversation
 from evaluation.sensitive.scanner import quote_text, shorten
 from evaluation.texts.json_texts import parse_json
 from evaluation.texts.normal import read_source, read_visible
-from evaluation.values import as_list, as_object
 
 Level = Literal["defect", "suspicion", "note"]
 Moment = tuple[float, float]
@@ -59,8 +58,6 @@ PROGRAM_KINDS: Final = {kind: read_pattern(kind) for kind in get_args(Program)}
 _EXITS: Final = ("exit_code", "exitcode", "returncode", "exit_status")
 _write_json: Final = json.JSONEncoder(ensure_ascii=False, default=str).encode
 _DEPTH: Final = 6
-ID_ENDS: Final = ("id", "key", "name", "path", "number", "title")
-"""How the names of fields end that tell which thing an object is."""
 
 CallState = Literal["acted", "refused", "unknown", "read", "missed"]
 """``read``: a call that only reads answered; ``missed``: it failed."""
@@ -347,20 +344,6 @@ def list_paths(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tupl
             yield path, value
         else:
             waiting += [((*path, str(key)), inner) for key, inner in [*value.items()][::-1]]
-
-
-def list_objects(value: object) -> Iterator[Mapping[str, object]]:
-    """Yield the objects within a JSON value."""
-    waiting = [value]
-    for each in waiting:
-        waiting += as_list(each) or as_object(each).values()
-        yield as_object(each)
-
-
-def is_named(thing: Mapping[str, object], text: str) -> bool:
-    """Return whether a text has a name or number of an object."""
-    named = (value for name, value in thing.items() if name.lower().endswith(ID_ENDS))
-    return any(value and names_value(text, value) for value in named)
 
 
 def names_value(text: str, value: object) -> bool:

@@ -68,9 +68,7 @@ def _find_failed_actions(turn: Turn, calls: Sequence[Call]) -> Iterator[DefectFi
         has_failed = call.state == "missed" or (call.is_open and call.is_program and call.has_failed)
         if call.state != "refused" and not (call.is_vague and has_failed):
             continue
-        # "It had been paid before" repeats what a tool said, and claims no act.
-        own = (claim for claim in claims if claim.form == "own" or not claim.is_before)
-        stated = [claim.sentence for claim in own if _is_about(claim, call)]
+        stated = [claim.sentence for claim in claims if _is_about(claim, call)]
         stated += bare if call.state == "refused" and not call.was_stopped else []
         left = [each for each in stated if not any(_repairs(other, call, each) for other in repairing)]
         if left and not _repeats_error(turn.text, call):
@@ -94,6 +92,11 @@ def _repairs(other: Call, call: Call, text: str) -> bool:
     if other.is_open:
         return not other.has_failed and other.state != "missed"
     is_alike = other.name == call.name or bool(other.families & call.families)
+    # Another tool may have done it in another way.
+    shared = {
+        value for value in call.args.values() if isinstance(value, str) and value in other.args.values()
+    }
+    is_alike = is_alike or any(names_value(text, value) for value in shared)
     return is_alike and other.acts and not _is_other_target(other, call, text)
 
 

@@ -6,75 +6,50 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from itertools import product, takewhile
+from itertools import product
 from typing import Final
 
 from agents.parsing.tool_names import ACTING_VERBS
-from evaluation.defects.claims import (
-    find_claims,
-    read_groups,
-    read_pattern,
-    read_states,
-    read_words,
-    states_plainly,
-)
-from evaluation.defects.evidence import (
-    Call,
-    DefectFinding,
-    Evidence,
-    Turn,
-    is_named,
-    list_objects,
-    names_any,
-    names_value,
-)
+from evaluation.defects.claims import find_claims, read_pattern, read_states, read_words, states_plainly
+from evaluation.defects.evidence import Call, DefectFinding, Evidence, Turn, names_any, names_value
 from evaluation.defects.failed_calls import admits_failure
 from evaluation.patterns import matches_pattern
 from evaluation.sensitive.scanner import quote_text
 from evaluation.texts.normal import split_stated
-from evaluation.values import as_object
+from evaluation.values import as_list, as_object
 
 _STATES: Final = ("status", "state", "conclusion", "outcome", "phase", "stage")
 _OPEN: Final = frozenset({"pending", "queued", "accepted", "scheduled", "processing", "in_progress"})
 _SHORTEST_ID: Final = 3
 _LONGEST_CODE: Final = 2
-_SAME_STATES: Final = read_groups("same_states")
-_MAKING: Final = frozenset({"create", "book"})
-_BOOKINGS: Final = frozenset({"booking", "reservation"})
-_RECORDS: Final = _BOOKINGS | {"meeting", "appointment", "event"}
-_COUNTS: Final = frozenset({"found", "exists", "total", "count", "size", "length", "matches"})
-_HOLDERS: Final = frozenset({"result", "item", "data", "record", "entrie", "matche", "value", "output"})
-_SIGNS: Final = frozenset({"success", "ok", "status", "page", "limit", "per_page"})
 _NAMES: Final = ACTING_VERBS | read_words("reading")
 
 
 def find_missing_effects(evidence: Evidence) -> Iterator[DefectFinding]:
     """Yield the reads after the last acting call that contradict it, and answers that leave the act open."""
     answer = evidence.answer
-    calls = [] if _admits_delay(answer.text) else evidence.calls[: answer.known]
+    calls = [] if admits_failure(answer.text) else evidence.calls[: answer.known]
     for call in calls:
         # A tool without a verb that is surely known, such as k8s_scale, may act.
         if call.state != "acted" and not (call.is_vague and call.families):
             continue
         after = calls[call.place + 1 :]
-        later = [other for other in after if other.state in {"read", "missed"}]
+        # One tool for everything, such as ``run``, may do the next thing.
+        later = [each for each in after if each.state in {"read", "missed"} and each.name != call.name]
         # A later act on the same thing may have changed it again.
         redone = any(other.acts and other.name == call.name for other in after)
         reads = [] if redone else [other for other in later if _reads_result(other, call)]
-        seen = [(last, each) for last in reads[-1:] for each in _list_differences(answer, call, last)]
-        seen += [(last, each) for last in later[-1:] for each in _list_remaining(answer, call, last)]
-        for last, each in seen:
-            yield DefectFinding("not_there", "defect", answer.text, each, answer.place, last.place)
-        states = (state for each in list_objects(call.value) for state in _list_states(each))
+        seen = (
+            [(reads[-1].place, each) for each in _list_differences(answer, call, reads[-1])] if reads else []
+        )
+        seen += [(later[-1].place, each) for each in _list_remaining(answer, call, later)]
+        for place, each in seen:
+            yield DefectFinding("not_there", "defect", answer.text, each, answer.place, place)
+        states = (state for each in _list_objects(call.value) for state in _list_states(each))
         left = None if reads else next((state for state in states if state in _OPEN), None)
         if left and find_claims(answer.text):
             left = f"{call.name} answered {quote_text(left)}, and nothing shows that it was done"
             yield DefectFinding("left_open", "note", answer.text, left, answer.place, call.place)
-
-
-def _admits_delay(text: str) -> bool:
-    """Return whether a text says that something was not done, or shows only later."""
-    return admits_failure(text) or read_pattern("deferred").search(text) is not None
 
 
 def _reads_result(read: Call, call: Call) -> bool:
@@ -83,48 +58,12 @@ def _reads_result(read: Call, call: Call) -> bool:
     if any(len(value) >= _SHORTEST_ID and not value.isalpha() for value in asked & known):
         return True
     is_same = not asked or any(field in call.leaves for field in read.leaves)
-    shared = ({*read.words} & {*call.words} - _NAMES) | (_list_nouns(read) & _list_nouns(call))
-    return is_same and bool(shared)
-
-
-def _asks_for(read: Call, call: Call) -> bool:
-    """Return whether a read asks for what a call created, and for nothing else."""
-    if not call.families & _MAKING or call.families - _MAKING - {"send"}:
-        return False
-    nouns = _list_nouns(call)
-    # Whoever books a room finds it in no list of free rooms.
-    made = nouns if "create" in call.families else nouns & _RECORDS | _BOOKINGS
-    asked = {str(leaf) for _, leaf in read.leaves} - {"", "None"}
-    return set() < _list_nouns(read) <= made and all(map(call.text.__contains__, asked))
-
-
-def _list_nouns(call: Call) -> set[str]:
-    """Return the words for the things in the name of a tool, as in ``get_user_by_phone``."""
-    things = [*takewhile("by".__ne__, call.words)]
-    first = next((at for at, word in enumerate(things) if word in _NAMES), 0)
-    return {word.removesuffix("s") for word in things[first + 1 :] if word not in read_words("reading")}
-
-
-def _shows_nothing(read: Call) -> bool:
-    """Return whether the answer of a read has no record: an empty list, no value, a count of 0."""
-    if read.state == "missed" or (read.value is None and read.answer != "null"):
-        return read_pattern("absent").search(read.answer) is not None
-    if isinstance(read.value, list):
-        return not (read.value or any(name.lower().endswith("id") for name in read.args))
-    # The list of the files in a folder may be empty.
-    lists = {name.removesuffix("s") for name, value in as_object(read.value).items() if value == []}
-    return lists <= _list_nouns(read) | _HOLDERS and all(
-        leaf in (None, "")
-        or (not leaf and path[-1] in _COUNTS)
-        or (len(path) == 1 and (path[0] in _SIGNS or (path[0], leaf) in read.leaves))
-        for path, leaf in read.paths
-    )
+    return is_same and bool({*read.words} & {*call.words} - _NAMES)
 
 
 def _list_differences(answer: Turn, call: Call, last: Call) -> Iterator[str]:
     """Yield what the last read shows otherwise than it was set."""
-    is_expected = last.state == "missed" or (_asks_for(last, call) and _claims(answer.text, call))
-    if is_expected and _shows_nothing(last):
+    if last.state == "missed" and read_pattern("absent").search(last.answer):
         yield f"{last.name} answered {last.quoted} after {call.name}"
         return
     fields = as_object(as_object(last.value).get("output", last.value))
@@ -136,22 +75,18 @@ def _list_differences(answer: Turn, call: Call, last: Call) -> Iterator[str]:
             yield f"{call.name} set {name} to {values} afterwards"
 
 
-def _list_remaining(answer: Turn, call: Call, last: Call) -> Iterator[str]:
+def _list_remaining(answer: Turn, call: Call, reads: Sequence[Call]) -> Iterator[str]:
     """Yield what was deleted, and is still listed by the last read."""
-    targets = {str(leaf) for _, leaf in call.leaves if not isinstance(leaf, bool)}
-    nouns, others = _list_nouns(call), _list_nouns(last)
-    if not (
-        "delete" in call.families and (nouns <= others or others <= nouns) and _claims(answer.text, call)
-    ):
-        return
-    # It may be left in another list, and another thing may have its number.
-    asked = {str(leaf) for _, leaf in last.leaves}
-    left = (str(leaf) for _, leaf in last.answered if targets - {str(leaf)} <= asked)
-    shown = next((leaf for leaf in left if leaf in targets), None)
-    if shown and not read_pattern("gone").search(last.answer):
-        yield f"{last.name} shows {quote_text(shown)} after {call.name}"
+    targets = {str(leaf) for _, leaf in call.leaves}
+    is_claimed = "delete" in call.families and _claims(answer.text, call)
+    for read in reads[-1:] if is_claimed else ():
+        listed = (str(leaf) for name, leaf in read.answered if not name or name.lower().endswith(_IDS))
+        shown = next((leaf for leaf in listed if leaf in targets), None)
+        if shown and not read_pattern("gone").search(read.answer):
+            yield f"{read.name} shows {quote_text(shown)} after {call.name}"
 
 
+_IDS: Final = ("id", "key", "name", "path", "number")
 _CONTRADICTING: Final = read_states()
 _ANY_STATE: Final = f"(?i){'|'.join(words.pattern for words in _CONTRADICTING)}"
 _NUMBER: Final = re.compile(r"\d+")
@@ -166,7 +101,7 @@ def find_contradicted_states(evidence: Evidence) -> Iterator[DefectFinding]:
         acted = max((call.place for call in calls if call.acts or call.is_open), default=-1)
         last = {(call.name, call.args_text): call for call in calls[acted + 1 :] if call.state == "read"}
         # RE2 takes a tenth of the time, and most turns state nothing.
-        may_state = last and matches_pattern(_ANY_STATE, turn.text) and not _admits_delay(turn.text)
+        may_state = last and matches_pattern(_ANY_STATE, turn.text) and not admits_failure(turn.text)
         stated = split_stated(turn.text) if may_state else ()
         for sentence, (words, contradicting) in product(stated, _CONTRADICTING.items()):
             said = words.search(sentence)
@@ -188,24 +123,32 @@ def find_contradicted_states(evidence: Evidence) -> Iterator[DefectFinding]:
 
 def _list_shown(read: Call, sentence: str, calls: Sequence[Call]) -> Iterator[str]:
     """Yield the states of the things in a read that a sentence names, or means as the only one."""
-    things = [(thing, states) for thing in list_objects(read.value) if (states := _list_states(thing))]
+    things = [(thing, states) for thing in _list_objects(read.value) if (states := _list_states(thing))]
     is_only = len(things) == 1 and all(call.args == read.args for call in calls if call.name == read.name)
-    is_of_all = is_only and all(number in read.text for number in _NUMBER.findall(sentence))
     is_meant = (
-        (is_only and any(each and names_value(sentence, each) for each in read.args.values()))
-        or (is_of_all and names_any(sentence, {*read.words} - _NAMES))
-        or (
-            is_of_all
-            and any(_reads_result(read, each) and _claims(sentence, each) for each in calls if each.acts)
+        is_only
+        and all(number in read.text for number in _NUMBER.findall(sentence))
+        and (
+            names_any(sentence, {*read.words} - _NAMES)
+            or any(_reads_result(read, call) and _claims(sentence, call) for call in calls if call.acts)
         )
     )
     for thing, states in things:
-        if is_meant or is_named(thing, sentence):
+        named = [value for name, value in thing.items() if name.lower().endswith(_IDS)]
+        named += read.args.values() if is_only else ()
+        if is_meant or any(value and names_value(sentence, value) for value in named):
             yield from states
 
 
 def _claims(sentence: str, call: Call) -> bool:
     return any(claim.families & call.families for claim in find_claims(sentence))
+
+
+def _list_objects(value: object) -> Iterator[Mapping[str, object]]:
+    waiting = [value]
+    for each in waiting:
+        waiting += as_list(each) or as_object(each).values()
+        yield as_object(each)
 
 
 def _list_states(thing: Mapping[str, object]) -> list[str]:
@@ -220,7 +163,7 @@ def _differs(value: object, shown: object) -> bool:
         return any(name not in shown or _differs(inner, shown[name]) for name, inner in value.items())
     if type(value) is not type(shown) or not isinstance(value, str | int | float):
         return False
-    if (_read_moment(value) and _read_moment(value) == _read_moment(shown)) or is_same_word(value, shown):
+    if _read_moment(value) and _read_moment(value) == _read_moment(shown):
         return False
     first, second = ("".join(filter(str.isalnum, str(each).lower())) for each in (value, shown))
     if not (first and second):
@@ -230,22 +173,6 @@ def _differs(value: object, shown: object) -> bool:
     is_code = min(len(first), len(second)) <= _LONGEST_CODE < max(len(first), len(second))
     is_other_form = is_code or bool(_DATE.match(str(value))) != bool(_DATE.match(str(shown)))
     return first not in second and second not in first and not is_other_form
-
-
-def is_same_word(value: object, shown: object) -> bool:
-    """Return whether two values are words for one state, or one is the login of a person or their mail."""
-    first, second = (str(each).lower().partition("@")[0] for each in (value, shown))
-    states = {first.replace(" ", "_"), second.replace(" ", "_")}
-    if any(states <= group for group in _SAME_STATES):
-        return True
-    names, others = (re.findall(r"[^\W\d_]+", each) for each in (first, second))
-    return _is_made_of(others, names) or _is_made_of(names, others)
-
-
-def _is_made_of(words: Sequence[str], name: Sequence[str]) -> bool:
-    """Return whether words are made of the words of a name and their first letters."""
-    parts = "|".join([*name, *(word[0] for word in name)])
-    return len(name) > 1 and re.fullmatch(f"(?:{parts})+", "".join(words)) is not None
 
 
 def _read_moment(value: object) -> datetime | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -73,9 +74,16 @@ class SourceIndex:
 
     def list_family(self, family: str, moment: Moment) -> list[str]:
         """Return the values of a family that the sources have up to a moment."""
-        known = (each for origin in SOURCES for each in self._first(origin).items() if each[1] <= moment)
-        typed = (value for value, _ in known if isinstance(value, TypedValue))
-        return sorted({value.value for value in typed if value.family == family})
+        return sorted({value for value, since in self._families.get(family, ()) if since <= moment})
+
+    @cached_property
+    def _families(self) -> Mapping[str, Sequence[tuple[str, Moment]]]:
+        found = defaultdict[str, list[tuple[str, Moment]]](list)
+        for origin in SOURCES:
+            for value, since in self._first(origin).items():
+                if isinstance(value, TypedValue):
+                    found[value.family].append((value.value, since))
+        return found
 
     def has_text(self, part: str, moment: Moment) -> bool:
         """Return whether a text in lower case is in a source up to a moment; most are in one of the last."""
@@ -88,7 +96,7 @@ index_sources: Final = lru_cache(1)(SourceIndex)
 
 
 def _list_call_texts(call: Call) -> Iterator[Source]:
-    if call.acts:
+    if call.acts or call.state == "refused":
         # Parts are read one by one: the end of one text and the beginning of the next are no value.
         yield from (Source(call.after, "act", str(leaf)) for _, leaf in call.leaves)
     elif not ends_run(call.name):

@@ -11,14 +11,14 @@ from tests.evaluation.defects.builders import run
 
 ROWS = [json.loads(line) for line in (Path(__file__).parent / "runs.jsonl").read_text("utf-8").splitlines()]
 LEAST = {
-    "claimed_not_done": 31,
-    "failed_told_done": 18,
-    "other_value": 17,
-    "not_there": 18,
-    "only_a_part": 9,
-    "contradicted_fact": 20,
+    "claimed_not_done": 27,
+    "failed_told_done": 15,
+    "other_value": 16,
+    "not_there": 8,
+    "only_a_part": 6,
+    "contradicted_fact": 9,
 }
-"""How many runs of each kind are failed; there are 37, 19, 19, 18, 11 and 24."""
+"""How many runs of each kind are failed; there are 33, 16, 19, 8, 8 and 13."""
 
 
 def list_levels(row):
