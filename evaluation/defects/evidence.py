@@ -171,7 +171,7 @@ class Call:
         """Whether a program ended with an error, or tests failed."""
         is_error = any(code not in {0, "0", None} for code in self.exits)
         # The first test is far cheaper than the search.
-        may_fail = names_any(self.answer, ("fail", "error"))
+        may_fail = names_any(self.answer, ("fail", "err", "exit"))
         return is_error or (may_fail and read_pattern("failed").search(self.answer) is not None)
 
 
