@@ -8,13 +8,11 @@ from decimal import Decimal
 from operator import itemgetter
 from typing import Final
 
-from agents.parsing.tool_names import split_name
-from evaluation.defects.arithmetic import is_converted
+from evaluation.defects.arithmetic import combine, is_converted, is_equal, read_numbers
 from evaluation.defects.claims import Claim, find_claims, list_families, read_words
 from evaluation.defects.evidence import Call, DefectFinding, Evidence, Moment, Turn, names_any
 from evaluation.defects.sources import DONE, SOURCES, SourceIndex, index_sources, list_short_ids, read_values
-from evaluation.texts.fact_reading import Fact, TypedValue, read_typed, read_vital_numbers
-from evaluation.texts.numbers import is_money, read_field_unit, scale_unit
+from evaluation.texts.fact_reading import TypedValue, read_typed, read_vital_numbers
 
 _RULE: Final = "other_value"
 _NUMERIC: Final = "number"
@@ -22,9 +20,8 @@ _NUMERIC: Final = "number"
 _NEW: Final = re.compile(r"\b(?:to|as|into) ([A-Z][a-z]+(?: [A-Z][a-z]+)*)\b")
 _ID_KEY: Final = re.compile(r"(?:\A|_)(?:id|number|no)\Z|[a-z](?:Id|Number|No)\Z")
 _NUMBER: Final = re.compile(r"(?<![\w.,:/$€£-])\d{3,}(?![\w%/-]|[.,:]\w)")
-_AMOUNTS: Final = frozenset({"amount", "value", "sum", "total"})
-_COUNTS: Final = frozenset({"quantity", "qty", "count", "number"})
-_LONG: Final = 4
+_MANY: Final = 40
+"""Different numbers from which nearly any other one follows."""
 _ZONE: Final = re.compile(r"Z\"|\+00:00")
 """Matches in a moment that may have another date elsewhere."""
 _SOURCED: Final = ("address", "identifier")
@@ -148,21 +145,15 @@ def _find_other_amount(
         if any(is_converted(abs(value), given) for value in fact.value.numbers):
             continue
         for key, amount, call in amounts:
-            is_known = index.is_known(amount, (call.place, float("inf")), SOURCES)
-            if not is_known and _is_meant(key, fact, claim):
+            if not (_ID_KEY.search(key) or _may_follow(index, amount, call)):
                 yield _build_finding(turn, call, claim.sentence, f"{key}: {amount}", fact.shown)
 
 
-def _is_meant(key: str, fact: Fact, claim: Claim) -> bool:
-    """Return whether the name of an argument fits the unit of an amount, or stands in the sentence."""
-    words, unit = split_name(key), fact.value.unit
-    if _ID_KEY.search(key):
-        return False
-    field_unit = read_field_unit(words)
-    if is_money(unit):
-        return is_money(field_unit) or not _AMOUNTS.isdisjoint(words)
-    if unit and field_unit and scale_unit(Decimal(1), field_unit, unit) is not None:
-        return True
-    is_counted = not _COUNTS.isdisjoint(words) and any(word.endswith("s") for word in fact.around[-1:])
-    is_named = any(len(word) >= _LONG and word in claim.sentence.lower() for word in words)
-    return is_counted or (is_named and fact.around[:1] == ("to",))
+def _may_follow(index: SourceIndex, amount: Decimal, call: Call) -> bool:
+    """Return whether an amount is known before a call, or the result of one operation on known numbers."""
+    before: Moment = (call.place, float("inf"))
+    texts = (each.text for each in index.texts if each.since <= before and each.origin in SOURCES)
+    known = frozenset[Decimal]().union(*map(read_numbers, texts))
+    return (
+        amount in known or len(known) > _MANY or any(is_equal(amount, each) for each in combine(known, known))
+    )
