@@ -33,19 +33,9 @@ def read_numbers(text: str) -> frozenset[Decimal]:
     return frozenset(points) | {Decimal(f"{whole}.{part}") for whole, part in commas}
 
 
-def follows(value: Decimal, known: Collection[Decimal]) -> bool:
-    """Return whether a number follows from known ones: by two operations, a sum of two results, or a unit."""
-    once = {*known, *combine(known, known)}
-    # At last, a whole share may be taken off or added.
-    whole = [part for part in known if not part % 1]
-    changes = [change for part in whole for change in (100 - part, 100 + part)]
-    shares = {each * change / 100 for each, change in product(once, changes)}
-    exact = {*once, *combine(once, known), *shares}
-    rest = {round(value - each, 2) for each in once}
-    is_total = not rest.isdisjoint(round(each, 2) for each in once)
-    # The whole units of a number, and the rest: 135 minutes are 2 hours and 15 minutes.
-    parts = {part for each, size in product(known, _CONSTANTS) for part in (each // size, each % size)}
-    return is_total or is_converted(value, known) or any(is_equal(value, each) for each in exact | parts)
+def is_part(value: Decimal, known: Collection[Decimal]) -> bool:
+    """Return whether a number is the whole units of a known one, or the rest: 2 hours and 15 minutes."""
+    return any(value in {each // size, each % size} for each, size in product(known, _CONSTANTS))
 
 
 def is_converted(value: Decimal, known: Collection[Decimal]) -> bool:
@@ -64,12 +54,16 @@ def combine(first: Collection[Decimal], second: Collection[Decimal]) -> Iterator
             yield from (a / b, b / a) if a and b else ()
 
 
-def is_sum(value: Decimal, known: Collection[Decimal]) -> bool:
-    """Return whether a value is a sum of three or four numbers, or of two products."""
+def is_computed(value: Decimal, known: Collection[Decimal], beside: Collection[Decimal] = ()) -> bool:
+    """Return whether a number is the result of one operation, or a sum of up to four numbers or two products.
+
+    ``beside`` are numbers of the same sentence, of which one may be an operand.
+    """
     pairs: set[Decimal] = {*known}
     for first, second in product(known, known):
         pairs |= {first + second, first * second}
-    return any(value - each in pairs for each in pairs)
+    results = (*combine({*known, *beside} - {value}, known), sum(known, Decimal()))
+    return any(value - each in pairs for each in pairs) or any(is_equal(value, each) for each in results)
 
 
 def is_equal(value: Decimal, other: Decimal) -> bool:

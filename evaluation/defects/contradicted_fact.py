@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from agents.parsing.tool_names import split_name
-from evaluation.defects.arithmetic import combine, follows, is_converted, is_equal, is_sum, read_numbers
+from evaluation.defects.arithmetic import is_computed, is_converted, is_part, read_numbers
 from evaluation.defects.claims import read_pattern
 from evaluation.defects.evidence import Call, DefectFinding, Evidence, Level, Turn
 from evaluation.defects.sources import SourceIndex, index_sources, list_links
@@ -34,8 +34,8 @@ _MARKER: Final = re.compile(r"^\s*(?:[-*\u2022]|\(?\d{1,3}[.):])\s+")
 _NATION: Final = re.compile(r"\bU\.?S\.?[ -]?(?=dollars?\b|\$)", re.IGNORECASE)
 _BELOW_ZERO: Final = frozenset({"°C", "°F"})
 """Units in which what is below zero is said so."""
-_FEW: Final = 8
-"""Most different numbers in all sources, from which what follows is listed completely."""
+_FEW: Final = 4
+"""Most different numbers in all sources, from which hardly another one follows."""
 _SMALL: Final = 12
 _MANY: Final = 120
 _BEGINNING: Final = 5
@@ -203,10 +203,9 @@ def _find_near_miss(fact: Fact, known: frozenset[Decimal], beside: frozenset[Dec
         return None
     shown, places = _show(value), int(value.normalize().as_tuple().exponent)
     near = next((each for each in known if _is_near_miss(shown, _show(each))), None)
-    if near is None or abs(value - near) < Decimal(1).scaleb(places) or is_sum(value, known):
+    if near is None or abs(value - near) < Decimal(1).scaleb(places) or is_computed(value, known, beside):
         return None
-    computed = chain(combine({*known, *beside} - {value}, known), (sum(known, Decimal()),))
-    return None if any(is_equal(value, each) for each in computed) else near
+    return near
 
 
 @lru_cache(_MANY_NAMES)
@@ -249,19 +248,23 @@ def _find_other_names(turn: Turn, sentence: str, index: SourceIndex) -> Iterator
 def _find_other_field(fact: Fact, stated: _Stated, fields: Sequence[_Field]) -> _Field | None:
     """Find the field of the same kind if the turn states none of its values and computes nothing."""
     values, turn, known = fact.value.numbers, stated.before.turn, stated.before.numbers
-    # A number of a source follows from it.
-    if len(known) > _FEW or not known.isdisjoint(values):
+    # A number of a source follows from it, and a sentence with several numbers computes.
+    if len(known) > _FEW or len(read_numbers(stated.sentence)) > 1 or not known.isdisjoint(values):
         return None
     earlier = (field for field in fields if field.call.place < turn.known)
     alike = [field for field in earlier if _is_of_kind(field, fact, stated.sentence)]
     if not alike or read_pattern("about").search(stated.sentence) or min(map(abs, values)) <= 1:
         return None
     told, digits = read_numbers(turn.text), _NO_DIGIT.sub("", turn.text)
+    # The last digits of a card are no other number.
+    if len(fact.shown) >= _LONG and any(fact.shown in field.shown for field in alike):
+        return None
     is_told = any(
         is_converted(abs(field.number), told) or _NO_DIGIT.sub("", field.shown) in digits for field in alike
     )
     is_counted = any(value == len(as_list(field.call.value)) for field in alike for value in values)
-    return None if is_told or is_counted or any(follows(value, known) for value in values) else alike[0]
+    follows = (test(value, known) for value in values for test in (is_converted, is_computed, is_part))
+    return None if is_told or is_counted or any(follows) else alike[0]
 
 
 def _is_of_kind(field: _Field, fact: Fact, sentence: str) -> bool:
@@ -274,4 +277,6 @@ def _is_of_kind(field: _Field, fact: Fact, sentence: str) -> bool:
     if unit and field.unit:
         return agree_units(field.unit, unit) or scale_unit(Decimal(1), field.unit, unit) is not None
     is_count = (not unit and field.number == int(field.number)) or is_money(unit)
-    return is_count and not field.unit and field.is_named(sentence)
+    values = (str(leaf) for _, leaf in (*field.call.leaves, *field.call.answered))
+    is_about = any(len(each) >= _LONG and each[:_BEGINNING].lower() in sentence.lower() for each in values)
+    return is_count and not field.unit and (is_about or field.is_named(sentence))
