@@ -17,6 +17,8 @@ from agents.parsing.loose_json import BROKEN, find_broken
 
 UNKNOWN_TOOL: Final = "unknown_tool"
 """The name of the tool in a call that has none."""
+_TAKING_IMAGES: Final = frozenset({"anthropic", "aws", "google_genai", "google_vertexai"})
+"""The providers whose models take images and files in the answer of a tool."""
 _MEDIA: Final = frozenset({
     ("image", "image/png"), ("image", "image/jpeg"), ("image", "image/gif"), ("image", "image/webp"),
     ("file", "application/pdf"),
@@ -111,7 +113,7 @@ def write_messages(
         model: The model.
         names: The names of the tools.
     """
-    with_images = read_provider(model) in ("anthropic", "aws", "google_genai", "google_vertexai")
+    with_images = read_provider(model) in _TAKING_IMAGES
     written = [
         write_calls(each, names)
         if isinstance(each, AIMessage)

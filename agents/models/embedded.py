@@ -129,6 +129,7 @@ def download_weights(endpoint: str | None = None, cache: Path | None = None) -> 
 
 DEFAULT_N_CTX: Final = 8192
 # The default weights repeat themselves without a penalty.
+_SMALL_MODEL: Final[Mapping[str, object]] = {"frequency_penalty": 0.3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +208,7 @@ def build_embedded(weights: Path | None, options: Mapping[str, object]) -> ChatO
             "temperature": 0.0,
             "seed": 20250101,
             "max_tokens": 512,
-            **({"frequency_penalty": 0.3} if weights is None else {}),
+            **(_SMALL_MODEL if weights is None else {}),
         },
         options=settings,
     )

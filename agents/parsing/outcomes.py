@@ -62,6 +62,8 @@ _ABOUT_STATUS: Final = (
 _WRAPPERS: Final = frozenset(
     {"text", "content", "structuredcontent", "result", "results", "response", "data", "output"}
 )
+_AROUND: Final = frozenset({"type", "iserror", "meta", "annotations"})
+"""Fields beside a wrapped answer, in MCP and in content parts."""
 _EARLIER: Final = ("previous", "old", "before", "original", "request", "input", "arg", "param")
 """How the name of a field begins that does not hold the result."""
 _COUNTS: Final = re.compile(
@@ -83,6 +85,7 @@ _NEGATIVE: Final = _REFUSED | {
 _BUSY: Final = frozenset({"busy", "full", "occupied", "offline", "overloaded", "unreachable"})
 """Words that make a state a refusal if the answer says no more; else they may describe a thing."""
 _NEGATIONS: Final = frozenset({"cannot", "no", "non", "not", "nein", "nicht", "out"})
+_CREATING: Final = frozenset({"add", "create", "insert", "make", "open", "register"})
 _IDS: Final = ("id", "key", "number", "reference", "url")
 """Ends of the names of fields that name a thing."""
 _LIVE: Final = frozenset({
@@ -242,7 +245,7 @@ def _read_object(tool: str, fields: Mapping[str, object], depth: int) -> Outcome
     if signs or any(map(_TO_COME.fullmatch, stated)):
         return "refused" if "refused" in signs else "unknown"
     wrapped = [each for name, each in fields.items() if name in _WRAPPERS]
-    if wrapped and fields.keys() - {"type", "iserror", "meta", "annotations"} <= _WRAPPERS:
+    if wrapped and fields.keys() - _AROUND <= _WRAPPERS:
         return _join(_read_value(tool, each, depth) for each in wrapped)
     return "acted" if fields else "unknown"
 
@@ -277,7 +280,7 @@ def _states_success(fields: Mapping[str, object]) -> bool:
 
 
 def _creates(tool: str) -> bool:
-    return not {"add", "create", "insert", "make", "open", "register"}.isdisjoint(split_name(tool))
+    return bool(_CREATING & {*split_name(tool)})
 
 
 def _is_done(tool: str, fields: Mapping[str, object]) -> bool:

@@ -143,6 +143,8 @@ _MAX_DEPTH: Final = 64
 """Most levels of nesting of arguments as an object; the evaluation accepts 100 for a whole case."""
 _TOKENS: Final = ("input_tokens", "output_tokens", "total_tokens")
 _QUANTITIES: Final = (*_TOKENS, "latency_ms", "model_calls", "cost_usd")
+_PROBLEMS: Final = 3
+"""Most problems that an error names."""
 
 
 class _ToolCall(TypedDict):
@@ -227,7 +229,7 @@ def _read_state(value: object) -> _State:
         return _State.model_validate(value, strict=True)
     except ValidationError as error:
         problems = describe_errors(error, value, [*_State.model_fields], root="the state")
-        raise ContractError(f"{'; '.join(problems[:3])}; {_ACCEPTED}") from None
+        raise ContractError(f"{'; '.join(problems[:_PROBLEMS])}; {_ACCEPTED}") from None
 
 
 def _read_end(run: _State) -> JsonObject:

@@ -107,6 +107,7 @@ def sum_usage(usages: Sequence[JsonObject]) -> JsonObject:
 
 _NO_VERDICTS: Final = ("criteria", "concerns", "usage")
 """The fields that state no verdict: numbers, doubts and cost."""
+_LONGEST_DENIAL: Final = 80
 
 
 def _require_scale(score: float, info: ValidationInfo) -> float:
@@ -223,7 +224,7 @@ def _refuse_objection(answer: JsonObject, score: JudgeScore, rubric: Rubric) -> 
     elif score.criteria and max(score.criteria.values()) < rubric.lowest_passing:
         reason = f"the answer scores {score.score:g}, and no criterion passes"
     elif denial is not None:
-        quoted = shorten(denial, 80)
+        quoted = shorten(denial, _LONGEST_DENIAL)
         reason = f"the answer scores {score.score:g} and contradicts itself: {quoted}"
     else:
         return

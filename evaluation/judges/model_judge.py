@@ -298,13 +298,13 @@ def judge_prompt(request: JudgeRequest, schema: Mapping[str, object], instructio
     return [SystemMessage(f"{role}\n{instructions}".rstrip()), HumanMessage("\n\n".join(parts))]
 
 
-def describe_evidence(request: JudgeRequest) -> str:
+def describe_evidence(request: JudgeRequest, longest: int) -> str:
     """Describes the evidence about an output: the outcomes of checks, then the calls of tools with answers.
 
-    At most its first 4000 characters; empty if nothing is known.
+    At most ``longest`` characters of it, the first ones; empty if nothing is known.
     """
     lines = [*request.checks, *map(_format_action, request.actions)]
-    return "\n".join(lines)[:4000]
+    return "\n".join(lines)[:longest]
 
 
 def ask_again(reply: str, problem: str) -> list[BaseMessage]:

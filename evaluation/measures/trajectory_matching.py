@@ -30,6 +30,8 @@ _MOST_READ: Final = 4
 """Most unknown effects that are read in every combination."""
 _MAX_COMPARISONS: Final = 1_000_000
 """Most pairs of a step and an action that are compared: some seconds."""
+_MAX_MISMATCHES: Final = 100
+_MAX_EXPLAINED: Final = 5
 
 
 class TrajectoryMatch(NamedTuple):
@@ -110,7 +112,7 @@ class TrajectoryMatch(NamedTuple):
             "out of order": self.order_violations,
         }
         named = [f"{problem} {join_names(names)}" for problem, names in problems.items() if names]
-        return "; ".join([*named, *starmap(explain_difference, self.argument_mismatches[:5])])
+        return "; ".join([*named, *starmap(explain_difference, self.argument_mismatches[:_MAX_EXPLAINED])])
 
 
 def match_trajectory(
@@ -234,7 +236,7 @@ def _decide_match(
             each["name"] for each in extra.values() if each["name"] in (rules.acting_tools or ())
         ],
         order_violations=[" | ".join(step.names) for step in out_of_order],
-        argument_mismatches=[*islice(mismatches, 100)],
+        argument_mismatches=[*islice(mismatches, _MAX_MISMATCHES)],
         matched_count=len(pairs.assigned),
     )
 

@@ -254,6 +254,7 @@ _ONE_AGENT: Final = Unscored(
 )
 _NO_AGENT_EXPECTED: Final = Unscored(status="not_applicable", reason="no expected action names its agent")
 _NO_ACTION: Final = Unscored(status="missing_data", reason="no action was recorded")
+_MAX_REPORTED: Final = 5
 _STUCK_AFTER: Final = 3
 """Number of identical calls in a row that count as stuck."""
 
@@ -283,7 +284,7 @@ def _score_collaboration(state: PreparedState) -> tuple[dict[str, Score], list[F
     if isinstance(known := scores[name], float) and known < 1:
         reason = f"the agent of {1 - known:.0%} of the actions is not recorded"
         findings.append(Finding(name, "trajectory", None, "info", "missing_data", reason, known, 1.0))
-    return scores, [*findings, *map(_report_stuck, stuck[:5])]
+    return scores, [*findings, *map(_report_stuck, stuck[:_MAX_REPORTED])]
 
 
 def _score_agents(actions: Sequence[Action], expected: Sequence[ExpectedAction]) -> dict[str, Score]:

@@ -89,6 +89,7 @@ def _fold(text: str) -> str:
     return text.lower() if text.isascii() else text.translate(_ASCII_SMALL)
 
 
+_DIGITS_OF_HASH: Final = 16
 _SMALLEST_NUMBER: Final = 10**8
 """Shorter whole numbers are never redacted: they are measured values, and identify nobody."""
 _OWN_WORDS: Final = "\n".join((
@@ -120,7 +121,7 @@ def build_excerpt(value: object, limit: int = 80) -> JsonObject:
     # The text may hold half a surrogate pair, and quoting it must not fail.
     data = text.encode("utf-8", "surrogatepass")
     return {
-        "sha256": sha256(data).hexdigest()[:16],
+        "sha256": sha256(data).hexdigest()[:_DIGITS_OF_HASH],
         "type": _json_type(value),
         "length": len(data),
         "excerpt": redact(text) if len(text) <= limit else shorten(text, limit),

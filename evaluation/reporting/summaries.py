@@ -259,6 +259,7 @@ def clean_text(text: str) -> str:
 
 
 _MOST_CALLS: Final = 20
+_LONGEST_CALL: Final = 70
 _LONGEST_TEXT: Final = 400
 
 
@@ -283,4 +284,4 @@ def _format_call(call: Action) -> str:
         f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in (call["args"] or {}).items()
     )
     error = f" -> {call['error']}" if call["error"] else ""
-    return _shorten_line(f"{call['name']}({written}){error}", 70)
+    return _shorten_line(f"{call['name']}({written}){error}", _LONGEST_CALL)

@@ -296,6 +296,7 @@ _OPEN: Final = re.compile(
     r"|finish) with [^.;,\n]{3,60}"
 )
 """Words of a demand that no check says: a short list, which claims nothing of other words."""
+_LONGEST_PHRASE: Final = 200
 _MOST: Final = 300
 """Most sentences of a task that are read."""
 
@@ -315,7 +316,7 @@ def derive_checks(task: str) -> DerivedChecks:
     """Derives the checks that a task states, in the order of their words; never raises for a text."""
     reading = read_task(task)
     if reading.language is None:
-        lines = tuple(line.strip()[:200] for line in task.splitlines() if len(line.split()) > 1)
+        lines = tuple(line.strip()[:_LONGEST_PHRASE] for line in task.splitlines() if len(line.split()) > 1)
         return DerivedChecks(unchecked=lines[:1])
     found: list[Finding] = []
     for sentence in islice(split_sentences(reading.text), _MOST):

@@ -319,6 +319,7 @@ def read_rendered(text: str) -> str:
 
 _PREFIX: Final = re.compile(r".*(?:[.:/]|__)|mcp[_-]+[^_-]+[_-]", re.DOTALL | re.IGNORECASE)
 """The name of a server or a package before its tool, as in mcp__files__rm and files.rm."""
+_CACHED_NAMES: Final = 1024
 
 
 def is_same_tool(name: str, other: str) -> bool:
@@ -332,7 +333,7 @@ def fold_tool_name(name: str) -> str:
     return "".join(filter(str.isalnum, name)).casefold()
 
 
-@lru_cache(1024)
+@lru_cache(_CACHED_NAMES)
 def _list_forms(name: str) -> tuple[frozenset[str], frozenset[str]]:
     """List the folded readings of a name, and those without the name of a server or a package before it."""
     readings = [unicodedata.normalize("NFKC", name), read_disguised(name)]

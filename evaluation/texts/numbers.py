@@ -32,6 +32,8 @@ CURRENCIES: Final = {
 MEASURES: Final = {name: unit for unit, names in _UNITS["measures"].items() for name in names}
 """The measure by each of its names, in lower case."""
 _CURRENCY_UNITS: Final = frozenset(CURRENCIES.values())
+_AMBIGUOUS: Final = {"GBP", "lb"}
+"""Both are called pounds."""
 _SCALES: Final = {unit: (base, Decimal(size)) for unit, (base, size) in _UNITS["scales"].items()}
 """The measures that another measure may stand for, with the number of it."""
 _ONE: Final = Decimal(1)
@@ -51,7 +53,7 @@ def agree_units(first: str | None, second: str | None) -> bool:
     """Return whether two units may be the same; a number without a unit may have any."""
     units = {first, second}
     is_money = ANY_CURRENCY in units and not units.isdisjoint(_CURRENCY_UNITS) and "%" not in units
-    return None in units or len(units) == 1 or units == {"GBP", "lb"} or is_money
+    return None in units or len(units) == 1 or units == _AMBIGUOUS or is_money
 
 
 def is_money(unit: str | None) -> bool:
@@ -123,7 +125,9 @@ _DATE: Final = re.compile(
     r"(?<![\d./-])(?:(\d{4})([./-])\d{1,2}\2\d{1,2}|\d{1,2}([./-])\d{1,2}\3(\d{4}))(?![\d/-])"
 )
 _SEPARATOR: Final = re.compile(rf"([.,'’٫٬，．{_SPACES}])")
+_PERCENT: Final = "%％٪"
 _POINTS: Final = frozenset(".,٫，．")
+_FULL_STOPS: Final = frozenset(".．")
 _GROUPED: Final = re.compile(r"[1-9]\d?(?:\s\d\d)*\s\d{3}|[1-9]\d{0,2}(?:\s\d{3})+")
 """Matches groups of three digits, or in India of two before the last three; the separators are blanks."""
 # Enough digits for the exact difference of any two numbers of _MAX_LENGTH characters.
@@ -144,7 +148,7 @@ def read_values(text: str) -> Iterator[Decimal]:
     for (_, end), numbers in read_amounts(written):
         for value in chain.from_iterable(numbers):
             yield value
-            if written[end - 1] in "%％٪":
+            if written[end - 1] in _PERCENT:
                 yield value.scaleb(-2)
 
 
@@ -208,7 +212,7 @@ def _likely_readings(digits: str, exponent: str, point: str) -> list[list[str]]:
         return [[f"{point}{parts[0]}{exponent}"]]
     grouped, decimal = _read_grouped(parts), _read_decimal(parts)
     # Few texts write three decimals after a comma, and German ones write thousands with a full stop.
-    likely = [grouped, decimal] if parts[1] in (".", "．") else [decimal if grouped is None else grouped]
+    likely = [grouped, decimal] if parts[1] in _FULL_STOPS else [decimal if grouped is None else grouped]
     readings = [f"{reading}{exponent}" for reading in likely if reading is not None]
     return [readings] if readings else [[part] for part in parts[::2] if part]
 

@@ -31,6 +31,9 @@ from orchestrator.state.records import (
     VerdictRecord,
 )
 
+MAX_EVIDENCE: Final = 4000
+"""Most characters of the evidence that the monitor sees."""
+
 
 @dataclass(frozen=True, slots=True)
 class Judges:
@@ -127,7 +130,7 @@ class Judging:
             for call in self.record["tool_calls"]
             if (read := call.get("read_back")) is not None
         ]
-        evidence = "\n".join(filter(None, [describe_evidence(request), *reads]))
+        evidence = "\n".join(filter(None, [describe_evidence(request, MAX_EVIDENCE), *reads]))
         task = describe_task(self.state, self.record["step_index"], self.record["step"])
         judge = partial(self.judges.monitor, task=task, evidence=evidence)
         for _ in range(self.judges.attempts):

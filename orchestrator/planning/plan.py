@@ -20,6 +20,7 @@ from orchestrator.state.records import SupervisionMode
 Modes: TypeAlias = list[SupervisionMode | None] | None
 """The supervision mode of each step, None for the orchestrator's; None if no step has one of its own."""
 _VALUE_LENGTH: Final = 80
+_PROBLEM_LENGTH: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ def _read_step(number: int, item: object) -> _Step:
         return _Step.model_validate(plain)
     except ValidationError as error:
         problems = "; ".join(describe_errors(error, plain, ()))
-        raise PlanError(f"step {number} of the plan: {shorten(problems, 300)}") from None
+        raise PlanError(f"step {number} of the plan: {shorten(problems, _PROBLEM_LENGTH)}") from None
 
 
 def _read_fields(item: str | Mapping[str, object] | BaseModel) -> Mapping[str, object]:
@@ -108,6 +109,7 @@ def _read_fields(item: str | Mapping[str, object] | BaseModel) -> Mapping[str, o
 
 MAX_TASK: Final = 1500
 """Maximum characters of the task: small models have a context of a few thousand tokens."""
+_MAX_STEP: Final = 100
 _STEPS_BEFORE: Final = 3
 _STEPS_AFTER: Final = 6
 
@@ -143,7 +145,7 @@ def _list_lines(plan: list[str], steps: list[int], shown: list[int], index: int)
         yield f"({earlier} earlier)"
     for number in shown:
         mark = " <- current step" if number == index else ""
-        yield f"{number + 1}. {shorten(' '.join(plan[number].split()), 100)}{mark}"
+        yield f"{number + 1}. {shorten(' '.join(plan[number].split()), _MAX_STEP)}{mark}"
     if later := len(steps) - 1 - steps.index(shown[-1]):
         yield f"({later} later)"
 

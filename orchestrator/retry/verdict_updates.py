@@ -53,6 +53,7 @@ from orchestrator.supervision.human import build_question, describe_problems
 
 _FORM: Final = frozenset({"format", "length", "language"})
 """The kinds of failures that are about the form of an output."""
+_LARGEST_SEED: Final = 2**31 - 1
 _AFTER_CORRECTION: Final = FeedbackRule().model_dump()
 """The values of the rule for an execution after a correction, which no rule of the policy decides about."""
 _REFUSED: Final[Mapping[GateDecision, str]] = {
@@ -326,7 +327,7 @@ def join_refusal(request: StepRequest) -> StepRequest:
 def derive_seed(seed: int, step_index: int, attempt: int) -> int:
     """Derives the seed of an execution: the same after a crash, and another one for each execution."""
     text = json.dumps([seed, step_index, attempt])
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") & (2**31 - 1)
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") & _LARGEST_SEED
 
 
 def read_reason(refused: Attempt) -> str:

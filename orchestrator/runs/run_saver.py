@@ -42,6 +42,7 @@ _MARK: Final = """
     INSERT INTO orchestrator_runs (thread_id, mark) VALUES (?, ?)
     ON CONFLICT (thread_id) DO UPDATE SET mark = excluded.mark
 """
+_SUFFIX_CHARACTERS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 def next_version(current: str | int | None) -> str:
@@ -53,7 +54,7 @@ def next_version(current: str | int | None) -> str:
     """
     counter = current if isinstance(current, int) else int((current or "0").split(".", 1)[0])
     # Two branches of one thread can reach the same counter; the suffix tells them apart and is no secret.
-    suffix = "".join(random.choices("0123456789abcdefghijklmnopqrstuvwxyz", k=8))  # noqa: S311
+    suffix = "".join(random.choices(_SUFFIX_CHARACTERS, k=8))  # noqa: S311
     return f"{counter + 1:08}.{suffix}"
 
 

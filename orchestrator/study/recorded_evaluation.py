@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from evaluation.judges.model_judge import RubricJudge  # LangChain is slow to import
 
 FailOn: TypeAlias = Literal["warning", "needs_review", "failed"]
+MOST_REASONS: Final = 3
 _TOO_LITTLE: Final = "it rests on less than"
 NO_CASE: Final = "no case of --contract has this name or task"
 _NO_RUN: Final = "no run has the name or the task of this case of --contract"
@@ -154,7 +155,7 @@ class RecordedEvaluation:
         reasons = tuple(reason for reason in result.reasons if not reason.startswith(_TOO_LITTLE))
         if is_low and not accepted:
             reasons = (f"{_TOO_LITTLE} is required ({self.require}): {result.basis}", *reasons)
-        return result.model_copy(update={"accepted": accepted, "reasons": reasons[:3]})
+        return result.model_copy(update={"accepted": accepted, "reasons": reasons[:MOST_REASONS]})
 
     def build_result(
         self,

@@ -25,6 +25,7 @@ from orchestrator.state.records import (
     ToolCallRecord,
 )
 
+_ANSWER_CHARACTERS: Final = 200
 _AGAIN: Final = " again? The answer correct does not run it: its text is the result of the {}."
 OUTAGE: Final = "server_outage"
 """The key of the interrupt of a run that waits for a server, of a model or a tool, and for no person."""
@@ -69,7 +70,7 @@ def build_question(
 
 def _shorten_answer(call: ToolCallRecord) -> ToolCallRecord:
     """Returns a call with the beginning of its answer; the record of the execution has it all."""
-    result, error = (text and shorten(text, 200) for text in (call["result"], call["error"]))
+    result, error = (text and shorten(text, _ANSWER_CHARACTERS) for text in (call["result"], call["error"]))
     return {**call, "result": result, "error": error}
 
 

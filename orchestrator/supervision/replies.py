@@ -317,6 +317,8 @@ UNREADABLE_REPLY: Final = "the supervisor's reply cannot be read"
 """Start of the reason of a verdict whose reply cannot be read."""
 RAW_LIMIT: Final = 300
 """Maximum number of characters that are kept of an unreadable reply."""
+OUTPUT_LIMIT: Final = 500
+"""Maximum number of characters of the output in a self-assessment."""
 
 _BLANK: Final = CommitmentReply.model_validate({"interpretation": "unreadable"}).model_dump()
 
@@ -364,7 +366,7 @@ def build_assessment(
         fields = AssessmentReply.model_construct(met=False, deviations=[], concerns=[concern], unexpected=[])
     return SelfAssessment(
         step_index=step_index,
-        actual_output=shorten(output, 500),
+        actual_output=shorten(output, OUTPUT_LIMIT),
         met_commitment=fields.met,
         deviations=fields.deviations,
         concerns=fields.concerns,

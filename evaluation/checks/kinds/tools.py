@@ -120,11 +120,14 @@ class SourcedFacts(BaseCheck):
     def _observe(self, context: CheckContext) -> CheckOutcome:
         rules = (*FACT_RULES, *(CLAIM_RULES if self.tools else ()))
         found = find_defects(_build_evidence(context, self.tools), rules)
-        seen = [shorten(each.reason, 400) for each in found if each.level == "defect"]
+        seen = [shorten(each.reason, _LONGEST_REASON) for each in found if each.level == "defect"]
         return CheckOutcome(not seen, "; ".join(seen[:_MOST]) or "no fact contradicts its source")
 
     def _describe(self) -> str:
         return "state what the calls of tools did and answered"
+
+
+_LONGEST_REASON: Final = 400
 
 
 def _build_evidence(context: CheckContext, tools: Collection[str]) -> Evidence:

@@ -26,6 +26,10 @@ from evaluation.recordings.formats.span_messages import read_span_messages
 from evaluation.recordings.recorded_run import RecordedRun, RunFormat, read_message_run, read_tokens
 from evaluation.values import JsonObject, as_object, group_by
 
+_DEEPEST: Final = 256
+"""Levels of spans above a span that are looked through."""
+_NANOSECONDS: Final = 1e6
+"""Nanoseconds of a millisecond."""
 _READ: Final = frozenset({AGENT, TOOL, WORKFLOW, *MODEL})
 _EMPTY: Final[Sequence[object]] = (None, "", {}, "{}")
 
@@ -59,7 +63,7 @@ def _open_chain(span: Span, owner: str | None, by_id: Mapping[str, Span]) -> Spa
 def _find_nested_agent(span: Span, by_id: Mapping[str, Span]) -> str | None:
     """Returns the id of the agent that a tool calls and that the span belongs to; None if there is none."""
     agent: str | None = None
-    for _ in range(256):  # a trace of a hostile file may go in a circle
+    for _ in range(_DEEPEST):  # a trace of a hostile file may go in a circle
         if span.operation == TOOL and agent is not None:
             return agent
         if span.operation in {AGENT, CHAIN}:
@@ -215,7 +219,7 @@ def _count_tokens(span: Span) -> dict[str, int]:
 
 def _measure(spans: Sequence[Span]) -> float:
     start, end = min((span.start for span in spans), default=0), max((span.end for span in spans), default=0)
-    return max(0, end - start) / 1e6
+    return max(0, end - start) / _NANOSECONDS
 
 
 SPANS: Final = RunFormat("OpenTelemetry trace", _read_exports, MARKS, is_export, joins=True)

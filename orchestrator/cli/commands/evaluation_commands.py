@@ -316,6 +316,8 @@ def _write_files(chosen: EvaluateOptions, results: Sequence[CaseResult]) -> None
 
 
 _COLOURS: Final = {"passed": "green", "warning": "yellow", "needs_review": "yellow"}
+_MOST_SHOWN: Final = 3
+"""Most reasons to look at first that are shown."""
 
 
 def draw_result(result: CaseResult, *, is_repeated: bool) -> Text:
@@ -350,7 +352,7 @@ def _list_counts(results: Sequence[CaseResult]) -> Iterator[str]:
         return
     yield from describe_counts(results)
     yield from map(consoles.one_line, describe_pass_rates(results))
-    problems = rank_problems(results, 3)
+    problems = rank_problems(results, _MOST_SHOWN)
     if problems:
         yield "look at first:"
     for each in problems:
