@@ -21,7 +21,8 @@ _LONGEST: Final = 2_000
 """Characters of prose that are read: an answer begins with what was done."""
 _PHRASES: Final = "|".join(re.escape(each.phrase) for each in HTTPStatus if each in range(400, 600))
 ERROR_BEGINNING: Final = re.compile(
-    rf"""[\W_]*+(?: [\w.]*(?:error|exception)(?:[ \[(](?=[^:\n]*\d)[\w ()\]]{{1,24}})?[*_]*: | error> | fail(?:ed|ure):
+    rf"""[\W_]*+(?: [\w.]*(?:error|exception)(?:[ \[(](?=[^:\n]*\d)[\w ()\]]{{1,24}})?[*_]*:
+    | error> | fail(?:ed|ure):
     | error\ (?:executing|invoking)\ tool
     | an\ error\ occurred\ while\ running\ the\ tool | tool_use_error>
     | traceback\ \(most\ recent\ call\ last\)

@@ -43,6 +43,11 @@ def read_pattern(name: str, words: frozenset[str] = frozenset()) -> re.Pattern[s
     return re.compile("|".join(parts).replace("WORDS", "|".join(words)), re.IGNORECASE)
 
 
+def read_groups(name: str) -> tuple[frozenset[str], ...]:
+    """Return groups of words that mean the same."""
+    return tuple(map(frozenset, _WORDS[name]))
+
+
 def read_states() -> Mapping[re.Pattern[str], frozenset[str]]:
     """Return patterns of the words for a state, each with the states that contradict it."""
     rows = _WORDS["contradicting_states"].items()

@@ -10,7 +10,14 @@ from itertools import product
 from typing import Final
 
 from agents.parsing.tool_names import ACTING_VERBS
-from evaluation.defects.claims import find_claims, read_pattern, read_states, read_words, states_plainly
+from evaluation.defects.claims import (
+    find_claims,
+    read_groups,
+    read_pattern,
+    read_states,
+    read_words,
+    states_plainly,
+)
 from evaluation.defects.evidence import Call, DefectFinding, Evidence, Turn, names_any, names_value
 from evaluation.defects.failed_calls import admits_failure
 from evaluation.patterns import matches_pattern
@@ -22,13 +29,14 @@ _STATES: Final = ("status", "state", "conclusion", "outcome", "phase", "stage")
 _OPEN: Final = frozenset({"pending", "queued", "accepted", "scheduled", "processing", "in_progress"})
 _SHORTEST_ID: Final = 3
 _LONGEST_CODE: Final = 2
+_SAME_STATES: Final = read_groups("same_states")
 _NAMES: Final = ACTING_VERBS | read_words("reading")
 
 
 def find_missing_effects(evidence: Evidence) -> Iterator[DefectFinding]:
     """Yield the reads after the last acting call that contradict it, and answers that leave the act open."""
     answer = evidence.answer
-    calls = [] if admits_failure(answer.text) else evidence.calls[: answer.known]
+    calls = [] if _admits_delay(answer.text) else evidence.calls[: answer.known]
     for call in calls:
         # A tool without a verb that is surely known, such as k8s_scale, may act.
         if call.state != "acted" and not (call.is_vague and call.families):
@@ -42,7 +50,7 @@ def find_missing_effects(evidence: Evidence) -> Iterator[DefectFinding]:
         seen = (
             [(reads[-1].place, each) for each in _list_differences(answer, call, reads[-1])] if reads else []
         )
-        seen += [(later[-1].place, each) for each in _list_remaining(answer, call, later)]
+        seen += [(reads[-1].place, each) for each in _list_remaining(answer, call, reads)]
         for place, each in seen:
             yield DefectFinding("not_there", "defect", answer.text, each, answer.place, place)
         states = (state for each in _list_objects(call.value) for state in _list_states(each))
@@ -50,6 +58,11 @@ def find_missing_effects(evidence: Evidence) -> Iterator[DefectFinding]:
         if left and find_claims(answer.text):
             left = f"{call.name} answered {quote_text(left)}, and nothing shows that it was done"
             yield DefectFinding("left_open", "note", answer.text, left, answer.place, call.place)
+
+
+def _admits_delay(text: str) -> bool:
+    """Return whether a text says that something was not done, or shows only later."""
+    return admits_failure(text) or read_pattern("deferred").search(text) is not None
 
 
 def _reads_result(read: Call, call: Call) -> bool:
@@ -101,7 +114,7 @@ def find_contradicted_states(evidence: Evidence) -> Iterator[DefectFinding]:
         acted = max((call.place for call in calls if call.acts or call.is_open), default=-1)
         last = {(call.name, call.args_text): call for call in calls[acted + 1 :] if call.state == "read"}
         # RE2 takes a tenth of the time, and most turns state nothing.
-        may_state = last and matches_pattern(_ANY_STATE, turn.text) and not admits_failure(turn.text)
+        may_state = last and matches_pattern(_ANY_STATE, turn.text) and not _admits_delay(turn.text)
         stated = split_stated(turn.text) if may_state else ()
         for sentence, (words, contradicting) in product(stated, _CONTRADICTING.items()):
             said = words.search(sentence)
@@ -163,7 +176,7 @@ def _differs(value: object, shown: object) -> bool:
         return any(name not in shown or _differs(inner, shown[name]) for name, inner in value.items())
     if type(value) is not type(shown) or not isinstance(value, str | int | float):
         return False
-    if _read_moment(value) and _read_moment(value) == _read_moment(shown):
+    if (_read_moment(value) and _read_moment(value) == _read_moment(shown)) or _is_same_word(value, shown):
         return False
     first, second = ("".join(filter(str.isalnum, str(each).lower())) for each in (value, shown))
     if not (first and second):
@@ -173,6 +186,21 @@ def _differs(value: object, shown: object) -> bool:
     is_code = min(len(first), len(second)) <= _LONGEST_CODE < max(len(first), len(second))
     is_other_form = is_code or bool(_DATE.match(str(value))) != bool(_DATE.match(str(shown)))
     return first not in second and second not in first and not is_other_form
+
+
+def _is_same_word(value: object, shown: object) -> bool:
+    """Return whether two values are words for one state, or one is the login of a person."""
+    first, second = (str(each).lower().partition("@")[0] for each in (value, shown))
+    states = {first.replace(" ", "_"), second.replace(" ", "_")}
+    names, others = (re.findall(r"[^\W\d_]+", each) for each in (first, second))
+    is_login = _is_made_of(others, names) or _is_made_of(names, others)
+    return is_login or any(states <= group for group in _SAME_STATES)
+
+
+def _is_made_of(words: Sequence[str], name: Sequence[str]) -> bool:
+    """Return whether words are made of the words of a name and their first letters."""
+    parts = "|".join([*name, *(word[0] for word in name)])
+    return len(name) > 1 and re.fullmatch(f"(?:{parts})+", "".join(words)) is not None
 
 
 def _read_moment(value: object) -> datetime | None:
