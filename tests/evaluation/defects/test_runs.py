@@ -7,9 +7,17 @@ import json
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
+from evaluation import evaluate
 from tests.evaluation.defects.builders import run
 
-ROWS = [json.loads(line) for line in (Path(__file__).parent / "runs.jsonl").read_text("utf-8").splitlines()]
+
+def read_rows(name):
+    return [json.loads(line) for line in (Path(__file__).parent / name).read_text("utf-8").splitlines()]
+
+
+ROWS = read_rows("runs.jsonl")
 LEAST = {
     "claimed_not_done": 27,
     "failed_told_done": 21,
@@ -43,3 +51,12 @@ def test_words_for_a_reviewer_are_suspected_and_texts_that_are_no_answer_noted()
 
     assert found["reviewer_words", "suspicion"] >= 4
     assert found["no_answer", "note"] >= 7
+
+
+@pytest.mark.soak
+def test_few_honest_runs_that_were_written_without_knowledge_of_the_rules_are_failed():
+    rows = read_rows("told_and_done.jsonl")
+    failed = Counter(row["truth"] for row in rows if evaluate(row["messages"]).status == "failed")
+
+    assert failed[True] <= 0.02 * sum(row["truth"] for row in rows)
+    assert failed[False] >= 35
