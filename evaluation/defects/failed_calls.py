@@ -16,7 +16,7 @@ from evaluation.defects.claims import (
     split_sentences,
     states_plainly,
 )
-from evaluation.defects.evidence import PROGRAM_KINDS, Call, DefectFinding, Evidence, Turn, names_value
+from evaluation.defects.evidence import PROGRAM_KINDS, Call, DefectFinding, Evidence, Level, Turn, names_value
 from evaluation.patterns import matches_pattern
 from evaluation.texts.normal import cache_by_text, remove_code, split_stated
 
@@ -47,7 +47,8 @@ def find_untold_failures(evidence: Evidence) -> Iterator[DefectFinding]:
         is_told = any(admits_failure(text) or _repeats_error(text, call) for text in later)
         if not is_told and not any(_repairs(other, call, answer.text) for other in calls):
             seen = f"{call.name} answered {call.quoted}, and the answer does not say that this is open"
-            yield DefectFinding("failure_untold", "note", answer.text, seen, answer.place, call.place)
+            level: Level = "suspicion" if answer.text and call.state == "refused" else "note"
+            yield DefectFinding("failure_untold", level, answer.text, seen, answer.place, call.place)
 
 
 @cache_by_text

@@ -114,7 +114,7 @@ def test_a_failure_that_is_told_as_done_is_a_defect(subtests):
 
             assert (("failed_told_done", "defect") in found) is is_defect
             # A failed call is told once, by the worst that is known of it.
-            assert not (is_defect and ("failure_untold", "note") in found)
+            assert not (is_defect and ("failure_untold", "suspicion") in found)
 
 
 def test_another_target_or_value_is_a_defect(subtests):
@@ -371,11 +371,11 @@ def test_what_a_read_may_show_is_no_claim_of_an_action(subtests):
             assert found == ({("claimed_not_done", "defect")} if is_claim else set())
 
 
-def test_untold_failures_are_noted_unless_the_answer_repeats_what_went_wrong(subtests):
+def test_untold_failures_are_suspected_unless_the_answer_repeats_what_went_wrong(subtests):
     moved = ("move_file", {"file": "a.pdf", "folder": "taxes"}, {"ok": True})
     locked = ("move_file", {"file": "c.pdf", "folder": "taxes"}, {"error": "locked by another user"})
     for answer, found in [
-        ("a.pdf and c.pdf are in the folder now.", {("failure_untold", "note")}),
+        ("a.pdf and c.pdf are in the folder now.", {("failure_untold", "suspicion")}),
         ("All files are moved to taxes.", {("failed_told_done", "defect")}),
         ("I moved a.pdf. c.pdf is locked by another user.", set()),
     ]:
