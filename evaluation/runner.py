@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import signal
-from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, islice
-from multiprocessing import get_context, parent_process
-from threading import Thread
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, Unpack
 
 from agents.sync import Call, Conversation, awaited, blocking
 from evaluation.contract.intake import with_baseline, with_contract
-from evaluation.errors import ContractError, EvaluationError
+from evaluation.errors import ContractError
 from evaluation.nodes.audit_requirements import audit_requirements
 from evaluation.nodes.evaluate_trajectory import evaluate_trajectory
 from evaluation.nodes.prepare_evaluation import after_preparation, prepare_evaluation
@@ -52,9 +46,8 @@ def _converse(node: Callable[[PreparedState, Plugins], Conversation[EvaluationSt
     return Node(blocking(node), then, awaited(node))
 
 
-_WAITING: Final = 8
-"""Cases for each worker that are read before the report of the first one is taken."""
-_FIRST_RUNS: Final = 150
+_BATCH: Final = 8
+"""Cases for each thread that are read at once."""
 FIRST: Final = "prepare_evaluation"
 END: Final = "__end__"
 """LangGraph's name for the end. LangGraph is not imported here: that takes half a second."""
@@ -168,28 +161,8 @@ def evaluate_many(
         raise ContractError(f"concurrency={concurrency}; give a whole number of at least 1")
     plugins = Plugins(check_judge(judge), **options)
     if judge is not None and concurrency > 1:
-        pool = ThreadPoolExecutor(concurrency, thread_name_prefix="evaluation-judge")
-        return _run_in_pool(cases, partial(_evaluate_case, plugins=plugins), pool, concurrency)
+        return _run_in_threads(cases, plugins, concurrency)
     return (_evaluate_case(case, plugins) for case in cases)
-
-
-def evaluate_in_processes(cases: Iterable[AnyCase]) -> Iterator[EvaluationReport]:
-    """Evaluate many runs on all processors without plug-ins, as ``evaluate_many`` does on one.
-
-    The first runs are evaluated in this process: to start others takes longer than a hundred runs.
-
-    Raises:
-        EvaluationError: One of the other processes was killed.
-    """
-    remaining, workers = iter(cases), os.cpu_count() or 1
-    yield from evaluate_many(islice(remaining, None if workers == 1 else _FIRST_RUNS))
-    if rest := [*islice(remaining, 1)]:
-        pool = ProcessPoolExecutor(workers, get_context("spawn"), _follow_parent)
-        try:
-            yield from _run_in_pool(chain(rest, remaining), evaluate, pool, workers)
-        except BrokenProcessPool:
-            reason = "a process that evaluates runs was killed; give it more memory, and evaluate again"
-            raise EvaluationError(reason) from None
 
 
 def _complete_case(case: object, contract: object, baseline: object) -> object:
@@ -197,29 +170,11 @@ def _complete_case(case: object, contract: object, baseline: object) -> object:
     return demanded if baseline is None else with_baseline(demanded, baseline)
 
 
-def _follow_parent() -> None:
-    """Let this process end with its parent, also if that is killed, and not by Ctrl-C, which both get."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    if parent := parent_process():
-        parent.join()
-        os._exit(1)
-
-
-def _run_in_pool(
-    cases: Iterable[AnyCase], build: Callable[[AnyCase], EvaluationReport], pool: Executor, workers: int
+def _run_in_threads(
+    cases: Iterable[object], plugins: Plugins, concurrency: int
 ) -> Iterator[EvaluationReport]:
-    waiting = deque[Future[EvaluationReport]]()
-    with pool:
-        try:
-            for case in cases:
-                waiting.append(pool.submit(build, case))
-                # All cases at once may not fit into memory.
-                if len(waiting) >= _WAITING * workers:
-                    yield waiting.popleft().result()
-            yield from (each.result() for each in waiting)
-        finally:
-            pool.shutdown(cancel_futures=True)
+    remaining, build = iter(cases), partial(_evaluate_case, plugins=plugins)
+    with ThreadPoolExecutor(concurrency, thread_name_prefix="evaluation-judge") as pool:
+        # In batches: all cases at once may not fit into memory.
+        while batch := list(islice(remaining, _BATCH * concurrency)):
+            yield from pool.map(build, batch)

@@ -25,7 +25,6 @@ from evaluation.measures.metric_table import find_threshold_problems
 from evaluation.recordings.default_contract import hold_own_audit
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import ReadRun
-from evaluation.runner import evaluate_in_processes
 from evaluation.sensitive.scanner import shorten
 from evaluation.validation import limit_problems
 from evaluation.values import JsonObject, as_object, group_by
@@ -82,10 +81,7 @@ class RecordedEvaluation:
     def evaluate(self, runs: Iterable[ReadRun]) -> Iterator[CaseResult]:
         """Yields the result of each run, in their order."""
         waiting: deque[RecordedRun] = deque()
-        cases = self._list_cases(runs, waiting)
-        # A model is waited for in threads; what programs check takes the time of processors.
-        reports = evaluate_many(cases, judge=self.judge) if self.judge else evaluate_in_processes(cases)
-        for report in reports:
+        for report in evaluate_many(self._list_cases(runs, waiting), judge=self.judge):
             yield self._number_trial(self.build_result(report, waiting.popleft()))
 
     def _list_cases(self, runs: Iterable[ReadRun], waiting: deque[RecordedRun]) -> Iterator[JsonObject]:

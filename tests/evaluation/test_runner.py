@@ -1,12 +1,10 @@
 import asyncio
 import gc
 import json
-import os
 import threading
 import tracemalloc
 from contextlib import contextmanager
 from itertools import count, islice, product
-from multiprocessing import active_children
 
 import pytest
 from hypothesis import given
@@ -15,7 +13,7 @@ from langchain_core.runnables.config import var_child_runnable_config
 
 from evaluation import ContractError, aevaluate, build_evaluation_graph, evaluate, evaluate_many
 from evaluation.contract.contract import EvaluationCase, EvaluationContract
-from evaluation.runner import NODES, evaluate_in_processes
+from evaluation.runner import NODES
 from evaluation.testing import ScriptedJudge
 from tests.evaluation.cases import cases, json_values
 
@@ -188,19 +186,6 @@ def test_a_judge_is_asked_side_by_side_and_no_more_than_allowed():
 
     assert [report.case_id for report in reports] == [str(number) for number in range(8)]
     assert most == 2
-
-
-def test_many_recorded_runs_are_evaluated_by_other_processes_in_their_order():
-    runs = [{**CASE, "case_id": str(number)} for number in range(400)]
-    reports = evaluate_in_processes(runs)
-
-    taken = [*islice(reports, 160)]
-    helpers = active_children()
-    reports.close()
-
-    assert bool(helpers) is (os.cpu_count() != 1)
-    assert taken == [*evaluate_many(runs[:160])]
-    assert active_children() == []
 
 
 @pytest.mark.soak
