@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from agents.parsing.tool_names import split_name
-from evaluation.defects.arithmetic import is_computed, is_converted, is_part, read_numbers
+from evaluation.defects.arithmetic import combine, is_computed, is_converted, is_part, read_numbers
 from evaluation.defects.claims import read_pattern
 from evaluation.defects.evidence import Call, DefectFinding, Evidence, Level, Turn
 from evaluation.defects.sources import SourceIndex, index_sources, list_links
@@ -249,7 +249,7 @@ def _find_other_field(fact: Fact, stated: _Stated, fields: Sequence[_Field]) -> 
     """Find the field of the same kind if the turn states none of its values and computes nothing."""
     values, turn, known = fact.value.numbers, stated.before.turn, stated.before.numbers
     # A number of a source follows from it, and a sentence with several numbers computes.
-    if len(known) > _FEW or len(read_numbers(stated.sentence)) > 1 or not known.isdisjoint(values):
+    if len(known) > _FEW or len(read_numbers(stated.sentence) - known) > 1 or not known.isdisjoint(values):
         return None
     earlier = (field for field in fields if field.call.place < turn.known)
     alike = [field for field in earlier if _is_of_kind(field, fact, stated.sentence)]
@@ -263,7 +263,11 @@ def _find_other_field(fact: Fact, stated: _Stated, fields: Sequence[_Field]) -> 
         is_converted(abs(field.number), told) or _NO_DIGIT.sub("", field.shown) in digits for field in alike
     )
     is_counted = any(value == len(as_list(field.call.value)) for field in alike for value in values)
-    follows = (test(value, known) for value in values for test in (is_converted, is_computed, is_part))
+    # A sentence that states another number, as in "2 tickets cost 72", may compute with two operations.
+    is_alone = read_numbers(stated.sentence).isdisjoint(known)
+    once = known if is_alone else {*known, *combine(known, known)}
+    tests = ((is_converted, known), (is_part, known), (is_computed, once))
+    follows = (test(value, numbers) for value in values for test, numbers in tests)
     return None if is_told or is_counted or any(follows) else alike[0]
 
 

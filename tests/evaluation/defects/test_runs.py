@@ -24,9 +24,9 @@ LEAST = {
     "other_value": 17,
     "not_there": 9,
     "only_a_part": 6,
-    "contradicted_fact": 13,
+    "contradicted_fact": 14,
 }
-"""How many runs of each kind are failed; there are 33, 22, 19, 11, 8 and 15."""
+"""How many runs of each kind are failed; there are 33, 22, 19, 11, 8 and 16."""
 
 
 def list_levels(row):
