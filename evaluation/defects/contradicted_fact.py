@@ -248,7 +248,7 @@ def _find_other_names(turn: Turn, sentence: str, index: SourceIndex) -> Iterator
 def _find_other_field(fact: Fact, stated: _Stated, fields: Sequence[_Field]) -> _Field | None:
     """Find the field of the same kind if the turn states none of its values and computes nothing."""
     values, turn, known = fact.value.numbers, stated.before.turn, stated.before.numbers
-    # A number of a source follows from it, and a sentence with several numbers computes.
+    # A number of a source follows from it, and a sentence with several new numbers computes.
     if len(known) > _FEW or len(read_numbers(stated.sentence) - known) > 1 or not known.isdisjoint(values):
         return None
     earlier = (field for field in fields if field.call.place < turn.known)

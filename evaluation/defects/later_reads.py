@@ -29,6 +29,7 @@ _STATES: Final = ("status", "state", "conclusion", "outcome", "phase", "stage")
 _OPEN: Final = frozenset({"pending", "queued", "accepted", "scheduled", "processing", "in_progress"})
 _SHORTEST_ID: Final = 3
 _LONGEST_CODE: Final = 2
+_LONGEST_NAME: Final = 4
 _SAME_STATES: Final = read_groups("same_states")
 _NAMES: Final = ACTING_VERBS | read_words("reading")
 
@@ -198,9 +199,10 @@ def _is_same_word(value: object, shown: object) -> bool:
 
 
 def _is_made_of(words: Sequence[str], name: Sequence[str]) -> bool:
-    """Return whether words are made of the words of a name and their first letters."""
-    parts = "|".join([*name, *(word[0] for word in name)])
-    return len(name) > 1 and re.fullmatch(f"(?:{parts})+", "".join(words)) is not None
+    """Return whether words are the words of a short name in their order, or first letters of them."""
+    is_name = 1 < len(name) <= _LONGEST_NAME
+    logins = product(*((word, word[0]) for word in name)) if is_name else ()
+    return any("".join(parts) == "".join(words) for parts in logins)
 
 
 def _read_moment(value: object) -> datetime | None:

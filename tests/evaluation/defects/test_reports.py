@@ -149,6 +149,15 @@ def test_a_conversation_of_hundreds_of_turns_and_calls_is_searched_in_seconds():
     assert len({each.message for each in found if each.rule == "failed_told_done"}) == 250
 
 
+def test_a_name_of_repeated_letters_is_compared_with_a_long_login_at_once():
+    assign = ("update_ticket", {"ticket": "T-9", "assignee": "a aa"}, {"ok": True})
+    read = ("get_ticket", {"ticket": "T-9"}, {"ticket": "T-9", "assignee": f"{'a' * 200}b"})
+    start = process_time()
+    run("Assign T-9.", assign, read, "T-9 is assigned.")
+
+    assert process_time() - start < 5
+
+
 LINES = (Path(__file__).parent / "answers.jsonl").read_text("utf-8").splitlines()
 
 
