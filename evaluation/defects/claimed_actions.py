@@ -117,8 +117,7 @@ def _may_do(call: Call, claim: Claim) -> bool:
     """Return whether a tool of an unknown verb answers with ok alone, or is about a thing of the claim."""
     if read_pattern("only_ok").fullmatch(call.answer):
         return True
-    is_named = names_any(claim.sentence, [word[:_LETTERS] for word in call.words if len(word) >= _LETTERS])
-    return is_named or names_any(call.args_text, _list_things(claim))
+    return bool(claim.families & call.families) or mentions_family(call.text, claim.families)
 
 
 def _list_things(claim: Claim) -> list[str]:

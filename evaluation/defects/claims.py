@@ -231,7 +231,7 @@ def states_plainly(sentence: str, said: re.Match[str]) -> bool:
 
 def _find_form(words: Sequence[str], at: int, before: Sequence[str], is_open: bool) -> Form | None:
     """Return how a word states that something was done: "own", "passive", "initial", "state"; or None."""
-    lead = [word for word in words[:at] if word not in read_words("adverbs")]
+    lead = [word for word in words[:at] if word in _FIRST or word not in read_words("adverbs")]
     last = lead[-1] if lead else ""
     if last in _FIRST or (last in _HAS and _FIRST.intersection(lead[-2:-1])):
         return "own"
