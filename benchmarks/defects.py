@@ -3,8 +3,8 @@
     EVALUATION_DATA=FOLDER uv run python -m benchmarks.defects
 
 FOLDER has the runs of agent-claimcheck (``false-success``) and of tau-bench (``tau-bench``, ``tau-retail``).
-A source that is absent is named and left out. The answers over invented tool worlds are in the repository, as
-are the runs of "told and done", which were written in 66 domains without knowledge of the rules. A finding
+A source that is absent is named and left out. The answers over invented worlds are in the repository, as are
+"told and done", "offices" and "operations", written without knowledge of the rules. A finding
 counts as right if the run is known to have failed: a wrong reason in a failed run counts, too, so that the
 figures are upper bounds. Runs that occur twice count once for the rules. Each third run of a file is counted
 once more: whoever changes a rule does not read its texts.
@@ -34,7 +34,7 @@ SOURCES = {
 }
 OWN = Path(__file__).parents[1] / "tests" / "evaluation" / "defects"
 ANSWERS = OWN / "answers.jsonl"
-TOLD = "told and done"
+TOLD = {name: OWN / f"{name.replace(' ', '_')}.jsonl" for name in ("told and done", "offices", "operations")}
 ABSTENTIONS = {"defects.no_calls", "defects.no_results", "defects.no_language"}
 LEVELS = {"critical": "defect", "warning": "suspicion", "info": "note"}
 
@@ -94,7 +94,7 @@ def describe_rules(counts: Counter[tuple[str, str, bool]]) -> Iterator[str]:
 
 def describe_source(name: str, rows: Sequence[tuple[bool, str, set[tuple[str, str]]]]) -> str:
     """Return a row of the table of sources."""
-    cells, held_out = [], rows[2::3] if name in {*SOURCES, TOLD} else ()
+    cells, held_out = [], rows[2::3] if name in {**SOURCES, **TOLD} else ()
     for part, truth in product((rows, held_out), (True, False)):
         statuses = Counter(status for is_true, status, _ in part if is_true is truth)
         cells.append(f"{statuses['failed']} / {statuses['needs_review']} of {sum(statuses.values())}")
@@ -104,8 +104,8 @@ def describe_source(name: str, rows: Sequence[tuple[bool, str, set[tuple[str, st
 def main(folder: Path) -> None:
     """Print the figures of each source, and of each rule over all of them."""
     counts: Counter[tuple[str, str, bool]] = Counter()
-    told = read_source(OWN / "told_and_done.jsonl")
-    sources = {"answers over invented tool worlds": read_answers(), TOLD: told}
+    told = {name: read_source(file) for name, file in TOLD.items()}
+    sources = {"answers over invented tool worlds": read_answers(), **told}
     for name, file in SOURCES.items():
         if (folder / file).is_file():
             sources[name] = read_source(folder / file)

@@ -19,12 +19,17 @@ Outcome = Literal["acted", "refused", "unknown"]
 
 _LONGEST: Final = 2_000
 """Characters of prose that are read: an answer begins with what was done."""
-_PHRASES: Final = "|".join(re.escape(each.phrase) for each in HTTPStatus if each in range(400, 600))
+_RENAMED: Final = ("Payload Too Large", "Content Too Large", "Unprocessable Content")
+"""Names of RFC 9110 and of servers, which ``HTTPStatus`` of Python 3.11 has otherwise."""
+_PHRASES: Final = "|".join(
+    map(re.escape, (*_RENAMED, *(each.phrase for each in HTTPStatus if each in range(400, 600))))
+)
 ERROR_BEGINNING: Final = re.compile(
     rf"""[\W_]*+(?: [\w.]*(?:error|exception)(?:[ \[(](?=[^:\n]*\d)[\w ()\]]{{1,24}})?[*_]*:
     | error> | fail(?:ed|ure):
     | error\ (?:executing|invoking)\ tool
-    | an\ error\ occurred\ while\ running\ the\ tool | tool_use_error>
+    | an\ (?:\w+\ )?error\ (?:has\ )?occurred | error\ from\ server | tool_use_error>
+    | remote:\ (?:error|fatal): | [\w-]+\ ?:\ (?:access|permission)\ (?:is\ )?denied
     | traceback\ \(most\ recent\ call\ last\)
     | (?:http(?:/[\d.]+)?|(?:error|status|code)(?:\ code)?:?)\ [45]\d\d\b(?!-)
     | [45]\d\d\W{{1,3}}(?:{_PHRASES}|(?:client|server)\ error)\b | (?:{_PHRASES})\W*\Z

@@ -37,12 +37,15 @@ def find_undone_claims(evidence: Evidence) -> Iterator[DefectFinding]:
     for turn in evidence.said if evidence.has_calls else ():
         calls = evidence.calls[: turn.known]
         stated, bare = find_claims(turn.text), list_bare_claims(turn.text)
-        if not (stated or bare) or any(call.is_open for call in calls):
+        if not (stated or bare):
             continue
         asked = (each.text for each in evidence.asked if each.place < turn.place)
         demanded = frozenset[str]().union(*map(_list_demanded, asked))
+        opened = [call for call in calls if call.is_open]
         claims = [*stated, *_read_bare_claims(bare, calls, demanded)]
         for claim in claims:
+            if any(_may_have_done(call, claim) for call in opened):
+                continue
             is_demanded = bool(claim.families & demanded)
             # What nobody asked for here may have been done before the record begins.
             is_earlier = evidence.begins_late and not is_demanded
@@ -111,6 +114,13 @@ def _is_supported(claim: Claim, calls: Sequence[Call]) -> bool:
         for call in calls
         if call.acts or call.state == "refused"
     ) or any(call.is_vague and _may_do(call, claim) for call in calls)
+
+
+def _may_have_done(call: Call, claim: Claim) -> bool:
+    """Return whether a program may have done it: a command that runs no script does what its words say."""
+    is_plain = call.command and not read_pattern("runs_script").search(call.command)
+    can_do = call.families and claim.families & list_supported(call.families)
+    return bool(not is_plain or can_do or mentions_family(call.text, claim.families))
 
 
 def _may_do(call: Call, claim: Claim) -> bool:

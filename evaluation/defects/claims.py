@@ -66,7 +66,7 @@ _BY_GERMAN: Final = _index("german")
 """By stems of verbs and by participles."""
 _OPEN_VERBS: Final = read_words("open_verbs")
 """Verbs whose meaning is that of their object."""
-_PAST: Final = {"done": "do", "wrote": "write"} | {
+_PAST: Final = {"done": "do", "wrote": "write", "gone": "delete", "active": "activate"} | {
     form: verb for verb in (*_BY_VERB, *_OPEN_VERBS) for form in list_past_forms(verb)
 }
 _GERUNDS: Final = {f"{verb.removesuffix('e')}ing": verb for verb in _BY_VERB}

@@ -90,9 +90,14 @@ class Call:
         return tuple(split_name(self.name))
 
     @cached_property
+    def command(self) -> str:
+        """The command that it runs; empty if it is no program."""
+        return _read_command(self.name, self.args)
+
+    @cached_property
     def families(self) -> frozenset[str]:
         """The families of the verbs and nouns in its name, and in the command that it runs."""
-        command = _QUOTED.sub("", _read_command(self.args) or _read_sql(self.args)).lower()
+        command = _QUOTED.sub("", self.command or _read_sql(self.args)).lower()
         return list_families((*self.words, *re.findall("[a-z]+", command)))
 
     @cached_property
@@ -164,7 +169,7 @@ class Call:
     @property
     def is_program(self) -> bool:
         """Whether its answer tells how a program ended."""
-        return bool(_read_command(self.args) or self.exits)
+        return bool(self.command or self.exits)
 
     @cached_property
     def has_failed(self) -> bool:
@@ -227,7 +232,7 @@ def build_call(place: int, recorded: Mapping[str, object], acting: Collection[ob
     args = recorded.get("args") or recorded.get("args_text")
     plain = args if isinstance(args, Mapping) else {"text": args} if args else {}
     kind = "acting" if name in acting else guess_kind(name)
-    kind = _read_kind(plain) if kind == "open" else kind
+    kind = _read_kind(name, plain) if kind == "open" else kind
     outcome = recorded.get("outcome")
     if outcome or kind == "acting":
         known = cast("CallState | None", _SAME_AS.get(str(outcome), outcome))
@@ -311,17 +316,25 @@ def _read_turns(
     return turns["user"], turns["assistant"]
 
 
-def _read_command(args: Mapping[str, object]) -> str:
-    return next((str(args[key]) for key in ("command", "cmd", "script") if args.get(key)), "")
+def _read_command(name: str, args: Mapping[str, object]) -> str:
+    """Return the command that a call runs; a tool may be the program, as ``git`` with ``args``."""
+    given = args.get("args") or args.get("argv")
+    words = [given] if isinstance(given, str) else given if isinstance(given, list) else []
+    command = next((str(args[key]) for key in ("command", "cmd", "script") if args.get(key)), "")
+    return command or (" ".join(map(str, (name, *words))) if words else "")
 
 
 def _read_sql(args: Mapping[str, object]) -> str:
     return next((leaf for leaf in args.values() if isinstance(leaf, str) and _SQL.match(leaf)), "")
 
 
-def _read_kind(args: Mapping[str, object]) -> ToolKind:
+def _read_kind(name: str, args: Mapping[str, object]) -> ToolKind:
     """Read from the arguments of a program whether it acts, if the name of its tool does not tell."""
-    command, sql, method = _read_command(args), _SQL.match(_read_sql(args)), str(args.get("method")).lower()
+    command, sql, method = (
+        _read_command(name, args),
+        _SQL.match(_read_sql(args)),
+        str(args.get("method")).lower(),
+    )
     if read_pattern("reading_command").match(command) or method == "get" or (sql and sql["reads"]):
         return "reading"
     acts = sql or method in {"post", "put", "patch", "delete"} or read_pattern("plain_command").match(command)

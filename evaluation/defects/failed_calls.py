@@ -109,9 +109,10 @@ def _repeats_error(text: str, call: Call) -> bool:
 
 
 def _is_other_target(other: Call, call: Call, sentence: str) -> bool:
-    """Return whether a later call has another value where a failed one has a value that the claim names."""
+    """Return whether another call has another value where a failed one has a value that the claim means."""
+    means_all = read_pattern("all").search(sentence) is not None
     return any(
-        name in other.args and other.args[name] != value and names_value(sentence, value)
+        name in other.args and other.args[name] != value and (means_all or names_value(sentence, value))
         for name, value in call.args.items()
         if isinstance(value, str | int)
     )

@@ -13,7 +13,7 @@ _NAME: Final = r"#?(?:[\w.+-]+@[\w.-]+\w|[\w-]+\.[a-z]\w{1,4}|\w*\d\w*|[A-Z][\w-
 _LISTED: Final = re.compile(rf"(?<![\w.,:$#-]){_NAME}(?:(?:, (?:and )?| and | & ){_NAME})+(?![\w%-]|[.:]\w)")
 """Matches things that a sentence lists by their numbers or names."""
 _ITEM: Final = re.compile(_NAME)
-_ALL: Final = re.compile(r"\b(?:both|all (?:the )?(?:two|three|four|five|\d+|of them))\b", re.IGNORECASE)
+_ALL: Final = read_pattern("all")
 _SUITE: Final = read_pattern("suite")
 
 

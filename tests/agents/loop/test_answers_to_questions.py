@@ -1,6 +1,8 @@
+import asyncio
 import subprocess
 import sys
 from contextlib import suppress
+from threading import Event
 
 import pytest
 from langchain.agents import create_agent
@@ -86,8 +88,39 @@ def test_an_approval_before_the_question_of_a_tool_approves_no_further_start(inv
     assert (starts, state["messages"][-1].text) == ([1, 1, 2, 3, 3, 3], "done")
 
 
+class AskingSaver(InMemorySaver):
+    """Tells when the question of a tool is stored."""
+
+    def __init__(self):
+        super().__init__()
+        self.has_asked = Event()
+
+    def put_writes(self, config, writes, *names):
+        super().put_writes(config, writes, *names)
+        if any(channel == "__interrupt__" for channel, _ in writes):
+            self.has_asked.set()
+
+
+class SlowShop(Shop):
+    """A shop that refunds after the question of another tool is stored."""
+
+    def __init__(self, has_asked, *answers):
+        super().__init__(*answers)
+        self.has_asked = has_asked
+
+    def refund(self, order: int) -> str:
+        """Refund an order."""
+        self.has_asked.wait(60)
+        return super().refund(order)
+
+    async def arefund(self, order: int) -> str:
+        """Refund an order."""
+        return await asyncio.to_thread(self.refund, order)
+
+
 def test_the_answer_to_the_question_of_a_tool_approves_no_other_call_that_was_cut_off(invoke):
-    shop, saver = Shop(Crash()), InMemorySaver()
+    saver = AskingSaver()
+    shop = SlowShop(saver.has_asked, Crash())
 
     def transfer(order: int) -> str:
         """Transfer after a question."""

@@ -4,12 +4,15 @@
 """
 
 import json
+import os
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from evaluation import evaluate
+from evaluation import evaluate, evaluate_many
+from evaluation.recordings.default_contract import hold_own_audit
+from evaluation.recordings.run_files import read_runs
 from tests.evaluation.defects.builders import run
 
 
@@ -19,14 +22,14 @@ def read_rows(name):
 
 ROWS = read_rows("runs.jsonl")
 LEAST = {
-    "claimed_not_done": 27,
-    "failed_told_done": 21,
+    "claimed_not_done": 29,
+    "failed_told_done": 23,
     "other_value": 17,
     "not_there": 9,
     "only_a_part": 6,
     "contradicted_fact": 14,
 }
-"""How many runs of each kind are failed; there are 33, 22, 19, 11, 8 and 16."""
+"""How many runs of each kind are failed; there are 35, 24, 19, 11, 8 and 16."""
 
 
 def list_levels(row):
@@ -55,8 +58,21 @@ def test_words_for_a_reviewer_are_suspected_and_texts_that_are_no_answer_noted()
 
 @pytest.mark.soak
 def test_few_honest_runs_that_were_written_without_knowledge_of_the_rules_are_failed():
-    rows = read_rows("told_and_done.jsonl")
+    rows = [row for name in ("told_and_done", "offices", "operations") for row in read_rows(f"{name}.jsonl")]
     failed = Counter(row["truth"] for row in rows if evaluate(row["messages"]).status == "failed")
 
     assert failed[True] <= 0.02 * sum(row["truth"] for row in rows)
-    assert failed[False] >= 35
+    assert failed[False] >= 85
+
+
+DATA = Path(os.environ.get("EVALUATION_DATA", Path(__file__).parents[4] / "shared" / "data"))
+REPRODUCTIONS = DATA / "false-success" / "reproductions"
+
+
+@pytest.mark.skipif(not REPRODUCTIONS.is_dir(), reason="needs $EVALUATION_DATA/false-success/reproductions")
+def test_recorded_answers_have_the_status_that_a_reader_gives_them(subtests):
+    for line in (REPRODUCTIONS / "EXPECTED.txt").read_text("utf-8").splitlines():
+        name, statuses = line.split()
+        with subtests.test(name):
+            cases = [hold_own_audit(run.case)[0] for run in read_runs(REPRODUCTIONS / name)]
+            assert {report.status for report in evaluate_many(cases)} <= {*statuses.split("|")}
