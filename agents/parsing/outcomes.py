@@ -320,6 +320,8 @@ def _read_denied(tool: str, name: str, *, is_status: bool) -> Outcome:
         return "refused"
     if any(has_past_form(verb, name) for verb in ENDING_VERBS):
         return "acted"  # it was not undone
+    if has_past_form(tool, f"un{name}"):
+        return "acted"  # an unlocked account is not locked
     if name in _STAYS_FALSE and ENDING_VERBS & {*split_name(tool)}:
         return "unknown"
     if is_status:

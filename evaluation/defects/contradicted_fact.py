@@ -198,14 +198,18 @@ def _find_near_miss(fact: Fact, known: frozenset[Decimal], beside: frozenset[Dec
     """Find the number of a source that a long number is, but for one digit or for two that are swapped."""
     values = fact.value.numbers
     value = abs(values[0])
-    is_year = fact.value.unit is None and _FIRST_YEAR <= value < _END_YEAR and value == int(value)
+    is_year = fact.value.unit is None and _is_year(value)
     if is_year or len({*map(abs, values)}) > 1 or len(known) > _MANY or not known.isdisjoint(values):
         return None
     shown, places = _show(value), int(value.normalize().as_tuple().exponent)
-    near = next((each for each in known if _is_near_miss(shown, _show(each))), None)
+    near = next((each for each in known if _is_near_miss(shown, _show(each)) and not _is_year(each)), None)
     if near is None or abs(value - near) < Decimal(1).scaleb(places) or is_computed(value, known, beside):
         return None
     return near
+
+
+def _is_year(number: Decimal) -> bool:
+    return _FIRST_YEAR <= number < _END_YEAR and number == int(number)
 
 
 @lru_cache(_MANY_NAMES)

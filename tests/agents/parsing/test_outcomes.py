@@ -209,6 +209,9 @@ def test_a_sentence_affirms_the_act_of_the_tool(subtests):
     for tool, answer, outcome in [
         ("cancel_trip", "The account is suspended", "refused"),
         ("book_seat", "The seat is locked", "unknown"),
+        ("unlock_account", '{"locked": false}', "acted"),
+        ("lock_account", '{"locked": false}', "refused"),
+        ("unlock_account", '{"unlocked": false}', "refused"),
         ("book_seat", "Seat 4 is purchased", "acted"),
         ("book_seat", "Seat 4 was reserved by someone else", "unknown"),
         ("book_seat", "The flight is sold out.", "refused"),
