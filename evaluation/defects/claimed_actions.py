@@ -124,10 +124,21 @@ def _may_have_done(call: Call, claim: Claim) -> bool:
 
 
 def _may_do(call: Call, claim: Claim) -> bool:
-    """Return whether a tool of an unknown verb answers with ok alone, or is about a thing of the claim."""
+    """Return whether a tool of an unknown verb answers with ok alone, or may act on a thing of the claim."""
     if read_pattern("only_ok").fullmatch(call.answer):
         return True
-    return bool(claim.families & call.families) or mentions_family(call.text, claim.families)
+    if claim.families & call.families or mentions_family(call.text, claim.families):
+        return True
+    things = [word[:_LETTERS] for word in call.words if len(word) >= _LETTERS]
+    is_near = names_any(claim.sentence, things) or names_any(call.args_text, _list_things(claim))
+    # A tool that takes several values, such as a recipient and a text, may be named after its service.
+    return (is_near or len(call.args) > 1) and not _looks_up(call)
+
+
+def _looks_up(call: Call) -> bool:
+    """Return whether a call has the form of a search: several records, or the fields of one for its id."""
+    is_listed = isinstance(call.value, list) or "\n" in call.answer.strip()
+    return is_listed or (len(call.args) <= 1 and len(call.answered) >= _FEW)
 
 
 def _list_things(claim: Claim) -> list[str]:
