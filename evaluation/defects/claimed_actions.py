@@ -41,11 +41,8 @@ def find_undone_claims(evidence: Evidence) -> Iterator[DefectFinding]:
             continue
         asked = (each.text for each in evidence.asked if each.place < turn.place)
         demanded = frozenset[str]().union(*map(_list_demanded, asked))
-        opened = [call for call in calls if call.is_open]
         claims = [*stated, *_read_bare_claims(bare, calls, demanded)]
         for claim in claims:
-            if any(_may_have_done(call, claim) for call in opened):
-                continue
             is_demanded = bool(claim.families & demanded)
             # What nobody asked for here may have been done before the record begins.
             is_earlier = evidence.begins_late and not is_demanded
@@ -113,18 +110,16 @@ def _is_supported(claim: Claim, calls: Sequence[Call]) -> bool:
         or mentions_family(call.text, claim.families - call.families)
         for call in calls
         if call.acts or call.state == "refused"
-    ) or any(call.is_vague and _may_do(call, claim) for call in calls)
-
-
-def _may_have_done(call: Call, claim: Claim) -> bool:
-    """Return whether a program may have done it: a command that runs no script does what its words say."""
-    is_plain = call.command and not read_pattern("runs_script").search(call.command)
-    can_do = call.families and claim.families & list_supported(call.families)
-    return bool(not is_plain or can_do or mentions_family(call.text, claim.families))
+    ) or any(_may_do(call, claim) for call in calls if call.is_vague)
 
 
 def _may_do(call: Call, claim: Claim) -> bool:
     """Return whether a tool of an unknown verb answers with ok alone, or may act on a thing of the claim."""
+    if call.is_open:
+        # A command that runs no script does what its words say.
+        is_plain = call.command and not read_pattern("runs_script").search(call.command)
+        families = list_supported(call.families) if call.families else frozenset[str]()
+        return bool(not is_plain or claim.families & families or mentions_family(call.text, claim.families))
     if read_pattern("only_ok").fullmatch(call.answer):
         return True
     if claim.families & call.families or mentions_family(call.text, claim.families):
