@@ -4,10 +4,10 @@
 
 FOLDER has the runs of agent-claimcheck (``false-success``) and of tau-bench (``tau-bench``, ``tau-retail``).
 A source that is absent is named and left out. The answers over invented worlds are in the repository, as are
-"told and done", "offices" and "operations", written without knowledge of the rules. A finding
-counts as right if the run is known to have failed: a wrong reason in a failed run counts, too, so that the
-figures are upper bounds. Runs that occur twice count once for the rules. Each third run of a file is counted
-once more: whoever changes a rule does not read its texts.
+"told and done", "offices" and "operations", written without knowledge of the rules. A finding counts as right
+if the run is known to have failed: a wrong reason in a failed run counts, too, so that the figures are upper
+bounds. Runs that occur twice count once for the rules. Each third run of a file is counted once more: whoever
+changes a rule does not read its texts.
 """
 
 from __future__ import annotations
