@@ -318,8 +318,9 @@ def _read_denied(tool: str, name: str, *, is_status: bool) -> Outcome:
     """Reads a field whose value is false or no: "acted" if that says nothing against an act."""
     if has_past_form(tool, name) or name in _WHOLE_STATES:
         return "refused"
-    if any(has_past_form(verb, name) for verb in ENDING_VERBS) or has_past_form(tool, f"un{name}"):
-        return "acted"  # it was not undone, or an unlocked account is not locked
+    is_undone = any(has_past_form(verb, name) for verb in ENDING_VERBS) or has_past_form(tool, f"un{name}")
+    if is_undone or name in {"queued", "scheduled"}:
+        return "acted"  # it was not undone and does not wait, or an unlocked account is not locked
     if name in _STAYS_FALSE and ENDING_VERBS & {*split_name(tool)}:
         return "unknown"
     if is_status:

@@ -59,7 +59,7 @@ ACTED = [
     "HTTP/1.1 201 Created", "200 OK", "Tracking number: 77812", "https://track.example/77", "erledigt",
     "Das Paket wurde versandt.", "Lieferung angelegt", "Exit code: 0. Done.", "✅", '{"error": null}',
     '{"error": false, "shipped": true}', '{"failed": 0, "shipped": 2}', '{"errors": [], "id": 1}',
-    '{"id": 7}', '{"status": "queued", "job_id": "j1"}', '{"status": "shipped"}',
+    '{"id": 7}', '{"status": "sent", "queued": false}', '{"status": "queued", "job_id": "j1"}', '{"status": "shipped"}',
     '{"exit_code": 0, "stderr": "error: cached"}', '{"order": 7, "reason": "customer was not found at home"}',
     '{"id": 1, "message": "Error: server is down"}', '{"order": 7, "previous": {"status": "failed"}}',
     '{"error": {"code": 0, "message": "ok"}}', '{"result": "ok"}', '[{"id": 1}, {"id": 2}]',
