@@ -212,21 +212,22 @@ def read_case(data: object) -> AcceptedCase | RefusedCase:
     A list, or an object whose ``messages`` are one, is the messages of a run without a contract.
 
     An accepted case shares nothing with ``data``, but a ``Contract`` in its field ``contract``, which is
-    valid already and stands for the fields of a contract.
+    valid already and stands for the fields of a contract, and the ``Conversation`` that its messages were
+    read as, in its field ``conversation``.
     """
     if isinstance(data, UnreadableCase):
         return RefusedCase((f"{data.where}: {data.problem}",), data.where)
-    value, contract = _to_plain(data), None
+    value, contract, conversation = _to_plain(data), None, None
     if value == []:
         return RefusedCase(("the list of messages is empty; give the messages of a run",))
     if isinstance(value, Mapping):
         fields = restore_case(value)
-        if isinstance(stated := fields.get("contract"), Contract):
-            contract, own = stated, {name: each for name, each in fields.items() if name != "contract"}
-            fields = {**stated.plain, **own}
-        value = fields
+        contract = stated if isinstance(stated := fields.get("contract"), Contract) else None
+        conversation = read if isinstance(read := fields.get("conversation"), Conversation) else None
+        own = {name: each for name, each in fields.items() if not isinstance(each, Contract | Conversation)}
+        value = own if contract is None else {**contract.plain, **own}
     copy = copy_json(value)
-    return _refuse_values(value) if copy is None else _validate(*copy, contract)
+    return _refuse_values(value) if copy is None else _validate(*copy, contract, conversation)
 
 
 def select_fields(state: Mapping[str, object]) -> dict[str, object]:
@@ -243,7 +244,12 @@ def restore_case(state: Mapping[str, object]) -> Mapping[str, object]:
     return {**as_object(state["contract"]), **stated}
 
 
-def _validate(value: Any, text: str, contract: Contract | None) -> AcceptedCase | RefusedCase:  # noqa: ANN401 - JSON
+def _validate(
+    value: Any,  # noqa: ANN401 - JSON
+    text: str,
+    contract: Contract | None,
+    conversation: Conversation | None,
+) -> AcceptedCase | RefusedCase:
     fields = value
     if contract is not None:
         fields = {name: each for name, each in value.items() if name not in _CONTRACT}
@@ -251,11 +257,15 @@ def _validate(value: Any, text: str, contract: Contract | None) -> AcceptedCase 
         case = EvaluationCase.model_validate(fields)
     except ValidationError as error:
         return refuse_case(describe_errors(error, value, _FIELDS), value)
-    return _import_messages(case, contract or Contract.of(case), value, text)
+    return _import_messages(case, contract or Contract.of(case), value, text, conversation)
 
 
 def _import_messages(
-    case: EvaluationCase, contract: Contract, plain: dict[str, Any], text: str
+    case: EvaluationCase,
+    contract: Contract,
+    plain: dict[str, Any],
+    text: str,
+    conversation: Conversation | None,
 ) -> AcceptedCase | RefusedCase:
     """Read the messages of a run: its output, and its calls, if ``tool_calls`` is absent."""
     run, stated = case.agent_run, plain["agent_run"]
@@ -266,7 +276,7 @@ def _import_messages(
     if "messages" not in run.model_fields_set:
         return AcceptedCase(contract, case, plain, text, run.final_output or "")
     try:
-        conversation = read_conversation(run.messages)
+        conversation = conversation or read_conversation(run.messages)
     except ContractError as error:
         return refuse_case([f"agent_run.{error}"], plain)
     ends = [] if run.error is not None else list(_check_end(conversation, run, contract.rules))

@@ -297,9 +297,9 @@ def list_unread(message: Message) -> Iterator[str]:
 def _is_plain_text(message: JsonObject) -> bool:
     # Most messages are, and reading them costs little if no importer has to look at them.
     return (
-        message.keys() == {"role", "content"}
-        and message["role"] in ("user", "assistant", "system")
-        and isinstance(message["content"], str)
+        message.get("role") in ("user", "assistant", "system")
+        and isinstance(message.get("content"), str)
+        and not any(value is not None for name, value in message.items() if name not in ("role", "content"))
     )
 
 

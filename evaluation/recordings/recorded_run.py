@@ -25,6 +25,7 @@ class RecordedRun:
         arm: The model or the policy under comparison, if the file names one.
         source: The object of the file that the run was read from, which may have labels besides.
         operation: The ``trace_id``, ``span_id`` and ``response_id`` of the span that the run was read from.
+        conversation: The messages of the case as they were read, so that ``read_case`` need not read them.
     """
 
     case: JsonObject
@@ -33,6 +34,7 @@ class RecordedRun:
     arm: str = ""
     source: JsonObject = field(default_factory=dict)
     operation: Mapping[str, str] = field(default_factory=dict)
+    conversation: Conversation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,8 @@ def read_message_run(
     conversation = read_conversation(log)
     run = {**build_run(log, conversation, failed), **_sum_tokens(conversation.messages), **(fields or {})}
     named = {"case_id": case_id} if case_id and isinstance(case_id, str) else {}
-    return RecordedRun({**named, "agent_run": run}, (*warnings, *list_losses(conversation)))
+    losses = (*warnings, *list_losses(conversation))
+    return RecordedRun({**named, "agent_run": run}, losses, conversation=conversation)
 
 
 def list_losses(conversation: Conversation) -> Iterator[str]:

@@ -96,7 +96,8 @@ class RecordedEvaluation:
                 continue
             self.ignored += judged.warnings
             waiting.append(judged)
-            yield judged.case
+            read = {} if judged.conversation is None else {"conversation": judged.conversation}
+            yield {**judged.case, **read}
 
     def add_contract(self, run: RecordedRun) -> RecordedRun | None:
         """Returns a run with the contract that holds for it, and a warning if it is not the run's own.
