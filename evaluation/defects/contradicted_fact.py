@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from agents.parsing.tool_names import split_name
 from evaluation.defects.arithmetic import combine, is_computed, is_converted, is_part, read_numbers
 from evaluation.defects.claims import read_pattern
-from evaluation.defects.evidence import Call, DefectFinding, Evidence, Level, Turn
+from evaluation.defects.evidence import Call, DefectFinding, Evidence, Level, Moment, Turn
 from evaluation.defects.sources import SourceIndex, index_sources, list_links
 from evaluation.texts.fact_reading import Fact, read_facts, read_typed, read_vital_numbers
 from evaluation.texts.normal import has_digit, split_stated
@@ -81,17 +81,25 @@ class _Before:
     """What was known before a turn."""
 
     turn: Turn
-    texts: Sequence[str]
+    index: SourceIndex
 
     @cached_property
     def numbers(self) -> frozenset[Decimal]:
-        """The numbers of the texts; of many, as few as tell that they are many."""
-        numbers = set[Decimal]()
-        for text in self.texts:
-            numbers |= read_numbers(text)
-            if len(numbers) > _MANY:
-                break
-        return frozenset(numbers)
+        """The numbers of the sources; of many, as few as tell that they are many."""
+        return frozenset(
+            number for number, since in _list_first(self.index).items() if since <= self.turn.moment
+        )
+
+
+@lru_cache(1)
+def _list_first(index: SourceIndex) -> Mapping[Decimal, Moment]:
+    """Return the first moment of each number of the sources, up to the text with which they are many."""
+    first = dict[Decimal, Moment]()
+    for text in index.texts:
+        first = dict.fromkeys(read_numbers(text.text), text.since) | first
+        if len(first) > _MANY:
+            break
+    return first
 
 
 class _Stated(NamedTuple):
@@ -111,7 +119,7 @@ def find_contradicted_facts(evidence: Evidence) -> Iterator[DefectFinding]:
     for turn in evidence.said:
         if not answers or answers[0].place >= turn.known:
             continue
-        before = _Before(turn, [each.text for each in index.texts if each.since <= turn.moment])
+        before = _Before(turn, index)
         for part in split_stated(turn.text):
             stated = _Stated(_NATION.sub("", _MARKER.sub("", part)), before)
             for fact in read_vital_numbers(stated.sentence) if _may_differ(stated, contested) else ():
@@ -184,7 +192,8 @@ def _find_other_unit(fact: Fact, stated: _Stated, alike: Sequence[_Field]) -> _F
     names = "|".join(re.escape(name) for name, each in CURRENCIES.items() if each == unit)
     pattern = re.compile(rf"(?<![^\W\d_])(?:{names})(?![^\W\d_])", re.IGNORECASE)
     other = next((field for field in alike if is_money(field.unit)), None)
-    return None if other and any(map(pattern.search, stated.before.texts)) else other
+    known = (each.text for each in stated.before.index.texts if each.since <= stated.before.turn.moment)
+    return None if other and any(map(pattern.search, known)) else other
 
 
 def _find_other_sign(fact: Fact, stated: _Stated, alike: Sequence[_Field]) -> _Field | None:
