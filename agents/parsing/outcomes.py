@@ -321,8 +321,8 @@ def _read_denied(tool: str, name: str, *, is_status: bool) -> Outcome:
     is_undone = any(has_past_form(verb, name) for verb in ENDING_VERBS) or has_past_form(tool, f"un{name}")
     if is_undone or name in {"queued", "scheduled"}:
         return "acted"  # it was not undone and does not wait, or an unlocked account is not locked
-    if name in _STAYS_FALSE and ENDING_VERBS & {*split_name(tool)}:
-        return "unknown"
+    if name in _STAYS_FALSE | _LIVE and ENDING_VERBS & {*split_name(tool)}:
+        return "unknown" if name in _STAYS_FALSE else "acted"
     if is_status:
         return "refused" if name in _DECISIONS or AFFIRMATION.fullmatch(name) else "acted"
     return "unknown" if name in _DECISIONS - {"available"} else "acted"

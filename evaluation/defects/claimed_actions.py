@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Final
 
 from agents.parsing.tool_names import ACTING_VERBS, guess_kind
@@ -15,6 +16,7 @@ from evaluation.defects.claims import (
     list_families,
     list_supported,
     mentions_family,
+    read_groups,
     read_pattern,
     split_sentences,
 )
@@ -151,6 +153,7 @@ def _is_reported(claim: Claim, calls: Sequence[Call], is_demanded: bool) -> bool
         and any(
             claim.is_before
             or claim.word in call.stated.lower()
+            or any(map(_list_alike(claim.word).__contains__, _STATE.findall(call.stated.lower())))
             or mentions_family(call.stated, claim.families, is_past=True)
             or (
                 call.families & claim.families
@@ -162,7 +165,13 @@ def _is_reported(claim: Claim, calls: Sequence[Call], is_demanded: bool) -> bool
     )
 
 
-_STATE: Final = re.compile(r"\b(?:\w+_)?(?:status|state|phase|stage)\b", re.IGNORECASE)
+_STATE: Final = re.compile(r"\b(?:\w+_)?(?:status|state|phase|stage)\b(?:\W+(\w+))?", re.IGNORECASE)
+
+
+@cache
+def _list_alike(state: str) -> frozenset[str]:
+    """Return the words that mean the same state."""
+    return frozenset[str]().union(*(group for group in read_groups("same_states") if state in group))
 
 
 def _choose_level(claim: Claim, calls: Sequence[Call], asked: str, *, is_demanded: bool) -> Level | None:

@@ -127,7 +127,7 @@ class Call:
     def stated(self) -> str:
         """Its answer without the fields that have no value: an empty list of sent invites says nothing."""
         if not isinstance(self.value, Mapping | list):
-            return self.answer
+            return self.value if isinstance(self.value, str) else self.answer
         return " ".join(f"{name} {leaf}" for name, leaf in self.answered if leaf)
 
     @cached_property

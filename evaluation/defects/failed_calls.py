@@ -25,6 +25,7 @@ _ASIDE: Final = re.compile(r"\b(?:hesitate|if you|let me know)\b", re.IGNORECASE
 """Matches in a sentence that says nothing about what was done."""
 _PROGRAM_CLAIMS: Final = {kind: read_pattern(f"{kind}_claim") for kind in (*PROGRAM_KINDS, "run")}
 _PARTS: Final = re.compile(r"[:;(\n]|\. ")
+_CONTRAST: Final = re.compile(r"\s(?=but\b)")
 _SHORTEST: Final = 3
 
 
@@ -64,12 +65,12 @@ def admits_failure(text: str) -> bool:
 def _find_failed_actions(turn: Turn, calls: Sequence[Call]) -> Iterator[DefectFinding]:
     claims, bare = find_claims(turn.text), list_bare_claims(turn.text)
     # No other call repairs anything, and one of the last does so most often.
-    repairing = [call for call in reversed(calls) if call.acts or call.is_open]
+    repairing = [call for call in reversed(calls) if call.acts or call.is_vague]
     for call in calls if claims or bare else ():
         has_failed = call.state == "missed" or (call.is_open and call.is_program and call.has_failed)
         if call.state != "refused" and not (call.is_vague and has_failed):
             continue
-        stated = [claim.sentence for claim in claims if _is_about(claim, call)]
+        stated = [_find_part(claim) for claim in claims if _is_about(claim, call)]
         stated += bare if call.state == "refused" and not call.was_stopped else []
         left = [each for each in stated if not any(_repairs(other, call, each) for other in repairing)]
         if left and not _repeats_error(turn.text, call):
@@ -77,7 +78,16 @@ def _find_failed_actions(turn: Turn, calls: Sequence[Call]) -> Iterator[DefectFi
             yield DefectFinding("failed_told_done", "defect", left[0], seen, turn.place, call.place)
 
 
+def _find_part(claim: Claim) -> str:
+    """Return the part of a sentence that a claim is in: "no car is free in Rome, but I booked one in Bari"."""
+    parts = _CONTRAST.split(claim.sentence)
+    return next((part for part in parts if claim.clause in part), claim.sentence)
+
+
 def _is_about(claim: Claim, call: Call) -> bool:
+    # "Two of them are locked" repeats why the tool refused.
+    if any(str(leaf).lower() == claim.word for _, leaf in call.answered):
+        return False
     named = {*call.words, *(str(leaf).lower() for _, leaf in call.leaves)}
     is_near = any(len(word) >= _SHORTEST and word in claim.sentence.lower() for word in named)
     return bool(claim.families & (list_supported(call.families) if is_near else call.families))
@@ -98,13 +108,15 @@ def _repairs(other: Call, call: Call, text: str) -> bool:
         value for value in call.args.values() if isinstance(value, str) and value in other.args.values()
     }
     is_alike = is_alike or any(names_value(text, value) for value in shared)
-    return is_alike and other.acts and not _is_other_target(other, call, text)
+    has_worked = other.acts or (other.is_vague and other.state == "read")
+    return is_alike and has_worked and not _is_other_target(other, call, text)
 
 
 def _repeats_error(text: str, call: Call) -> bool:
     """Return whether a turn says in the words of the tool what went wrong."""
     texts = [leaf for _, leaf in call.answered if isinstance(leaf, str)] or [call.answer]
-    words = (part.strip(" .!").lower() for each in texts for part in _PARTS.split(each))
+    parts = _PARTS.split("\n".join(texts).replace("_", " "))
+    words = (part.strip(" .!").lower() for part in parts)
     return any(" " in part and part in text.lower() for part in words)
 
 
