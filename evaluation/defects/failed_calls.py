@@ -79,7 +79,7 @@ def _find_failed_actions(turn: Turn, calls: Sequence[Call]) -> Iterator[DefectFi
 
 
 def _find_part(claim: Claim) -> str:
-    """Return the part of a sentence that a claim is in: "no car is free in Rome, but I booked one in Bari"."""
+    """Return the part of a sentence that a claim is in: "none is free in Rome, but I booked one in Bari"."""
     parts = _CONTRAST.split(claim.sentence)
     return next((part for part in parts if claim.clause in part), claim.sentence)
 
