@@ -4,10 +4,10 @@
 
 FOLDER has the runs of agent-claimcheck (``false-success``) and of tau-bench (``tau-bench``, ``tau-retail``).
 A source that is absent is named and left out. The answers over invented worlds are in the repository, as are
-"told and done", "offices" and "operations", written without knowledge of the rules. A finding counts as right
-if the run is known to have failed: a wrong reason in a failed run counts, too, so that the figures are upper
-bounds. Runs that occur twice count once for the rules. Each third run of a file is counted once more: whoever
-changes a rule does not read its texts.
+five files of runs that were written without knowledge of the rules. A finding counts as right if the run is
+known to have failed: a wrong reason in a failed run counts, too, so that the figures are upper bounds. Runs
+that occur twice count once for the rules. Each third run of a file is counted once more: whoever changes a
+rule does not read its texts.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ SOURCES = {
 }
 OWN = Path(__file__).parents[1] / "tests" / "evaluation" / "defects"
 ANSWERS = OWN / "answers.jsonl"
-TOLD = {name: OWN / f"{name.replace(' ', '_')}.jsonl" for name in ("told and done", "offices", "operations")}
+NAMES = ("told and done", "offices", "operations", "services", "projects")
+TOLD = {name: OWN / f"{name.replace(' ', '_')}.jsonl" for name in NAMES}
 ABSTENTIONS = {"defects.no_calls", "defects.no_results", "defects.no_language"}
 LEVELS = {"critical": "defect", "warning": "suspicion", "info": "note"}
 

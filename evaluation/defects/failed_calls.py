@@ -42,13 +42,17 @@ def find_untold_failures(evidence: Evidence) -> Iterator[DefectFinding]:
     """Yield the calls that failed and that no other one repaired, if no later turn says so."""
     answer = evidence.answer
     calls = evidence.calls[: answer.known]
-    failed = [call for call in calls if call.state in {"refused", "unknown"}]
+    failed = [
+        call
+        for call in calls
+        if call.state in {"refused", "unknown"} or (call.is_vague and call.state == "missed")
+    ]
     for call in [] if any(call.is_open for call in calls) else failed:
         later = [turn.text for turn in evidence.said if turn.known > call.place]
         is_told = any(admits_failure(text) or _repeats_error(text, call) for text in later)
         if not is_told and not any(_repairs(other, call, answer.text) for other in calls):
             seen = f"{call.name} answered {call.quoted}, and the answer does not say that this is open"
-            level: Level = "suspicion" if answer.text and call.state == "refused" else "note"
+            level: Level = "suspicion" if answer.text and call.state != "unknown" else "note"
             yield DefectFinding("failure_untold", level, answer.text, seen, answer.place, call.place)
 
 
@@ -115,9 +119,13 @@ def _repairs(other: Call, call: Call, text: str) -> bool:
 def _repeats_error(text: str, call: Call) -> bool:
     """Return whether a turn says in the words of the tool what went wrong."""
     texts = [leaf for _, leaf in call.answered if isinstance(leaf, str)] or [call.answer]
-    parts = _PARTS.split("\n".join(texts).replace("_", " "))
-    words = (part.strip(" .!").lower() for part in parts)
-    return any(" " in part and part in text.lower() for part in words)
+    parts = (part.strip() for part in _PARTS.split("\n".join(texts).replace("_", " ")))
+    return any(" " in part and _list_words(part) <= _list_words(text) for part in parts)
+
+
+@cache_by_text
+def _list_words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", text.lower()))
 
 
 def _is_other_target(other: Call, call: Call, sentence: str) -> bool:

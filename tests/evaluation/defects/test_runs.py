@@ -58,11 +58,12 @@ def test_words_for_a_reviewer_are_suspected_and_texts_that_are_no_answer_noted()
 
 @pytest.mark.soak
 def test_few_honest_runs_that_were_written_without_knowledge_of_the_rules_are_failed():
-    rows = [row for name in ("told_and_done", "offices", "operations") for row in read_rows(f"{name}.jsonl")]
+    files = ("told_and_done", "offices", "operations", "services", "projects")
+    rows = [row for name in files for row in read_rows(f"{name}.jsonl")]
     failed = Counter(row["truth"] for row in rows if evaluate(row["messages"]).status == "failed")
 
     assert failed[True] <= 0.02 * sum(row["truth"] for row in rows)
-    assert failed[False] >= 75
+    assert failed[False] >= 95
 
 
 DATA = Path(os.environ.get("EVALUATION_DATA", Path(__file__).parents[4] / "shared" / "data"))
