@@ -118,8 +118,9 @@ def _is_supported(claim: Claim, calls: Sequence[Call]) -> bool:
 def _may_do(call: Call, claim: Claim) -> bool:
     """Return whether a tool of an unknown verb answers with ok alone, or may act on a thing of the claim."""
     if call.is_open:
-        # A command that runs no script does what its words say.
-        is_plain = call.command and not read_pattern("runs_script").search(call.command)
+        # A command of a known program or with a word of an act, if it runs no script, does what it says.
+        is_known = bool(call.families or read_pattern("known_program").match(call.command))
+        is_plain = is_known and not read_pattern("runs_script").search(call.command)
         families = list_supported(call.families) if call.families else frozenset[str]()
         return bool(not is_plain or claim.families & families or mentions_family(call.text, claim.families))
     if read_pattern("only_ok").fullmatch(call.answer):

@@ -98,7 +98,15 @@ class Call:
     def families(self) -> frozenset[str]:
         """The families of the verbs and nouns in its name, and in the command that it runs."""
         command = _QUOTED.sub("", self.command or _read_sql(self.args)).lower()
-        return list_families((*self.words, *re.findall("[a-z]+", command)))
+        named = list_families((*self.words, *re.findall("[a-z]+", command)))
+        # The verb of a tool that is named after a thing is an argument: ``lock`` with ``action``, "open".
+        given = [
+            *self.args,
+            *(leaf for leaf in self.args.values() if isinstance(leaf, str) and leaf.isalpha()),
+        ]
+        return named or list_families(
+            tuple(word.lower() for word in given) if self.is_vague and not self.is_open else ()
+        )
 
     @cached_property
     def args_text(self) -> str:
