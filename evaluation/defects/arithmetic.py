@@ -33,11 +33,6 @@ def read_numbers(text: str) -> frozenset[Decimal]:
     return frozenset(points) | {Decimal(f"{whole}.{part}") for whole, part in commas}
 
 
-def is_part(value: Decimal, known: Collection[Decimal]) -> bool:
-    """Return whether a number is the whole units of a known one, or the rest: 2 hours and 15 minutes."""
-    return any(value in {each // size, each % size} for each, size in product(known, _CONSTANTS))
-
-
 def is_converted(value: Decimal, known: Collection[Decimal]) -> bool:
     """Return whether a number is one of those that are known, or the same size in another unit."""
     size = abs(value)

@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from agents.parsing.tool_names import split_name
-from evaluation.defects.arithmetic import combine, is_computed, is_converted, is_part, read_numbers
+from evaluation.defects.arithmetic import combine, is_computed, is_converted, read_numbers
 from evaluation.defects.claims import read_pattern
 from evaluation.defects.evidence import Call, DefectFinding, Evidence, Level, Moment, Turn
 from evaluation.defects.sources import SourceIndex, index_sources, list_links
@@ -279,8 +279,7 @@ def _find_other_field(fact: Fact, stated: _Stated, fields: Sequence[_Field]) -> 
     # A sentence that states another number, as in "2 tickets cost 72", may compute with two operations.
     is_alone = read_numbers(stated.sentence).isdisjoint(known)
     once = known if is_alone else {*known, *combine(known, known)}
-    tests = ((is_converted, known), (is_part, known), (is_computed, once))
-    follows = (test(value, numbers) for value in values for test, numbers in tests)
+    follows = (is_converted(value, known) or is_computed(value, once) for value in values)
     return None if is_told or is_counted or any(follows) else alike[0]
 
 

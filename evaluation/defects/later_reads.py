@@ -92,7 +92,9 @@ def _list_differences(answer: Turn, call: Call, last: Call) -> Iterator[str]:
 def _list_remaining(answer: Turn, call: Call, reads: Sequence[Call]) -> Iterator[str]:
     """Yield what was deleted, and is still listed by the last read."""
     targets = {str(leaf) for _, leaf in call.leaves}
-    is_claimed = "delete" in call.families and _claims(answer.text, call)
+    is_claimed = "delete" in call.families and any(
+        "delete" in each.families for each in find_claims(answer.text)
+    )
     for read in reads[-1:] if is_claimed else ():
         listed = (str(leaf) for name, leaf in read.answered if not name or name.lower().endswith(_IDS))
         shown = next((leaf for leaf in listed if leaf in targets), None)
@@ -144,7 +146,7 @@ def _list_shown(read: Call, sentence: str, calls: Sequence[Call]) -> Iterator[st
         and all(number in read.text for number in _NUMBER.findall(sentence))
         and (
             names_any(sentence, {*read.words} - _NAMES)
-            or any(_reads_result(read, call) and _claims(sentence, call) for call in calls if call.acts)
+            or any(_reads_result(read, call) for call in calls if call.acts)
         )
     )
     for thing, states in things:
@@ -152,10 +154,6 @@ def _list_shown(read: Call, sentence: str, calls: Sequence[Call]) -> Iterator[st
         named += read.args.values() if is_only else ()
         if is_meant or any(value and names_value(sentence, value) for value in named):
             yield from states
-
-
-def _claims(sentence: str, call: Call) -> bool:
-    return any(claim.families & call.families for claim in find_claims(sentence))
 
 
 def _list_objects(value: object) -> Iterator[Mapping[str, object]]:

@@ -17,7 +17,6 @@ from evaluation.texts.fact_reading import TypedValue, read_typed, read_vital_num
 _RULE: Final = "other_value"
 _NUMERIC: Final = "number"
 """The family of targets that are numbers, of which only the same length is alike."""
-_NEW: Final = re.compile(r"\b(?:to|as|into) ([A-Z][a-z]+(?: [A-Z][a-z]+)*)\b")
 _ID_KEY: Final = re.compile(r"(?:\A|_)(?:id|number|no)\Z|[a-z](?:Id|Number|No)\Z")
 _NUMBER: Final = re.compile(r"(?<![\w.,:/$€£-])\d{3,}(?![\w%/-]|[.,:]\w)")
 _MANY: Final = 40
@@ -82,14 +81,11 @@ def _find_replaced(
     index: SourceIndex, turn: Turn, claims: Sequence[Claim], acting: Sequence[Call]
 ) -> Iterator[DefectFinding]:
     claimed = "\n".join(claim.sentence for claim in claims)
-    # "From A to B" is a way, and no change.
-    changes = [each.clause for each in claims if "update" in each.families and " from " not in each.clause]
-    said = read_values(claimed) | _list_new_names("\n".join(changes))
-    asked = _list_new_names(index.evidence.asked_before(turn))
-    is_timed = any(value.family == "time" and _is_done(index, value, turn, acting) for value in said)
+    said = read_values(claimed)
+    is_timed = any(value.family == "time" and index.is_known(value, turn.moment, DONE) for value in said)
     for wanted in sorted(said):
-        is_asked = wanted in asked or index.is_known(wanted, turn.moment, ("asked",))
-        if not is_asked or _is_done(index, wanted, turn, acting):
+        is_asked = index.is_known(wanted, turn.moment, ("asked",))
+        if not is_asked or index.is_known(wanted, turn.moment, DONE):
             continue
         others = [
             (call.place, value.value, call)
@@ -97,10 +93,9 @@ def _find_replaced(
             for _, leaf in call.leaves
             for value in read_values(str(leaf))
             if value.family == wanted.family
-            and value not in said | asked
+            and value not in said
             and not index.is_known(value, turn.moment, ("asked",))
             and not index.is_known(value, (call.place, float("inf")), ("effect", "read"))
-            and (value.family != "name" or names_any(claimed, call.words))
         ]
         # The same moment may have another date in another time zone, but hardly the same time.
         is_moment = wanted.family == "time" or (wanted.family.startswith("date") and not is_timed)
@@ -108,18 +103,6 @@ def _find_replaced(
         if others and not (is_moment and has_zone):
             _, other, call = min(others, key=itemgetter(0, 1))
             yield _build_finding(turn, call, claimed, other, wanted.value)
-
-
-def _list_new_names(text: str) -> frozenset[TypedValue]:
-    """Return the names that something is changed to."""
-    return frozenset(TypedValue("name", name) for name in _NEW.findall(text))
-
-
-def _is_done(index: SourceIndex, value: TypedValue, turn: Turn, acting: Sequence[Call]) -> bool:
-    """Return whether a call before a turn has acted on a value, or has a word of a name."""
-    words = value.value.split() if value.family == "name" else ()
-    is_named = any(word in call.args_text for word in words for call in acting)
-    return is_named or index.is_known(value, turn.moment, DONE)
 
 
 def _build_finding(turn: Turn, call: Call, said: str, passed: str, wanted: str) -> DefectFinding:

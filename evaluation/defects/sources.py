@@ -23,7 +23,6 @@ SOURCES: Final[Sequence[Origin]] = ("given", "asked", "query", "effect", "read")
 """The origins of facts; what an agent passes to a call that acts may be its own invention."""
 DONE: Final[Sequence[Origin]] = ("act", "effect")
 _LINK: Final = re.compile(r"\bhttps?:(//[\w.-]+)/[^\s<>()\[\]\"'`|]+")
-_NAME: Final = re.compile(r"[A-Z][a-z]+(?: [A-Z][a-z]+)*\Z")
 _TAG: Final = re.compile(r"([#@])(?<![\w&/#@].)[A-Za-z][\w-]+")
 _SHORT_ID: Final = re.compile(r"(?<![\w&/#@.-])([A-Z]{2,}-|[A-Za-z]+_)\d{1,2}(?![\w-])")
 
@@ -112,7 +111,6 @@ def read_values(text: str) -> frozenset[TypedValue]:
         *(TypedValue(f"tag {match[1]}", match[0].lower()) for match in _TAG.finditer(text)),
         *list_links(text),
         *list_short_ids(text),
-        *(TypedValue("name", name) for name in (text,) if _NAME.match(name)),
     )
     return frozenset((*typed, *read_typed(text)))
 

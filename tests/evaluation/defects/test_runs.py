@@ -24,12 +24,12 @@ ROWS = read_rows("runs.jsonl")
 LEAST = {
     "claimed_not_done": 30,
     "failed_told_done": 23,
-    "other_value": 17,
+    "other_value": 15,
     "not_there": 9,
     "only_a_part": 6,
     "contradicted_fact": 14,
 }
-"""How many runs of each kind are failed; there are 36, 24, 19, 11, 8 and 16."""
+"""How many runs of each kind are failed; there are 37, 27, 19, 11, 8 and 16."""
 
 
 def list_levels(row):

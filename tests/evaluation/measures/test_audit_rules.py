@@ -105,6 +105,7 @@ def test_every_place_has_one_finding_a_kind_with_the_number_of_values():
     assert [
         (each["id"], each["where"], each["severity"], re.search(r"\(\d+", each["reason"])[0] + ")")
         for each in audit(run)
+        if each["category"] != "defects"
     ] == [
         ("credentials.password", "agent_run.tool_calls[1].args", "critical", "(1)"),
         ("credentials.password", "agent_run.tool_calls[2].args", "critical", "(1)"),
