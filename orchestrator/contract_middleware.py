@@ -160,6 +160,10 @@ class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
             "attempts": [uuid4().hex],
         }
 
+    async def abefore_agent(self, state: ContractState, runtime: Runtime[Any]) -> dict[str, Any]:
+        """Like ``before_agent``; OpenTelemetry's instrumentation makes LangChain call only this one."""
+        return self.before_agent(state, runtime)
+
     def wrap_model_call(self, request: ModelRequest[Any], handler: Handler) -> ModelResponse[Any]:
         """Checks the tools that the contract names.
 
@@ -203,6 +207,10 @@ class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
                 refused[str(call["id"])] = {**effect, "attempt": list_attempts(state)[-1]}
                 messages.append(build_answer(call, breach))
         return {"effects": refused, "messages": messages} if refused else None
+
+    async def aafter_model(self, state: ContractState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        """Like ``after_model``."""
+        return self.after_model(state, runtime)
 
     @hook_config(can_jump_to=["model"])
     def after_agent(self, state: ContractState, runtime: Runtime[Any]) -> dict[str, Any] | None:  # noqa: ARG002

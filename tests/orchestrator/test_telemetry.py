@@ -1,8 +1,13 @@
+import asyncio
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware.types import AgentMiddleware
 from langchain_core.callbacks import BaseCallbackManager
 from langgraph.checkpoint.memory import InMemorySaver
 from opentelemetry.instrumentation.langchain import LangchainInstrumentor
@@ -11,9 +16,10 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from agents import EffectsMiddleware
 from agents.testing import ScriptedChatModel
 from evaluation.recordings.run_files import read_runs
-from orchestrator import LangGraphOrchestrator
+from orchestrator import ContractMiddleware, LangGraphOrchestrator
 from orchestrator.study.recorded_evaluation import RecordedEvaluation
 from orchestrator.telemetry import RunTracer, VerdictTracer
 from tests.fakes.acting import approve
@@ -129,21 +135,43 @@ def test_explanations_are_recorded_only_with_the_texts(monkeypatch) -> None:
         )
 
 
+@contextmanager
+def instrument(provider: TracerProvider) -> Iterator[None]:
+    """Records LangChain's calls, and undoes what ``uninstrument`` leaves: the next test sees no wrapper."""
+    LangchainInstrumentor().instrument(tracer_provider=provider)
+    try:
+        yield
+    finally:
+        LangchainInstrumentor().uninstrument()
+        unwrap(BaseCallbackManager, "__init__")
+        for hook in ("before_model", "after_model", "before_agent", "after_agent"):
+            unwrap(AgentMiddleware, hook)
+            unwrap(AgentMiddleware, f"a{hook}")
+
+
 def test_the_calls_that_langchain_s_instrumentation_records_are_below_the_run(monkeypatch) -> None:
     monkeypatch.setenv("TRACELOOP_TRACE_CONTENT", "false")
-    recorded, instrumentor = Recorded(), LangchainInstrumentor()
-    # uninstrument() leaves this wrapper, whose handler keeps out the one of the next instrument().
-    unwrap(BaseCallbackManager, "__init__")
-    instrumentor.instrument(tracer_provider=recorded.provider)
-    try:
+    recorded = Recorded()
+    with instrument(recorded.provider):
         run_retried(recorded)
-    finally:
-        instrumentor.uninstrument()
-        unwrap(BaseCallbackManager, "__init__")
     (run, *others) = recorded.spans
     assert {span.context.trace_id for span in others} == {run.context.trace_id}
     assert {"execute_tool price_of", "ScriptedChatModel.chat"} <= {span.name for span in others}
     assert "Moby" not in "".join(span.to_json() for span in recorded.spans)
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_contract_holds_in_an_agent_that_is_instrumented(is_async) -> None:
+    # The instrumentation makes each hook of the base class look like one of the middleware's own.
+    with instrument(Recorded().provider):
+        contract = ContractMiddleware({"trajectory": {"forbidden_tools": ["price_of"]}}, max_retries=0)
+        model = ScriptedChatModel([LOOKED_UP, "It costs 12.50 euros."])
+        agent = create_agent(model, [price_of], middleware=[EffectsMiddleware(), contract])
+        asked = {"messages": [("user", "What does Moby Dick cost?")]}
+        state = asyncio.run(agent.ainvoke(asked)) if is_async else agent.invoke(asked)
+
+    [effect] = state["effects"].values()
+    assert effect["outcome"] == "refused"
 
 
 def test_a_run_that_waits_ends_its_span_and_its_resumption_begins_another() -> None:
