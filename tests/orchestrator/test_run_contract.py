@@ -298,7 +298,10 @@ def judge_recorded(state, contract, output):
     checks = contract.get("checks", [])
     named = [search_before_refund] if checks else []
     own = [{"check": "function", "name": each.name} for each in named]
-    report = evaluate({"agent_run": recorded, **contract, "checks": [*checks, *own]}, named_checks=named)
+    # In a live run, a suspicion is a warning.
+    audit = {**contract.get("audit", {}), "defects": "warn"}
+    case = {"agent_run": recorded, **contract, "checks": [*checks, *own], "audit": audit}
+    report = evaluate(case, named_checks=named)
     return report["status"]
 
 
