@@ -62,8 +62,10 @@ def _index(kind: str) -> dict[str, str]:
 _BY_VERB: Final = _index("verbs")
 _BY_NOUN: Final = _index("nouns")
 _BY_COMMAND: Final = _index("commands")
-_BY_GERMAN: Final = _index("german")
-"""By stems of verbs and by participles."""
+_UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
+_GERMAN: Final = _index("german")
+_BY_GERMAN: Final = {word.translate(_UMLAUTS): family for word, family in _GERMAN.items()} | _GERMAN
+"""By stems of verbs and by participles; the names of tools have no umlaut."""
 _OPEN_VERBS: Final = read_words("open_verbs")
 """Verbs whose meaning is that of their object."""
 _PAST: Final = {"done": "do", "wrote": "write", "gone": "delete", "active": "activate"} | {

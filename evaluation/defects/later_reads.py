@@ -8,6 +8,7 @@ from contextlib import suppress
 from datetime import datetime
 from itertools import product
 from typing import Final
+from unicodedata import normalize
 
 from agents.parsing.tool_names import ACTING_VERBS
 from evaluation.defects.claims import (
@@ -177,7 +178,9 @@ def _differs(value: object, shown: object) -> bool:
         return False
     if (_read_moment(value) and _read_moment(value) == _read_moment(shown)) or _is_same_word(value, shown):
         return False
-    first, second = ("".join(filter(str.isalnum, str(each).lower())) for each in (value, shown))
+    # Letters without their accents, which many systems leave out.
+    plain = (normalize("NFKD", str(each).lower()) for each in (value, shown))
+    first, second = ("".join(filter(str.isalnum, each)) for each in plain)
     if not (first and second):
         # Marks stand for a value that is kept secret.
         return bool(first) and not str(shown).strip()
