@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final
 
-from agents.parsing.tool_names import ACTING_VERBS
+from agents.parsing.tool_names import ACTING_VERBS, guess_kind
 from evaluation.defects.claims import (
     HARD,
     Claim,
@@ -95,6 +95,16 @@ def _list_demanded(asked: str) -> frozenset[str]:
     return list_families(tuple(word.lower() for part in parts for word in _WORD.findall(part)))
 
 
+def _asks_to_know(asked: str) -> bool:
+    """Return whether the user wants to be told something: then a passive may tell what others did."""
+    return any(
+        read_pattern("asking").search(part)
+        or (part.endswith("?") and not _POLITE.search(part))
+        or guess_kind("_".join(_WORD.findall(_POLITE.sub("", part)))) == "reading"
+        for part in split_sentences(asked)
+    )
+
+
 def _is_supported(claim: Claim, calls: Sequence[Call]) -> bool:
     """Return whether a call may have done it."""
     return any(
@@ -176,4 +186,6 @@ def _choose_level(claim: Claim, calls: Sequence[Call], asked: str, *, is_demande
         return "defect" if is_demanded and is_named else None
     if is_demanded or (claim.form == "own" and not has_acted):
         return "defect"
-    return "note" if claim.form == "own" else None
+    if claim.form != "own" and (claim.form != "passive" or claim.is_before):
+        return None
+    return "note" if has_acted or _asks_to_know(asked) else "suspicion"

@@ -130,7 +130,7 @@ _STATE_VERBS: Final = frozenset({"has", "have", "got", "went", "is"})
 _LONGEST: Final = 2_000
 
 
-Form = Literal["own", "state"]
+Form = Literal["own", "passive", "state"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ class Claim:
     is_hard: bool
     """Whether the action is one outside of a text; a text itself can be created, updated and cut."""
     form: Form = "state"
-    """How it says so: "own" is the first person; "is cancelled" and "has been cancelled" are states."""
+    """How it says so: "own" is the first person, and "passive" tells news; "is cancelled" is a state."""
     is_before: bool = False
     """Whether it says that it was done before."""
 
@@ -212,7 +212,9 @@ def _find_german_form(lead: Sequence[str]) -> Form | None:
     """Return the form of a participle at the end of a German clause."""
     if {"ich", "wir"}.intersection(lead) and {"habe", "haben"}.intersection(lead):
         return "own"
-    return "state" if {"ist", "sind", "wurde", "wurden"}.intersection(lead) else None
+    if {"wurde", "wurden"}.intersection(lead):
+        return "passive"
+    return "state" if {"ist", "sind"}.intersection(lead) else None
 
 
 def _is_blocked(words: Sequence[str], at: int) -> bool:
@@ -230,15 +232,17 @@ def states_plainly(sentence: str, said: re.Match[str]) -> bool:
 
 
 def _find_form(words: Sequence[str], at: int, before: Sequence[str], is_open: bool) -> Form | None:
-    """Return how a word states that something was done; None if it does not."""
+    """Return how a word states that something was done: "own", "passive" or "state"; None if it does not."""
     lead = [word for word in words[:at] if word in _FIRST or word not in read_words("adverbs")]
     last = lead[-1] if lead else ""
     if last in _FIRST or (last in _HAS and _FIRST.intersection(lead[-2:-1])):
         return "own"
+    # "The book was published" tells a story; "your order was cancelled" and "it is now cancelled" tell news.
+    is_news = (last in {"was", "were"} and "your" in lead) or (last in _PASSIVE and "now" in words[:at])
+    if is_news or ("been" in words[:at] and (not lead or last in _HAS)):
+        return "passive"
     # "Status: Cancelled" is a state, and so are "invite sent to Ada" and "the deal has moved to Won".
-    has_been = "been" in words[:at] and (not lead or last in _HAS)
-    is_alone = _is_elliptic(words, at, lead) if lead else len(words) == 1
-    if has_been or is_alone or last in _PASSIVE:
+    if last in _PASSIVE or (not lead and len(words) == 1) or (lead and _is_elliptic(words, at, lead)):
         return "state"
     if lead:
         return "state" if last in _HAS and len(lead) > 1 and _is_without_object(words, at) else None

@@ -336,6 +336,26 @@ def test_what_no_reader_can_take_as_an_answer_is_noted(subtests):
             assert [(each.rule, each.level) for each in found] == [(rule, "note") for rule in rules]
 
 
+def test_a_report_in_the_passive_is_suspected_unless_the_user_wants_to_be_told(subtests):
+    parcel = ("get_parcel", {"id": 12}, {"id": 12, "state": "in transit"})
+    claims = [
+        "The parcel has been returned and the sender was notified.",
+        "Your parcel was returned.",
+        "The parcel is now returned.",
+    ]
+    for task, is_suspected in [
+        ("I am writing about parcel 12.", True),
+        ("Can you help me with parcel 12?", True),
+        ("Where is parcel 12?", False),
+        ("Could you check parcel 12?", False),
+        ("Tell me about parcel 12.", False),
+    ]:
+        for claim in claims:
+            with subtests.test(task=task, claim=claim):
+                expected = {("claimed_not_done", "suspicion")} if is_suspected else set()
+                assert levels(task, parcel, claim) == expected
+
+
 def test_what_a_read_may_show_is_no_claim_of_an_action(subtests):
     running = ("get_deployment", {"id": "d1"}, {"id": "d1", "state": "running"})
     for task, answer, is_claim in [
