@@ -28,7 +28,6 @@ from evaluation.texts.normal import cache_by_text, remove_code
 _WORD: Final = re.compile(r"[^\W\d_]{3,}")
 _THING: Final = re.compile(r"\w[\w.-]*[\d.]\w+|[^\W\d_]{4,}")
 """Matches what may name a thing: a word, a number, the name of a file."""
-_NAME: Final = re.compile(r"\b[A-Z][a-z][\w-]+")
 _LETTERS: Final = 4
 _FEW: Final = 3
 _POLITE: Final = read_pattern("polite")
@@ -48,7 +47,7 @@ def find_undone_claims(evidence: Evidence) -> Iterator[DefectFinding]:
             is_demanded = bool(claim.families & demanded)
             # What nobody asked for here may have been done before the record begins.
             is_earlier = evidence.begins_late and not is_demanded
-            if is_earlier or _is_supported(claim, calls) or _is_reported(claim, calls, is_demanded):
+            if is_earlier or _is_supported(claim, calls) or _is_reported(claim, calls):
                 continue
             if level := _choose_level(claim, calls, evidence.asked_before(turn), is_demanded=is_demanded):
                 names = [call.name for call in calls if call.acts]
@@ -143,7 +142,7 @@ def _list_things(claim: Claim) -> list[str]:
     return [word.lower().removesuffix("s") for word in _THING.findall(claim.clause) if word != claim.word]
 
 
-def _is_reported(claim: Claim, calls: Sequence[Call], is_demanded: bool) -> bool:
+def _is_reported(claim: Claim, calls: Sequence[Call]) -> bool:
     """Return whether an answer that was read may say what the claim repeats: a state from before."""
     typed = (each for each in read_typed(claim.clause) if each.family.startswith("identifier"))
     identifiers = [each.value.lower() for each in typed]
@@ -156,10 +155,7 @@ def _is_reported(claim: Claim, calls: Sequence[Call], is_demanded: bool) -> bool
             or claim.word in call.stated.lower()
             or any(map(_list_alike(claim.word).__contains__, _STATE.findall(call.stated.lower())))
             or mentions_family(call.stated, claim.families, is_past=True)
-            or (
-                call.families & claim.families
-                and (names_any(call.answer, identifiers) or (not is_demanded and _STATE.search(call.stated)))
-            )
+            or (call.families & claim.families and names_any(call.answer, identifiers))
             for call in calls
             if call.state == "read"
         )
@@ -179,10 +175,9 @@ def _choose_level(claim: Claim, calls: Sequence[Call], asked: str, *, is_demande
     """Return the level of a claim without a call; None if it may be about the answer or a state."""
     has_acted = any(call.acts for call in calls)
     if not claim.is_hard:
-        # What is updated or added may be a part of the answer; what tools have read, or has a name, is not.
-        is_named = has_acted and any(name in asked for name in _NAME.findall(claim.clause[1:]))
+        # What is updated or added may be a part of the answer; what tools have read is not.
         things = _list_things(claim)
-        is_named = is_named or any(names_any(f"{call.name} {call.text}", things) for call in calls)
+        is_named = any(names_any(f"{call.name} {call.text}", things) for call in calls)
         return "defect" if is_demanded and is_named else None
     if is_demanded or (claim.form == "own" and not has_acted):
         return "defect"

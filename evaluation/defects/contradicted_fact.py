@@ -16,7 +16,7 @@ from evaluation.defects.arithmetic import combine, is_computed, is_converted, re
 from evaluation.defects.claims import read_pattern
 from evaluation.defects.evidence import Call, DefectFinding, Evidence, Level, Moment, Turn
 from evaluation.defects.sources import SourceIndex, index_sources, list_links
-from evaluation.texts.fact_reading import Fact, read_facts, read_typed, read_vital_numbers
+from evaluation.texts.fact_reading import Fact, read_typed, read_vital_numbers
 from evaluation.texts.normal import has_digit, split_stated
 from evaluation.texts.numbers import (
     ANY_CURRENCY,
@@ -27,10 +27,8 @@ from evaluation.texts.numbers import (
     read_field_unit,
     scale_unit,
 )
-from evaluation.values import as_list
 
 _RULE: Final = "contradicted_fact"
-_MARKER: Final = re.compile(r"^\s*(?:[-*\u2022]|\(?\d{1,3}[.):])\s+")
 _NATION: Final = re.compile(r"\bU\.?S\.?[ -]?(?=dollars?\b|\$)", re.IGNORECASE)
 _BELOW_ZERO: Final = frozenset({"°C", "°F"})
 """Units in which what is below zero is said so."""
@@ -43,8 +41,6 @@ _LONG: Final = 4
 """Digits of a number that hardly has its like by chance."""
 _MANY_NAMES: Final = 2048
 """The names of fields, which the records of an answer repeat."""
-_SHORT: Final = 300
-"""Most characters of a prose whose numbers are read with their units."""
 _GROUPED: Final = re.compile(r"[^\x00-\x7f]|\d[ ']\d")
 """Matches notations of numbers that only the complete reading knows."""
 _PLAIN: Final = (None, ANY_CURRENCY)
@@ -63,7 +59,7 @@ class _Field(NamedTuple):
     unit: str | None
     shown: str
     call: Call
-    path: tuple[str, ...] = ()
+    path: tuple[str, ...]
     """Its name, after the names of the objects that it is in."""
 
     @property
@@ -121,7 +117,7 @@ def find_contradicted_facts(evidence: Evidence) -> Iterator[DefectFinding]:
             continue
         before = _Before(turn, index)
         for part in split_stated(turn.text):
-            stated = _Stated(_NATION.sub("", _MARKER.sub("", part)), before)
+            stated = _Stated(_NATION.sub("", part), before)
             for fact in read_vital_numbers(stated.sentence) if _may_differ(stated, contested) else ():
                 seen, call = next(_compare_fact(fact, stated, by_size, fields), (None, None))
                 if seen:
@@ -152,9 +148,6 @@ def _compare_fact(
 
 
 def _list_fields(call: Call) -> Iterator[_Field]:
-    if call.value is None and len(call.answer) <= _SHORT:
-        for fact in read_facts(call.answer).facts:
-            yield from (_Field(value, fact.value.unit, fact.shown, call) for value in fact.value.numbers)
     # A tool that answers with a number alone says by its name what it is.
     leaves = [(path or (call.name,), leaf) for path, leaf in call.paths]
     named = leaves if "currency" in call.answer.lower() else ()
@@ -266,7 +259,7 @@ def _find_other_field(fact: Fact, stated: _Stated, fields: Sequence[_Field]) -> 
         return None
     earlier = (field for field in fields if field.call.place < turn.known)
     alike = [field for field in earlier if _is_of_kind(field, fact, stated.sentence)]
-    if not alike or read_pattern("about").search(stated.sentence) or min(map(abs, values)) <= 1:
+    if not alike or read_pattern("about").search(stated.sentence):
         return None
     told, digits = read_numbers(turn.text), _NO_DIGIT.sub("", turn.text)
     # The last digits of a card are no other number.
@@ -275,12 +268,11 @@ def _find_other_field(fact: Fact, stated: _Stated, fields: Sequence[_Field]) -> 
     is_told = any(
         is_converted(abs(field.number), told) or _NO_DIGIT.sub("", field.shown) in digits for field in alike
     )
-    is_counted = any(value == len(as_list(field.call.value)) for field in alike for value in values)
     # A sentence that states another number, as in "2 tickets cost 72", may compute with two operations.
     is_alone = read_numbers(stated.sentence).isdisjoint(known)
     once = known if is_alone else {*known, *combine(known, known)}
     follows = (is_converted(value, known) or is_computed(value, once) for value in values)
-    return None if is_told or is_counted or any(follows) else alike[0]
+    return None if is_told or any(follows) else alike[0]
 
 
 def _is_of_kind(field: _Field, fact: Fact, sentence: str) -> bool:

@@ -52,7 +52,6 @@ class DefectFinding:
 
 
 _SQL: Final = read_pattern("sql")
-_QUOTED: Final = re.compile("'[^']*'|\"[^\"]*\"")
 Program = Literal["tests", "linter", "build"]
 PROGRAM_KINDS: Final = {kind: read_pattern(kind) for kind in get_args(Program)}
 _EXITS: Final = ("exit_code", "exitcode", "returncode", "exit_status")
@@ -97,7 +96,7 @@ class Call:
     @cached_property
     def families(self) -> frozenset[str]:
         """The families of the verbs and nouns in its name, and in the command that it runs."""
-        command = _QUOTED.sub("", self.command or _read_sql(self.args)).lower()
+        command = (self.command or _read_sql(self.args)).lower()
         named = list_families((*self.words, *re.findall("[a-z]+", command)))
         # The verb of a tool that is named after a thing is an argument: ``lock`` with ``action``, "open".
         given = [

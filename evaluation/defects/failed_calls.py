@@ -99,11 +99,7 @@ def _is_about(claim: Claim, call: Call) -> bool:
 
 def _repairs(other: Call, call: Call, text: str) -> bool:
     if other.place <= call.place:
-        if other.name != call.name or not other.acts:
-            return False
-        return other.args == call.args or (
-            _is_other_target(call, other, text) and not _is_other_target(other, call, text)
-        )
+        return other.name == call.name and other.acts and other.args == call.args
     if other.is_open:
         return not other.has_failed and other.state != "missed"
     is_alike = other.name == call.name or bool(other.families & call.families)
