@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -72,19 +71,20 @@ class _Field(NamedTuple):
         return any(len(word) >= _LONG and word[:_BEGINNING] in sentence.lower() for word in self.words)
 
 
-@dataclass(frozen=True)
-class _Before:
-    """What was known before a turn."""
-
+class _Stated(NamedTuple):
+    sentence: str
     turn: Turn
-    index: SourceIndex
+    sources: SourceIndex
 
-    @cached_property
-    def numbers(self) -> frozenset[Decimal]:
-        """The numbers of the sources; of many, as few as tell that they are many."""
-        return frozenset(
-            number for number, since in _list_first(self.index).items() if since <= self.turn.moment
-        )
+    @property
+    def known(self) -> frozenset[Decimal]:
+        """The numbers that the sources had before; of many, as few as tell that they are many."""
+        return _list_known(self.sources, self.turn.moment)
+
+
+@lru_cache(8)
+def _list_known(index: SourceIndex, moment: Moment) -> frozenset[Decimal]:
+    return frozenset(number for number, since in _list_first(index).items() if since <= moment)
 
 
 @lru_cache(1)
@@ -96,11 +96,6 @@ def _list_first(index: SourceIndex) -> Mapping[Decimal, Moment]:
         if len(first) > _MANY:
             break
     return first
-
-
-class _Stated(NamedTuple):
-    sentence: str
-    before: _Before
 
 
 def find_contradicted_facts(evidence: Evidence) -> Iterator[DefectFinding]:
@@ -115,9 +110,8 @@ def find_contradicted_facts(evidence: Evidence) -> Iterator[DefectFinding]:
     for turn in evidence.said:
         if not answers or answers[0].place >= turn.known:
             continue
-        before = _Before(turn, index)
         for part in split_stated(turn.text):
-            stated = _Stated(_NATION.sub("", part), before)
+            stated = _Stated(_NATION.sub("", part), turn, index)
             for fact in read_vital_numbers(stated.sentence) if _may_differ(stated, contested) else ():
                 seen, call = next(_compare_fact(fact, stated, by_size, fields), (None, None))
                 if seen:
@@ -128,7 +122,7 @@ def find_contradicted_facts(evidence: Evidence) -> Iterator[DefectFinding]:
 def _may_differ(stated: _Stated, contested: Collection[Decimal]) -> bool:
     """Return whether a number of a sentence is not known, or a field may have it in another unit or sign."""
     sentence, told = stated.sentence, read_numbers(stated.sentence)
-    is_known = told <= stated.before.numbers and told.isdisjoint(contested)
+    is_known = told <= stated.known and told.isdisjoint(contested)
     return not is_known or has_number_word(sentence) or _GROUPED.search(sentence) is not None
 
 
@@ -137,10 +131,10 @@ def _compare_fact(
 ) -> Iterator[tuple[str, int | None]]:
     """Yield what is seen against a fact, with the number of the call."""
     sized = chain.from_iterable(by_size.get(size, ()) for size in {*map(abs, fact.value.numbers)})
-    alike = [field for field in sized if field.call.place < stated.before.turn.known]
+    alike = [field for field in sized if field.call.place < stated.turn.known]
     if field := _find_other_unit(fact, stated, alike) or _find_other_sign(fact, stated, alike):
         yield f"{field.call.name} gave {field.shown}", field.call.place
-    if other := _find_near_miss(fact, stated.before.numbers, read_numbers(stated.sentence)):
+    if other := _find_near_miss(fact, stated.known, read_numbers(stated.sentence)):
         yield f"the sources have {other:f}, and no {fact.shown}", None
     if field := _find_other_field(fact, stated, fields):
         seen = f"{field.call.name} gave {field.shown}, from which {fact.shown} does not follow"
@@ -185,7 +179,7 @@ def _find_other_unit(fact: Fact, stated: _Stated, alike: Sequence[_Field]) -> _F
     names = "|".join(re.escape(name) for name, each in CURRENCIES.items() if each == unit)
     pattern = re.compile(rf"(?<![^\W\d_])(?:{names})(?![^\W\d_])", re.IGNORECASE)
     other = next((field for field in alike if is_money(field.unit)), None)
-    known = (each.text for each in stated.before.index.texts if each.since <= stated.before.turn.moment)
+    known = (each.text for each in stated.sources.texts if each.since <= stated.turn.moment)
     return None if other and any(map(pattern.search, known)) else other
 
 
@@ -253,7 +247,7 @@ def _find_other_names(turn: Turn, sentence: str, index: SourceIndex) -> Iterator
 
 def _find_other_field(fact: Fact, stated: _Stated, fields: Sequence[_Field]) -> _Field | None:
     """Find the field of the same kind if the turn states none of its values and computes nothing."""
-    values, turn, known = fact.value.numbers, stated.before.turn, stated.before.numbers
+    values, turn, known = fact.value.numbers, stated.turn, stated.known
     # A number of a source follows from it, and a sentence with several new numbers computes.
     if len(known) > _FEW or len(read_numbers(stated.sentence) - known) > 1 or not known.isdisjoint(values):
         return None
