@@ -71,7 +71,6 @@ _OPEN_VERBS: Final = read_words("open_verbs")
 _PAST: Final = {"done": "do", "wrote": "write", "gone": "delete", "active": "activate"} | {
     form: verb for verb in (*_BY_VERB, *_OPEN_VERBS) for form in list_past_forms(verb)
 }
-_GERUNDS: Final = {f"{verb.removesuffix('e')}ing": verb for verb in _BY_VERB}
 
 
 def _name_noun_family(word: str) -> str | None:
@@ -190,8 +189,6 @@ def _read_clause(
     for at, word in enumerate(words):
         is_german = word in _BY_GERMAN and word not in _BY_VERB
         verb = _BY_GERMAN[word] if is_german else _PAST.get(word)
-        # "Finished updating the record" says what was done by the next word.
-        verb = _GERUNDS.get("".join(words[at + 1 : at + 2]), verb) if verb in _OPEN_VERBS else verb
         if verb is None or _is_blocked(words, at) or words[max(0, at - 1) : at + 1] == ["all", "set"]:
             continue
         form = _find_german_form(words[:at]) if is_german else _find_form(words, at, before, is_open)

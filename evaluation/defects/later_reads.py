@@ -49,12 +49,8 @@ def find_missing_effects(evidence: Evidence) -> Iterator[DefectFinding]:
         # A later act on the same thing may have changed it again.
         redone = any(other.acts and other.name == call.name for other in after)
         reads = [] if redone else [other for other in later if _reads_result(other, call)]
-        seen = (
-            [(reads[-1].place, each) for each in _list_differences(answer, call, reads[-1])] if reads else []
-        )
-        seen += [(reads[-1].place, each) for each in _list_remaining(answer, call, reads)]
-        for place, each in seen:
-            yield DefectFinding("not_there", "defect", answer.text, each, answer.place, place)
+        for each in _list_differences(answer, call, reads[-1]) if reads else ():
+            yield DefectFinding("not_there", "defect", answer.text, each, answer.place, reads[-1].place)
         states = (state for each in _list_objects(call.value) for state in _list_states(each))
         left = None if reads else next((state for state in states if state in _OPEN), None)
         if left and find_claims(answer.text):
@@ -88,19 +84,6 @@ def _list_differences(answer: Turn, call: Call, last: Call) -> Iterator[str]:
         if last.args and shown is not None and _differs(value, shown) and not is_told:
             values = f"{quote_text(str(value))}, and {last.name} shows {quote_text(str(shown))}"
             yield f"{call.name} set {name} to {values} afterwards"
-
-
-def _list_remaining(answer: Turn, call: Call, reads: Sequence[Call]) -> Iterator[str]:
-    """Yield what was deleted, and is still listed by the last read."""
-    targets = {str(leaf) for _, leaf in call.leaves}
-    is_claimed = "delete" in call.families and any(
-        "delete" in each.families for each in find_claims(answer.text)
-    )
-    for read in reads[-1:] if is_claimed else ():
-        listed = (str(leaf) for name, leaf in read.answered if not name or name.lower().endswith(_IDS))
-        shown = next((leaf for leaf in listed if leaf in targets), None)
-        if shown and not read_pattern("gone").search(read.answer):
-            yield f"{read.name} shows {quote_text(shown)} after {call.name}"
 
 
 _IDS: Final = ("id", "key", "name", "path", "number")
