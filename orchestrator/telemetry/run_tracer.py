@@ -232,9 +232,16 @@ def export_traces() -> RunTracer:
 
     The texts of the calls are sent only if the variable ``TRACELOOP_TRACE_CONTENT`` is "true".
     """
-    from opentelemetry.instrumentation.langchain import LangchainInstrumentor  # noqa: PLC0415 - slow
+    from langchain.agents.middleware.types import AgentMiddleware  # noqa: PLC0415 - slow, as are the next
+    from opentelemetry.instrumentation.langchain import LangchainInstrumentor  # noqa: PLC0415
+    from opentelemetry.instrumentation.utils import unwrap  # noqa: PLC0415
 
     os.environ.setdefault(_CONTENT, "false")
     provider = _build_provider()
     LangchainInstrumentor().instrument(tracer_provider=provider)
+    # LangChain takes a wrapped hook of this class for one of each middleware: an awaited agent would call it
+    # in place of the middleware's own hook if that is not awaited.
+    for hook in ("before_model", "after_model", "before_agent", "after_agent"):
+        unwrap(AgentMiddleware, hook)
+        unwrap(AgentMiddleware, f"a{hook}")
     return RunTracer(tracer_provider=provider)

@@ -196,6 +196,9 @@ def test_a_command_exports_to_the_endpoint_of_the_environment_and_imports_nothin
         "    os.environ.update(endpoint)\n"
         "    hooks = [type(each).__name__ for each in _build_hooks()]\n"
         "    print(hooks, 'orchestrator.telemetry' in sys.modules)\n"
+        "from langchain.agents.middleware.types import AgentMiddleware\n"
+        "print(AgentMiddleware.aafter_model is AgentMiddleware.aafter_model)\n"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={})
-    assert ended.stdout.splitlines() == ["[] False", "['RunTracer'] True"]
+    # A hook that stays wrapped would count as one of every middleware.
+    assert ended.stdout.splitlines() == ["[] False", "['RunTracer'] True", "True"]
