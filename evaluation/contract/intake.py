@@ -224,7 +224,8 @@ def read_case(data: object) -> AcceptedCase | RefusedCase:
         fields = restore_case(value)
         contract = stated if isinstance(stated := fields.get("contract"), Contract) else None
         conversation = read if isinstance(read := fields.get("conversation"), Conversation) else None
-        own = {name: each for name, each in fields.items() if not isinstance(each, Contract | Conversation)}
+        given = {"contract": contract, "conversation": conversation}
+        own = {name: each for name, each in fields.items() if given.get(name) is None}
         value = own if contract is None else {**contract.plain, **own}
     copy = copy_json(value)
     return _refuse_values(value) if copy is None else _validate(*copy, contract, conversation)

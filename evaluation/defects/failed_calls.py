@@ -102,14 +102,14 @@ def _repairs(other: Call, call: Call, text: str) -> bool:
         return other.name == call.name and other.acts and other.args == call.args
     if other.is_open:
         return not other.has_failed and other.state != "missed"
-    is_alike = other.name == call.name or bool(other.families & call.families)
+    is_same = other.name == call.name
     # Another tool may have done it in another way.
     shared = {
         value for value in call.args.values() if isinstance(value, str) and value in other.args.values()
     }
-    is_alike = is_alike or any(names_value(text, value) for value in shared)
-    has_worked = other.acts or (other.is_vague and other.state == "read")
-    return is_alike and has_worked and not _is_other_target(other, call, text)
+    is_alike = is_same or other.families & call.families or any(names_value(text, value) for value in shared)
+    has_worked = other.acts or (is_same and other.is_vague and other.state == "read")
+    return bool(is_alike) and has_worked and not _is_other_target(other, call, text)
 
 
 def _repeats_error(text: str, call: Call) -> bool:
