@@ -19,7 +19,7 @@ from evaluation.contract.requirements import Contract
 from evaluation.findings import Finding
 from evaluation.importers.conversation import Conversation, read_conversation
 from evaluation.nodes.prepare_evaluation import describe_contract
-from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, Plugins, check_judge
+from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, Plugins
 from evaluation.report.report_model import EvaluationState, PreparedState
 from evaluation.runner import FIRST, NODES, Node
 from evaluation.sensitive.scanner import SensitiveValue
@@ -96,7 +96,7 @@ def build_evaluation_graph(
         that graph's state, and leaves out the others. A run may have ``Plugins`` of its own as its context:
         ``graph.invoke(case, context=Plugins(...))``.
     """
-    plugins = Plugins(check_judge(judge), **options)
+    plugins = Plugins.of(judge, options)
     # With ``dict`` as input type, the first node receives the whole case and can refuse unknown fields.
     # A typed input would drop them silently. A larger graph has fields of its own, which are left out.
     graph: StateGraph[EvaluationState, Plugins | None, Any, EvaluationState]

@@ -136,6 +136,18 @@ class Plugins:
     call_check: CheckCaller = FunctionCheck.aevaluate
     """Calls the checks of the user's code; a run of an orchestrator bounds them by its own limits."""
 
+    @classmethod
+    def of(cls, judge: AnyJudge | JudgeFunction | None, options: PluginOptions) -> Plugins:
+        """Build the plug-ins of the options of a caller.
+
+        Raises:
+            ContractError: An option or a plug-in is not accepted.
+        """
+        if unknown := options.keys() - PluginOptions.__annotations__.keys():
+            accepted = ", ".join(PluginOptions.__annotations__)
+            raise ContractError(f"{min(unknown)!r} is no option; the further options are {accepted}")
+        return cls(check_judge(judge), **options)
+
     def __post_init__(self) -> None:
         """Check the prices, and the checks of the user's code."""
         prices: object = self.prices

@@ -25,7 +25,7 @@ from evaluation.nodes.verdict import (
     detect_regressions_and_anomalies,
     finalize_report,
 )
-from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, Plugins, check_judge
+from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, Plugins
 from evaluation.report.report_model import EvaluationReport, EvaluationState, PreparedState
 from evaluation.values import as_object
 
@@ -114,7 +114,7 @@ def evaluate(
     Raises:
         ContractError: ``contract`` is no object.
     """
-    plugins = Plugins(check_judge(judge), **options)
+    plugins = Plugins.of(judge, options)
     return _evaluate_case(_complete_case(case, contract, baseline), plugins)
 
 
@@ -127,7 +127,7 @@ async def aevaluate(
     **options: Unpack[PluginOptions],
 ) -> EvaluationReport:
     """Evaluate one recorded run, as ``evaluate`` does, without blocking the loop while a judge answers."""
-    plugins = Plugins(check_judge(judge), **options)
+    plugins = Plugins.of(judge, options)
     return await _aevaluate_case(_complete_case(case, contract, baseline), plugins)
 
 
@@ -159,7 +159,7 @@ def evaluate_many(
         )
     if concurrency < 1:
         raise ContractError(f"concurrency={concurrency}; give a whole number of at least 1")
-    plugins = Plugins(check_judge(judge), **options)
+    plugins = Plugins.of(judge, options)
     if judge is not None and concurrency > 1:
         return _run_in_threads(cases, plugins, concurrency)
     return (_evaluate_case(case, plugins) for case in cases)

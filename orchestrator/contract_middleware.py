@@ -38,7 +38,7 @@ from evaluation import EvaluationContract, EvaluationReport, aevaluate, evaluate
 from evaluation.contract.requirements import Contract
 from evaluation.contract.run import convert_calls
 from evaluation.findings import EvaluationStatus
-from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, check_judge
+from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, Plugins
 from evaluation.recordings.default_contract import build_default_contract
 from orchestrator.errors import ConfigurationError, UnmetContractError
 from orchestrator.judging.contract_choice import read_call_rules
@@ -137,7 +137,7 @@ class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
         # Without a contract of the caller, the audit of a recorded run decides.
         self._is_stated = contract is not None
         self._contract = validate_contract(contract, "contract") if contract is not None else Contract()
-        self._judge = check_judge(judge)
+        self._judge = Plugins.of(judge, options).judge
         self._options = options
         self._rules = read_call_rules([self._contract])
 
@@ -312,17 +312,17 @@ def _plan_record(call: ToolCall) -> ToolCallRecord:
     return plan_record(call["name"], {name: plain_json(value) for name, value in call["args"].items()})
 
 
-def _list_messages(state: ContractState) -> Sequence[BaseMessage]:
-    """Lists the messages since the request, with it, also if a middleware has removed it."""
+def _split_messages(state: ContractState) -> tuple[Sequence[BaseMessage], Sequence[BaseMessage]]:
+    """Returns the messages before the request, and those since, with it, also if a middleware removed it."""
     messages: Sequence[BaseMessage] = state["messages"]
     if (request := state.get("contract_request")) is None:
-        return messages
+        return [], messages
     at = next((at for at, each in enumerate(messages) if each.id == request.id), None)
-    return [request, *messages] if at is None else messages[at:]
+    return ([], [request, *messages]) if at is None else (messages[:at], messages[at:])
 
 
 def _list_replies(state: ContractState) -> list[AIMessage]:
-    return [each for each in _list_messages(state) if isinstance(each, AIMessage)]
+    return [each for each in _split_messages(state)[1] if isinstance(each, AIMessage)]
 
 
 def _read_output(state: ContractState) -> str:
@@ -335,23 +335,25 @@ def _read_output(state: ContractState) -> str:
 
 def _read_request(state: ContractState) -> str:
     """Returns the words of the user."""
-    return "\n".join(str(each.text) for each in _list_messages(state) if is_request(each))
+    return "\n".join(str(each.text) for each in _split_messages(state)[1] if is_request(each))
 
 
-def _list_calls(state: ContractState) -> list[ToolCallRecord]:
-    """Lists the calls of tools that have an answer, also the calls of refused answers."""
-    attempts = state.get("attempts", [])
-    effects = {key: each for key, each in state.get("effects", {}).items() if each.get("attempt") in attempts}
-    return [*read_tool_calls(_list_messages(state), effects)]
+def _list_calls(state: ContractState, *, earlier: bool = False) -> list[ToolCallRecord]:
+    """Lists the calls with an answer, also those of refused answers: since the request, or before it."""
+    own, (before, since) = state.get("attempts", []), _split_messages(state)
+    effects = state.get("effects", {}).items()
+    known = {key: each for key, each in effects if (each.get("attempt") in own) is not earlier}
+    return [*read_tool_calls(before if earlier else since, known)]
 
 
 def _build_run(state: ContractState) -> dict[str, object]:
     """Builds the ``agent_run``: all calls, and the last answer without the ones that were refused."""
     request, output, replies = _read_request(state), _read_output(state), _list_replies(state)
+    earlier, since = _split_messages(state)
     reason = find_message_cut_off(replies[-1]) if replies else None
     end = {"role": "assistant", "content": output, **({"finish_reason": reason} if reason else {})}
     usages: list[Mapping[str, Any]] = [each.usage_metadata for each in replies if each.usage_metadata]
-    is_whole = _list_messages(state)[0] in state["messages"]
+    is_whole = since[0] in state["messages"]
     is_counted = is_whole and len(usages) == len(replies)
     names = ("input_tokens", "output_tokens", "total_tokens") if is_counted else ()
     return {
@@ -360,7 +362,8 @@ def _build_run(state: ContractState) -> dict[str, object]:
         "messages": [{"role": "user", "content": request}, end],
         **convert_calls(_list_calls(state)),
         # The agent has made no other call, so that a claim without one is known to be false.
-        "earlier_calls": [],
+        "earlier_calls": convert_calls(_list_calls(state, earlier=True))["tool_calls"],
+        "sources": [str(each.text) for each in earlier if not isinstance(each, ToolMessage)],
         **({"model_calls": len(replies)} if is_whole else {}),
         **{name: sum(usage[name] for usage in usages) for name in names},
     }

@@ -142,17 +142,23 @@ def _is_session(values: list[object]) -> bool:
 
 def _read_session(lines: Iterable[tuple[int, bytes]], name: str) -> Iterator[ReadRun]:
     values: list[object] = []
+    broken: list[UnreadableCase] = []
     cut: tuple[str, ...] = ()
     for number, line in lines:
         value = _parse(line, f"{name}:{number}")
         if not isinstance(value, UnreadableCase):
             values.append(value)
         elif line.endswith(b"\n"):
-            yield value
+            broken.append(value)
         else:
             cut = (f"{value.where}: the last line is cut, as in a file that is still being written",)
+    if broken:
+        # A run that lacks a line within may lack the call, or the error, that decides about it.
+        yield from broken
+        return
     for run in _read_value(values, name):
         yield replace(run, warnings=(*run.warnings, *cut)) if isinstance(run, RecordedRun) else run
+        cut = ()
 
 
 def _is_whole_line(line: bytes) -> bool:

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from agents import EffectsMiddleware
 from agents.testing import ScriptedChatModel
+from evaluation import ContractError
 from orchestrator import ConfigurationError, ContractMiddleware, UnmetContractError
 
 TASK = {"messages": [("user", "What is the total of order 7? Refund it.")]}
@@ -195,6 +196,17 @@ def test_without_a_contract_an_action_without_a_call_is_not_told_as_done():
     assert not agent.invoke(TASK)["verdict"]["accepted"]
 
 
+def test_an_answer_about_an_earlier_request_is_no_claim_without_a_call(invoke):
+    shop, told = Shop(), "I have refunded 4 euros for order 7."
+    agent = build(
+        [call("get_order"), call("refund", "2"), told, told], None, shop, InMemorySaver(), max_retries=0
+    )
+    invoke(agent, TASK, THREAD)
+    state = invoke(agent, {"messages": [("user", "Thanks! What did you do?")]}, THREAD)
+
+    assert (state["verdict"]["accepted"], len(shop.refunds)) == (True, 1)
+
+
 def test_a_killed_retry_goes_on_with_the_verdict_that_was_stored():
     saver, answers = InMemorySaver(), iter(["13", ConnectionError("killed"), "12.5"])
 
@@ -225,6 +237,11 @@ def test_bad_options_are_refused_in_one_sentence_before_the_model_is_called(subt
     ]:
         with subtests.test(message), pytest.raises(ConfigurationError, match=message):
             build([], contract, **options).invoke(TASK)
+
+
+def test_an_unknown_option_is_refused_before_the_agent_acts():
+    with pytest.raises(ContractError, match="'max_retry' is no option; the further options are prices"):
+        build([], max_retry=1)
 
 
 # Subagents of deepagents: what the deep agent gets of their answers
