@@ -58,6 +58,8 @@ class RecordFormat:
         keeps_calls: Whether a recorder of the format keeps each call, so that a run without one made none.
         nested: The path of the list of values whose runs are those of nested agents.
         repeats: Fields of a record that are left out, because its other fields say the same in another form.
+        session: The path of the id of the session that a record belongs to. A record of another session that
+            follows from none, by the path ``follows``, begins another run if the assistant answers in it.
         times: The path of the time of a record, if the time of a run is that between the first and the last.
     """
 
@@ -75,6 +77,8 @@ class RecordFormat:
     prepare: str = ""
     nested: str = ""
     repeats: Sequence[str] = ()
+    session: str = ""
+    follows: str = ""
     times: str = ""
     keeps_calls: bool = True
 
@@ -109,10 +113,24 @@ class RecordFormat:
             raise ContractError(f"the version {shorten(str(version))} is not known; give {words}")
         if is_deep(value, _LEVELS):
             raise UnknownFormatError(f"it is nested in more than {_LEVELS} levels; flatten it")
-        for run in find_list(value, self.runs) if self.runs else [value]:
+        for run in find_list(value, self.runs) if self.runs else self._split_sessions(value):
             yield from self._read_agents(run)
         for child in find_list(value, self.nested) if self.nested else ():
             yield from self.read(child)
+
+    def _split_sessions(self, value: object) -> Sequence[object]:
+        if not (self.session and isinstance(value, list)):
+            return [value]
+        sessions: list[list[object]] = [[]]
+        answered = {str(find(each, self.session)) for each in value if find(each, "type") == "assistant"}
+        seen = set[str]()
+        for record in value:
+            own = str(find(record, self.session) or "")
+            if seen and own in answered - seen and not find(record, self.follows):
+                sessions.append([])
+            seen |= {own} - {""}
+            sessions[-1].append(record)
+        return sessions
 
     def _read_agents(self, run: object) -> Iterator[RecordedRun]:
         if not isinstance(run, dict | list):

@@ -51,6 +51,15 @@ def test_a_session_with_a_broken_line_within_is_not_read(tmp_path):
     assert broken.where == "run.data:2"
 
 
+def test_two_sessions_in_one_file_are_two_runs(tmp_path):
+    one = (PEERS / SESSIONS[0]).read_text()
+    other = one.replace("5e0c", "77aa")
+
+    runs = read_runs(write(tmp_path, one + other))
+
+    assert [run.case["case_id"][:4] for run in runs] == ["5e0c", "77aa"]
+
+
 def test_entries_in_no_known_form_are_counted(tmp_path):
     lines = (PEERS / SESSIONS[0]).read_text() + '3\nnull\n{"silly": 1}\n{"type": "user", "message": "oops"}\n'
 
