@@ -48,10 +48,14 @@ def _read_trace(trace: str, spans: list[Span]) -> Iterator[RecordedRun]:
     missing = ["spans lack their parents; join the files of the trace"] if lost else []
     if unnamed := [span for span in spans if span.operation is None and span.has_conventions]:
         missing.append(f"spans without gen_ai.operation.name are not read ({len(unnamed)})")
-    for owner in dict.fromkeys(owner for owner, span in owned if span.operation in _READ):
-        name = trace if owner is None else f"{trace}/{_name_span(by_id[owner], 'agents')}"
-        own = [_open_chain(span, owner, by_id) for each, span in owned if each == owner]
-        yield _read_agent(name, own, missing)
+    opened = [(owner, _open_chain(span, owner, by_id)) for owner, span in owned]
+    # An export of the outermost runs alone has the messages of the agent, and none of its calls of models.
+    agents = [owner for owner, span in owned if span.operation in _READ] or [
+        owner for owner, span in opened if span.operation == WORKFLOW and read_span_messages(span)
+    ]
+    for agent in dict.fromkeys(agents):
+        name = trace if agent is None else f"{trace}/{_name_span(by_id[agent], 'agents')}"
+        yield _read_agent(name, [span for owner, span in opened if owner == agent], missing)
 
 
 def _open_chain(span: Span, owner: str | None, by_id: Mapping[str, Span]) -> Span:
