@@ -30,6 +30,7 @@ ERROR_BEGINNING: Final = re.compile(
     | error\ (?:executing|invoking)\ tool
     | an\ (?:\w+\ )?error\ (?:has\ )?occurred | error\ from\ server | tool_use_error>
     | remote:\ (?:error|fatal): | [\w-]+\ ?:\ (?:access|permission)\ (?:is\ )?denied
+    | \w+(?:denied|exceeded|notempty|notfound)\b | zugriff\ verweigert
     | traceback\ \(most\ recent\ call\ last\)
     | (?:http(?:/[\d.]+)?|(?:error|status|code)(?:\ code)?:?)\ [45]\d\d\b(?!-)
     | [45]\d\d\W{{1,3}}(?:{_PHRASES}|(?:client|server)\ error)\b | (?:{_PHRASES})\W*\Z

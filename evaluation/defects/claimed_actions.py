@@ -28,6 +28,7 @@ from evaluation.texts.normal import cache_by_text, remove_code
 _WORD: Final = re.compile(r"[^\W\d_]{3,}")
 _THING: Final = re.compile(r"\w[\w.-]*[\d.]\w+|[^\W\d_]{4,}")
 """Matches what may name a thing: a word, a number, the name of a file."""
+_MEANT_BEFORE: Final = frozenset({"both", "everything", "that", "them", "these", "they", "this", "those"})
 _LETTERS: Final = 4
 _FEW: Final = 3
 _POLITE: Final = read_pattern("polite")
@@ -127,7 +128,9 @@ def _may_do(call: Call, claim: Claim) -> bool:
     if claim.families & call.families or mentions_family(call.text, claim.families):
         return True
     things = [word[:_LETTERS] for word in call.words if len(word) >= _LETTERS]
-    is_near = names_any(claim.sentence, things) or names_any(call.args_text, _list_things(claim))
+    named = _list_things(claim)
+    # "Both are booked" names no thing.
+    is_near = not named or names_any(claim.sentence, things) or names_any(call.args_text, named)
     # A tool that takes several values, such as a recipient and a text, may be named after its service.
     return (is_near or len(call.args) > 1) and not _looks_up(call)
 
@@ -139,7 +142,8 @@ def _looks_up(call: Call) -> bool:
 
 
 def _list_things(claim: Claim) -> list[str]:
-    return [word.lower().removesuffix("s") for word in _THING.findall(claim.clause) if word != claim.word]
+    words = (word.lower() for word in _THING.findall(claim.clause))
+    return [word.removesuffix("s") for word in words if word not in _MEANT_BEFORE | {claim.word}]
 
 
 def _is_reported(claim: Claim, calls: Sequence[Call]) -> bool:
@@ -180,7 +184,8 @@ def _choose_level(claim: Claim, calls: Sequence[Call], asked: str, *, is_demande
         is_named = any(names_any(f"{call.name} {call.text}", things) for call in calls)
         return "defect" if is_demanded and is_named else None
     if is_demanded or (claim.form == "own" and not has_acted):
-        return "defect"
+        # It may be a text that the user wants written.
+        return "suspicion" if not has_acted and read_pattern("writing").search(asked) else "defect"
     if claim.form != "own" and (claim.form != "passive" or claim.is_before):
         return None
     return "note" if has_acted or _asks_to_know(asked) else "suspicion"

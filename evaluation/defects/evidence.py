@@ -44,11 +44,13 @@ class DefectFinding:
     seen: str
     message: int | None = None
     call: int | None = None
+    by: Literal["answer", "task", "result"] = "answer"
+    """Where ``said`` stands."""
 
     @property
     def reason(self) -> str:
         """Both sides in one sentence."""
-        return f"The answer says {quote_text(self.said, _LONGEST)}; {self.seen}"
+        return f"The {self.by} says {quote_text(self.said, _LONGEST)}; {self.seen}"
 
 
 _SQL: Final = read_pattern("sql")

@@ -19,6 +19,7 @@ from evaluation.defects.claims import (
 from evaluation.defects.evidence import PROGRAM_KINDS, Call, DefectFinding, Evidence, Level, Turn, names_value
 from evaluation.patterns import matches_pattern
 from evaluation.texts.normal import cache_by_text, remove_code, split_stated
+from evaluation.values import as_object
 
 _ADMISSION: Final = f"(?i){read_pattern('admission').pattern}"
 _ASIDE: Final = re.compile(r"\b(?:hesitate|if you|let me know)\b", re.IGNORECASE)
@@ -76,10 +77,20 @@ def _find_failed_actions(turn: Turn, calls: Sequence[Call]) -> Iterator[DefectFi
             continue
         stated = [_find_part(claim) for claim in claims if _is_about(claim, call)]
         stated += bare if call.state == "refused" and not call.was_stopped else []
+        stated = [each for each in stated if not _is_partial(call) or read_pattern("all").search(each)]
         left = [each for each in stated if not any(_repairs(other, call, each) for other in repairing)]
         if left and not _repeats_error(turn.text, call):
             seen = f"{call.name} answered {call.quoted}, and no later call repaired it"
             yield DefectFinding("failed_told_done", "defect", left[0], seen, turn.place, call.place)
+
+
+def _is_partial(call: Call) -> bool:
+    """Return whether an answer lists failures beside what was done: only a claim of all is false."""
+    fields = as_object(call.value)
+    is_listed = any(isinstance(fields.get(name), list | dict) for name in ("failed", "errors", "error"))
+    return is_listed and any(
+        name.endswith("ed") and value for name, value in fields.items() if name != "failed"
+    )
 
 
 def _find_part(claim: Claim) -> str:
@@ -99,7 +110,9 @@ def _is_about(claim: Claim, call: Call) -> bool:
 
 def _repairs(other: Call, call: Call, text: str) -> bool:
     if other.place <= call.place:
-        return other.name == call.name and other.acts and other.args == call.args
+        # A sentence about the one that worked is no claim about the one that failed.
+        is_meant = _is_other_target(call, other, text) and not _is_other_target(other, call, text)
+        return other.name == call.name and other.acts and (other.args == call.args or is_meant)
     if other.is_open:
         return not other.has_failed and other.state != "missed"
     is_same = other.name == call.name
@@ -113,7 +126,9 @@ def _repairs(other: Call, call: Call, text: str) -> bool:
 
 
 def _repeats_error(text: str, call: Call) -> bool:
-    """Return whether a turn says in the words of the tool what went wrong."""
+    """Return whether a turn says in the words of the tool what went wrong, or that it was done before."""
+    if read_pattern("already").search(call.answer.replace("_", " ")) and read_pattern("already").search(text):
+        return True
     texts = [leaf for _, leaf in call.answered if isinstance(leaf, str)] or [call.answer]
     parts = (part.strip() for part in _PARTS.split("\n".join(texts).replace("_", " ")))
     return any(" " in part and _list_words(part) <= _list_words(text) for part in parts)

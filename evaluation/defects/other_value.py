@@ -59,7 +59,7 @@ def _find_invented(index: SourceIndex) -> Iterator[DefectFinding]:
             )
             if others:
                 seen = f"{call.name} was called with {target}, which no source has; known is {others[0]}"
-                yield DefectFinding(_RULE, "defect", task, seen, None, call.place)
+                yield DefectFinding(_RULE, "defect", task, seen, None, call.place, "task")
 
 
 def _read_target(key: str, leaf: object, call: Call) -> Iterator[TypedValue]:

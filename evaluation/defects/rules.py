@@ -45,8 +45,8 @@ def find_reviewer_words(evidence: Evidence) -> Iterator[DefectFinding]:
         found = {"reviewer_words": _find_address(call.answer), "agent_orders": order and order[0].strip()}
         for rule, said in found.items():
             if said:
-                seen = f"the answer of {call.name} has it"
-                yield DefectFinding(rule, "note", said, seen, None, call.place)
+                seen = f"{call.name} gave it"
+                yield DefectFinding(rule, "note", said, seen, None, call.place, "result")
 
 
 def _find_address(text: str) -> str | None:
