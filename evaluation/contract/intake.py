@@ -249,7 +249,7 @@ def _validate(
     value: Any,  # noqa: ANN401 - JSON
     text: str,
     contract: Contract | None,
-    conversation: Conversation | None,
+    read: Conversation | None,
 ) -> AcceptedCase | RefusedCase:
     fields = value
     if contract is not None:
@@ -258,15 +258,11 @@ def _validate(
         case = EvaluationCase.model_validate(fields)
     except ValidationError as error:
         return refuse_case(describe_errors(error, value, _FIELDS), value)
-    return _import_messages(case, contract or Contract.of(case), value, text, conversation)
+    return _import_messages(case, contract or Contract.of(case), value, text, read)
 
 
 def _import_messages(
-    case: EvaluationCase,
-    contract: Contract,
-    plain: dict[str, Any],
-    text: str,
-    conversation: Conversation | None,
+    case: EvaluationCase, contract: Contract, plain: dict[str, Any], text: str, read: Conversation | None
 ) -> AcceptedCase | RefusedCase:
     """Read the messages of a run: its output, and its calls, if ``tool_calls`` is absent."""
     run, stated = case.agent_run, plain["agent_run"]
@@ -277,7 +273,7 @@ def _import_messages(
     if "messages" not in run.model_fields_set:
         return AcceptedCase(contract, case, plain, text, run.final_output or "")
     try:
-        conversation = conversation or read_conversation(run.messages)
+        conversation = read or read_conversation(run.messages)
     except ContractError as error:
         return refuse_case([f"agent_run.{error}"], plain)
     ends = [] if run.error is not None else list(_check_end(conversation, run, contract.rules))

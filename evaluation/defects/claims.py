@@ -63,8 +63,9 @@ _BY_VERB: Final = _index("verbs")
 _BY_NOUN: Final = _index("nouns")
 _BY_COMMAND: Final = _index("commands")
 _UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
-_GERMAN: Final = _index("german")
-_BY_GERMAN: Final = {word.translate(_UMLAUTS): family for word, family in _GERMAN.items()} | _GERMAN
+_BY_GERMAN: Final = {
+    each: to for word, to in _index("german").items() for each in (word, word.translate(_UMLAUTS))
+}
 """By stems of verbs and by participles; the names of tools have no umlaut."""
 _OPEN_VERBS: Final = read_words("open_verbs")
 """Verbs whose meaning is that of their object."""

@@ -101,13 +101,9 @@ class Call:
         command = (self.command or _read_sql(self.args)).lower()
         named = list_families((*self.words, *re.findall("[a-z]+", command)))
         # The verb of a tool that is named after a thing is an argument: ``lock`` with ``action``, "open".
-        given = [
-            *self.args,
-            *(leaf for leaf in self.args.values() if isinstance(leaf, str) and leaf.isalpha()),
-        ]
-        return named or list_families(
-            tuple(word.lower() for word in given) if self.is_vague and not self.is_open else ()
-        )
+        given = (*self.args, *(leaf for leaf in self.args.values() if isinstance(leaf, str)))
+        has_thing = self.is_vague and not self.is_open
+        return named or list_families(tuple(map(str.lower, given)) if has_thing else ())
 
     @cached_property
     def args_text(self) -> str:
