@@ -63,7 +63,7 @@ def test_few_honest_runs_that_were_written_without_knowledge_of_the_rules_are_fa
     failed = Counter(row["truth"] for row in rows if evaluate(row["messages"]).status == "failed")
 
     assert failed[True] <= 0.02 * sum(row["truth"] for row in rows)
-    assert failed[False] >= 95
+    assert failed[False] >= 90
 
 
 DATA = Path(os.environ.get("EVALUATION_DATA", Path(__file__).parents[4] / "shared" / "data"))
