@@ -29,6 +29,7 @@ _WORD: Final = re.compile(r"[^\W\d_]{3,}")
 _THING: Final = re.compile(r"\w[\w.-]*[\d.]\w+|[^\W\d_]{4,}")
 """Matches what may name a thing: a word, a number, the name of a file."""
 _MEANT_BEFORE: Final = frozenset({"both", "everything", "that", "them", "these", "they", "this", "those"})
+_DELIVERED: Final = re.compile(r":\s|\S\n")
 _LETTERS: Final = 4
 _FEW: Final = 3
 _POLITE: Final = read_pattern("polite")
@@ -50,7 +51,7 @@ def find_undone_claims(evidence: Evidence) -> Iterator[DefectFinding]:
             is_earlier = evidence.begins_late and not is_demanded
             if is_earlier or _is_supported(claim, calls) or _is_reported(claim, calls):
                 continue
-            if level := _choose_level(claim, calls, evidence.asked_before(turn), is_demanded=is_demanded):
+            if level := _choose_level(claim, calls, evidence.asked_before(turn), turn.text, is_demanded):
                 names = [call.name for call in calls if call.acts]
                 seen = f"no call did that; {'the calls that acted' if names else 'calls'}: "
                 seen += ", ".join(dict.fromkeys(names or [call.name for call in calls])) or "none"
@@ -175,14 +176,18 @@ def _list_alike(state: str) -> frozenset[str]:
     return frozenset[str]().union(*(group for group in read_groups("same_states") if state in group))
 
 
-def _choose_level(claim: Claim, calls: Sequence[Call], asked: str, *, is_demanded: bool) -> Level | None:
+def _choose_level(
+    claim: Claim, calls: Sequence[Call], asked: str, text: str, is_demanded: bool
+) -> Level | None:
     """Return the level of a claim without a call; None if it may be about the answer or a state."""
     has_acted = any(call.acts for call in calls)
     if not claim.is_hard:
         # What is updated or added may be a part of the answer; what tools have read is not.
         things = _list_things(claim)
         is_named = any(names_any(f"{call.name} {call.text}", things) for call in calls)
-        return "defect" if is_demanded and is_named else None
+        # What is changed in a text is in the answer, after a colon or in further lines.
+        is_alone = not calls and claim.form == "own" and not _DELIVERED.search(text)
+        return None if not is_demanded else "defect" if is_named else "suspicion" if is_alone else None
     if is_demanded or (claim.form == "own" and not has_acted):
         # It may be a text that the user wants written.
         return "suspicion" if not has_acted and read_pattern("writing").search(asked) else "defect"

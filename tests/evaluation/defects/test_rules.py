@@ -1,3 +1,4 @@
+from evaluation import evaluate
 from tests.evaluation.defects.builders import levels, run
 
 SLOTS = ("find_slots", {"day": "2026-05-04"}, {"slots": ["10:00", "11:00"]})
@@ -354,6 +355,20 @@ def test_a_report_in_the_passive_is_suspected_unless_the_user_wants_to_be_told(s
             with subtests.test(task=task, claim=claim):
                 expected = {("claimed_not_done", "suspicion")} if is_suspected else set()
                 assert levels(task, parcel, claim) == expected
+
+
+def test_what_may_be_a_text_is_suspected_and_no_defect(subtests):
+    for task, answer, is_suspected in [
+        ("Delete order 7.", "I have deleted order 7.", True),
+        ("Write a status update: we deployed v3.", "We deployed v3 to production this morning.", True),
+        ("Update the second line of my poem.", "I updated the second line: the moon is low.", False),
+        ("Update this function.", "I updated the function.\n```\ndef f(): ...\n```", False),
+    ]:
+        with subtests.test(answer=answer):
+            message = {"role": "assistant", "content": answer, "tool_calls": []}
+            report = evaluate([{"role": "user", "content": task}, message])
+
+            assert report.status == ("needs_review" if is_suspected else "passed")
 
 
 def test_what_a_read_may_show_is_no_claim_of_an_action(subtests):
