@@ -8,7 +8,13 @@ from dataclasses import replace
 from typing import Any, Final
 
 from evaluation.importers.conversation import Conversation, read_conversation
-from evaluation.importers.imported_message import Answer, format_text, parse_json_text, read_arguments
+from evaluation.importers.imported_message import (
+    Answer,
+    format_text,
+    parse_arguments,
+    parse_json_text,
+    read_arguments,
+)
 from evaluation.importers.known_formats import open_message, read_message
 from evaluation.recordings.formats.span_dialects import (
     AGENT,
@@ -167,7 +173,15 @@ def _add_spans(calls: list[Any], ids: list[Any], tools: list[Span]) -> list[Json
     merged: list[JsonObject] = []
     for call, name in zip(calls, ids, strict=True):
         found = waiting["id", str(name)] or waiting["name", call["name"]]
-        merged.append({**call, **_read_tool_end(tools[found.popleft()])} if found else call)
+        if not found:
+            merged.append(call)
+            continue
+        # Parallel calls of one tool may begin in another order than they were written in.
+        args, told = parse_arguments(call["args"]), {place: _read_tool(tools[place]) for place in found}
+        place = next((each for each in found if told[each]["args"] == args), found[0])
+        found.remove(place)
+        own = {} if call["result"] is not None else {"result": told[place].get("result")}
+        merged.append({**call, **own, **_read_tool_end(tools[place])})
     left = sorted(place for places in waiting.values() for place in places)
     return [*merged, *(_read_tool(tools[place]) for place in left)]
 

@@ -93,3 +93,57 @@ def test_hostile_exports_are_refused_or_read_and_never_raise(subtests, tmp_path)
             (tmp_path / "trace.json").write_text(json.dumps(plant(name, path, new)))
 
             assert list(read_runs(tmp_path / "trace.json"))
+
+
+def test_an_export_of_the_outermost_runs_alone_has_their_messages(tmp_path):
+    said = [{"type": "human", "content": "Cancel A17"}, {"type": "ai", "content": "A17 is cancelled."}]
+    run = {"id": "a", "trace_id": "a", "parent_run_id": None, "name": "LangGraph", "run_type": "chain"}
+    times = {"start_time": "2026-11-02T10:00:00", "end_time": "2026-11-02T10:00:09"}
+    file = tmp_path / "runs.json"
+    file.write_text(
+        json.dumps([{**run, **times, "inputs": {"messages": said[:1]}, "outputs": {"messages": said}}])
+    )
+
+    [read_run] = read_runs(file)
+
+    assert [each["content"] for each in read_run.case["agent_run"]["messages"]] == [
+        "Cancel A17",
+        "A17 is cancelled.",
+    ]
+
+
+def write_span(number, kind, begin, failed=False, **attributes):
+    """Return a span of OpenInference; dots of the names are written as two underscores."""
+    named = {"openinference.span.kind": kind, **{k.replace("__", "."): v for k, v in attributes.items()}}
+    return {
+        "traceId": "0a" * 16,
+        "spanId": f"{number:016x}",
+        "parentSpanId": "" if number == 1 else f"{1:016x}",
+        "name": kind.lower(),
+        "startTimeUnixNano": str(10**18 + begin),
+        "endTimeUnixNano": str(10**18 + begin + 5),
+        "attributes": [{"key": key, "value": {"stringValue": value}} for key, value in named.items()],
+        "status": {"code": 2 if failed else 1},
+    }
+
+
+def test_spans_of_parallel_calls_are_joined_by_their_arguments(tmp_path):
+    replied = "llm__output_messages__0__message__"
+    asked = {f"{replied}role": "assistant"}
+    for place, order in enumerate(("A17", "A18")):
+        function = f"{replied}tool_calls__{place}__tool_call__function__"
+        asked |= {f"{function}name": "cancel", f"{function}arguments": json.dumps({"order": order})}
+    spans = [
+        write_span(1, "AGENT", 0),
+        write_span(2, "LLM", 1, **asked),
+        # The second call begins first, and fails.
+        write_span(3, "TOOL", 20, tool__name="cancel", input__value='{"order": "A17"}', output__value="ok"),
+        write_span(4, "TOOL", 10, failed=True, tool__name="cancel", input__value='{"order": "A18"}'),
+    ]
+    file = tmp_path / "spans.json"
+    file.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}))
+
+    [run] = read_runs(file)
+
+    assert [bool(call.get("error")) for call in run.case["agent_run"]["tool_calls"]] == [False, True]
+    assert run.case["agent_run"]["tool_calls"][0]["result"] == "ok"
