@@ -220,7 +220,7 @@ def _is_blocked(words: Sequence[str], at: int) -> bool:
     near = words[max(0, at - 4) : at]
     is_negated = _BLOCKS.intersection(words[:at]) or any(word.endswith("n't") for word in words[:at])
     # "I bought nothing" and "I sent no mail" say that it was not done.
-    is_negated = is_negated or not _NOTHING.isdisjoint(words[at + 1 : at + 3])
+    is_negated = is_negated or not _NOTHING.isdisjoint(words[at + 1 : at + 2])
     after = pairwise(words[at + 1 : at + 7])
     is_others = any(by == "by" and not (who in {"me", "us"} or who[0].isdigit()) for by, who in after)
     return bool(is_negated or is_others or _MODAL.intersection(near))

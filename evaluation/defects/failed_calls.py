@@ -109,19 +109,19 @@ def _is_about(claim: Claim, call: Call) -> bool:
 
 
 def _repairs(other: Call, call: Call, text: str) -> bool:
+    is_same = other.name == call.name
+    has_worked = other.acts or (is_same and other.is_vague and other.state == "read")
     if other.place <= call.place:
         # A sentence about the one that worked is no claim about the one that failed.
         is_meant = _is_other_target(call, other, text) and not _is_other_target(other, call, text)
-        return other.name == call.name and other.acts and (other.args == call.args or is_meant)
+        return is_same and has_worked and (other.args == call.args or is_meant)
     if other.is_open:
         return not other.has_failed and other.state != "missed"
-    is_same = other.name == call.name
     # Another tool may have done it in another way.
     shared = {
         value for value in call.args.values() if isinstance(value, str) and value in other.args.values()
     }
     is_alike = is_same or other.families & call.families or any(names_value(text, value) for value in shared)
-    has_worked = other.acts or (is_same and other.is_vague and other.state == "read")
     return bool(is_alike) and has_worked and not _is_other_target(other, call, text)
 
 
