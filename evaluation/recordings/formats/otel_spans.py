@@ -167,6 +167,7 @@ def _list_gaps(
 def _add_spans(calls: list[Any], ids: list[Any], tools: list[Span]) -> list[JsonObject]:
     """Adds to each call what its span says; the spans without a call in the messages come last."""
     waiting: defaultdict[tuple[str, object], deque[int]] = defaultdict(deque)
+    told = [*map(_read_tool, tools)]
     for place, span in enumerate(tools):
         own = (span.get(*FORMS["call_ids"]) or _read_answer(span).id) if any(ids) else None
         waiting["id" if own else "name", str(own or _name_span(span))].append(place)
@@ -177,13 +178,13 @@ def _add_spans(calls: list[Any], ids: list[Any], tools: list[Span]) -> list[Json
             merged.append(call)
             continue
         # Parallel calls of one tool may begin in another order than they were written in.
-        args, told = parse_arguments(call["args"]), {place: _read_tool(tools[place]) for place in found}
+        args = parse_arguments(call["args"])
         place = next((each for each in found if told[each]["args"] == args), found[0])
         found.remove(place)
         own = {} if call["result"] is not None else {"result": told[place].get("result")}
         merged.append({**call, **own, **_read_tool_end(tools[place])})
     left = sorted(place for places in waiting.values() for place in places)
-    return [*merged, *(_read_tool(tools[place]) for place in left)]
+    return [*merged, *(told[place] for place in left)]
 
 
 def _name_span(span: Span, form: str = "tools") -> object:
