@@ -282,7 +282,9 @@ def _import_messages(
     models, lost = _complete_calls(run.tool_calls, recorded)
     if "tool_calls" not in run.model_fields_set:
         models, lost, stated = recorded, [], {**stated, "tool_calls": calls}
-    writing = {*(contract.rules.trajectory.acting_tools or ()), *run.acting_tools}
+    # A record that states the calls before it, such as a session of a coding agent, has all answers.
+    whole = [call.name for call in models if "earlier_calls" in run.model_fields_set]
+    writing = {*(contract.rules.trajectory.acting_tools or ()), *run.acting_tools, *whole}
     doubts = [*map(_doubt, _find_gaps(conversation, models, lost, writing)), *ends]
     stated = {**stated, "messages": [each.plain for each in conversation.messages]}
     case = case.model_copy(update={"agent_run": run.model_copy(update={"tool_calls": models})})
