@@ -185,8 +185,9 @@ def _choose_level(
         # What is updated or added may be a part of the answer; what tools have read is not.
         things = _list_things(claim)
         is_named = any(names_any(f"{call.name} {call.text}", things) for call in calls)
-        # What is changed in a text is in the answer, after a colon or in further lines.
-        is_alone = not calls and claim.form == "own" and not _DELIVERED.search(text)
+        # A changed text is in the answer, after a colon or in further lines; an update may be told without it.
+        is_alone = not (calls or _DELIVERED.search(text)) and claim.form == "own"
+        is_alone = is_alone and "update" not in claim.families
         return None if not is_demanded else "defect" if is_named else "suspicion" if is_alone else None
     if is_demanded or (claim.form == "own" and not has_acted):
         # It may be a text that the user wants written.

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from agents.parsing.tool_names import split_name
-from evaluation.defects.arithmetic import is_computed, is_converted, read_numbers
+from evaluation.defects.arithmetic import combine, is_computed, is_converted, read_numbers
 from evaluation.defects.claims import read_pattern
 from evaluation.defects.evidence import Call, DefectFinding, Evidence, Level, Moment, Turn
 from evaluation.defects.sources import SourceIndex, index_sources, list_links
@@ -31,7 +31,7 @@ _RULE: Final = "contradicted_fact"
 _NATION: Final = re.compile(r"\bU\.?S\.?[ -]?(?=dollars?\b|\$)", re.IGNORECASE)
 _BELOW_ZERO: Final = frozenset({"°C", "°F"})
 """Units in which what is below zero is said so."""
-_FEW: Final = 2
+_FEW: Final = 4
 """Most different numbers in all sources, from which hardly another one follows."""
 _SMALL: Final = 12
 _MANY: Final = 120
@@ -247,16 +247,26 @@ def _find_other_names(turn: Turn, sentence: str, index: SourceIndex) -> Iterator
 
 def _find_other_field(fact: Fact, stated: _Stated, fields: Sequence[_Field]) -> _Field | None:
     """Find the field of the same kind if the turn states none of its values and computes nothing."""
-    values, known = fact.value.numbers, stated.known
+    values, turn, known = fact.value.numbers, stated.turn, stated.known
     # A number of a source follows from it, and a sentence with several new numbers computes.
     if len(known) > _FEW or len(read_numbers(stated.sentence) - known) > 1 or not known.isdisjoint(values):
         return None
-    earlier = (field for field in fields if field.call.place < stated.turn.known)
+    earlier = (field for field in fields if field.call.place < turn.known)
     alike = [field for field in earlier if _is_of_kind(field, fact, stated.sentence)]
-    told = read_numbers(stated.turn.text)
-    is_told = any(is_converted(abs(field.number), told) or fact.shown in field.shown for field in alike)
-    follows = (is_computed(value, known) or is_converted(value, known) for value in values)
-    return alike[0] if alike and not (is_told or any(follows)) else None
+    if not alike or read_pattern("about").search(stated.sentence):
+        return None
+    told, digits = read_numbers(turn.text), _NO_DIGIT.sub("", turn.text)
+    # The last digits of a card are no other number.
+    if len(fact.shown) >= _LONG and any(fact.shown in field.shown for field in alike):
+        return None
+    is_told = any(
+        is_converted(abs(field.number), told) or _NO_DIGIT.sub("", field.shown) in digits for field in alike
+    )
+    # A sentence that states another number, as in "2 tickets cost 72", may compute with two operations.
+    is_alone = read_numbers(stated.sentence).isdisjoint(known)
+    once = known if is_alone else {*known, *combine(known, known)}
+    follows = (is_converted(value, known) or is_computed(value, once) for value in values)
+    return None if is_told or any(follows) else alike[0]
 
 
 def _is_of_kind(field: _Field, fact: Fact, sentence: str) -> bool:
