@@ -185,7 +185,7 @@ def _choose_level(
         # What is updated or added may be a part of the answer; what tools have read is not.
         things = _list_things(claim)
         is_named = any(names_any(f"{call.name} {call.text}", things) for call in calls)
-        # A changed text is in the answer, after a colon or in further lines; an update may be told without it.
+        # A changed text is in the answer, after a colon or in further lines; an update may come without it.
         is_alone = not (calls or _DELIVERED.search(text)) and claim.form == "own"
         is_alone = is_alone and "update" not in claim.families
         return None if not is_demanded else "defect" if is_named else "suspicion" if is_alone else None
