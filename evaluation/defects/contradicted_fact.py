@@ -153,6 +153,8 @@ def _list_fields(call: Call) -> Iterator[_Field]:
         if number[-1:].isdigit() and _NUMERIC.fullmatch(number):
             unit = _read_unit(split_name(path[-1]), currency)
             shown = str(leaf) if path == (call.name,) else f"{path[-1]}: {leaf}"
+            # The currency stands in another field, and may be all that differs.
+            shown = f"{shown} {currency}" if currency and is_money(unit) else shown
             yield _Field(Decimal(number), unit, shown, call, path)
 
 
