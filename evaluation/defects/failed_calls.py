@@ -50,7 +50,9 @@ def find_untold_failures(evidence: Evidence) -> Iterator[DefectFinding]:
     ]
     for call in [] if any(call.is_open for call in calls) else failed:
         later = [turn.text for turn in evidence.said if turn.known > call.place]
-        is_told = any(admits_failure(text) or _repeats_error(text, call) for text in later)
+        is_told = any(
+            admits_failure(text) or _repeats_error(text, call) or _was_before(text, call) for text in later
+        )
         if not is_told and not any(_repairs(other, call, answer.text) for other in calls):
             seen = f"{call.name} answered {call.quoted}, and the answer does not say that this is open"
             level: Level = "suspicion" if answer.text and call.state != "unknown" else "note"
@@ -84,6 +86,12 @@ def _find_failed_actions(turn: Turn, calls: Sequence[Call]) -> Iterator[DefectFi
             yield DefectFinding("failed_told_done", "defect", left[0], seen, turn.place, call.place)
 
 
+def _was_before(text: str, call: Call) -> bool:
+    """Return whether a tool and a text say that it was so before the call."""
+    answer = call.answer.replace("_", " ")
+    return bool(read_pattern("already").search(answer) and read_pattern("told_before").search(text))
+
+
 def _is_partial(call: Call) -> bool:
     """Return whether an answer lists failures beside what was done: only a claim of all is false."""
     fields = as_object(call.value)
@@ -100,6 +108,8 @@ def _find_part(claim: Claim) -> str:
 
 
 def _is_about(claim: Claim, call: Call) -> bool:
+    if claim.form != "own" and _was_before(claim.sentence, call):
+        return False
     # "Two of them are locked" repeats why the tool refused.
     if any(str(leaf).lower() == claim.word for _, leaf in call.answered):
         return False
@@ -126,12 +136,15 @@ def _repairs(other: Call, call: Call, text: str) -> bool:
 
 
 def _repeats_error(text: str, call: Call) -> bool:
-    """Return whether a turn says in the words of the tool what went wrong, or that it was done before."""
-    if read_pattern("already").search(call.answer.replace("_", " ")) and read_pattern("already").search(text):
-        return True
+    """Return whether a turn says in the words of the tool what went wrong."""
     texts = [leaf for _, leaf in call.answered if isinstance(leaf, str)] or [call.answer]
-    parts = (part.strip() for part in _PARTS.split("\n".join(texts).replace("_", " ")))
-    return any(" " in part and _list_words(part) <= _list_words(text) for part in parts)
+    parts = (part.strip(" .!").lower() for part in _PARTS.split("\n".join(texts).replace("_", " ")))
+    # Two words alone may stand together by chance: "slot taken" in "taken care of: your slot is booked".
+    return any(
+        (" " in part and part in text.lower())
+        or (part.count(" ") > 1 and _list_words(part) <= _list_words(text))
+        for part in parts
+    )
 
 
 @cache_by_text
