@@ -59,7 +59,7 @@ class RecordFormat:
         nested: The path of the list of values whose runs are those of nested agents.
         repeats: Fields of a record that are left out, because its other fields say the same in another form.
         session: The path of the id of the session that a record belongs to. A record of another session that
-            follows from none, by the path ``follows``, begins another run if the assistant answers in it.
+            follows from none, by the path ``follows``, begins another run if that session has an ``answer``.
         times: The path of the time of a record, if the time of a run is that between the first and the last.
     """
 
@@ -79,6 +79,7 @@ class RecordFormat:
     repeats: Sequence[str] = ()
     session: str = ""
     follows: str = ""
+    answer: When = field(default_factory=dict)
     times: str = ""
     keeps_calls: bool = True
 
@@ -122,7 +123,7 @@ class RecordFormat:
         if not (self.session and isinstance(value, list)):
             return [value]
         sessions: list[list[object]] = [[]]
-        answered = {str(find(each, self.session)) for each in value if find(each, "type") == "assistant"}
+        answered = {str(find(each, self.session)) for each in value if fulfils(each, self.answer)}
         seen = set[str]()
         for record in value:
             own = str(find(record, self.session) or "")
