@@ -335,7 +335,7 @@ def parse_json(data: bytes | str) -> object:
     except RecursionError:
         raise ValueError("the JSON is nested too deep; flatten it") from None
     except UnicodeDecodeError:
-        raise ValueError("this is no text in UTF-8, so no JSON") from None
+        raise ValueError("this is no text in UTF-8, so no JSON; if it is compressed, unpack it") from None
     except ValueError as error:  # also of a number with too many digits
         raise ValueError(f"this is not JSON: {error}") from None
     return value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -49,7 +49,8 @@ def _read_exports(values: Iterable[JsonObject]) -> Iterator[RecordedRun]:
 
 def _read_trace(trace: str, spans: list[Span]) -> Iterator[RecordedRun]:
     by_id = {span.id: span for span in spans}
-    owned = [(_find_nested_agent(span, by_id), span) for span in spans if span.operation is not None]
+    asking = {span.parent for span in spans if span.operation in MODEL}
+    owned = [(_find_nested_agent(span, by_id, asking), span) for span in spans if span.operation is not None]
     lost = {span.parent for span in spans if span.parent} - by_id.keys()
     missing = ["spans lack their parents; join the files of the trace"] if lost else []
     if unnamed := [span for span in spans if span.operation is None and span.has_conventions]:
@@ -70,12 +71,18 @@ def _open_chain(span: Span, owner: str | None, by_id: Mapping[str, Span]) -> Spa
     return replace(span, operation=WORKFLOW) if span.operation == CHAIN and is_first else span
 
 
-def _find_nested_agent(span: Span, by_id: Mapping[str, Span]) -> str | None:
-    """Returns the id of the agent that a tool calls and that the span belongs to; None if there is none."""
+def _find_nested_agent(span: Span, by_id: Mapping[str, Span], asking: Collection[str]) -> str | None:
+    """Returns the id of the agent that a tool calls and that the span belongs to; None if there is none.
+
+    Args:
+        span: The span.
+        by_id: The spans of the trace.
+        asking: The parents of the spans of models; a tool among them is the agent itself.
+    """
     agent: str | None = None
-    for _ in range(_DEEPEST):  # a trace of a hostile file may go in a circle
-        if span.operation == TOOL and agent is not None:
-            return agent
+    for level in range(_DEEPEST):  # a trace of a hostile file may go in a circle
+        if span.operation == TOOL and (agent or (level and span.id in asking)):
+            return agent or span.id
         if span.operation in {AGENT, CHAIN}:
             agent = span.id
         if span.parent not in by_id:
@@ -158,10 +165,11 @@ def _list_gaps(
     # A chain repeats what its parts have, but for an error of its own.
     others = Counter(each.operation for each in spans if each.operation != CHAIN or each.error not in known)
     yield from (f"spans of {name} are not read ({others[name]})" for name in others if name not in _READ)
-    replies = [read_message(told[span.id][-1]) for span in spans if span.operation in MODEL and told[span.id]]
+    speakers = [span for span in spans if span.operation in {AGENT, *MODEL} and told[span.id]]
+    replies = [read_message(told[span.id][-1]) for span in speakers]
     texts = {each.text for each in conversation.messages}
     if unread := [reply for reply in replies if reply.text not in {*texts, ""}]:
-        yield f"replies of a model are not part of the conversation and not read ({len(unread)})"
+        yield f"replies are not part of the conversation and not read ({len(unread)})"
 
 
 def _add_spans(calls: list[Any], ids: list[Any], tools: list[Span]) -> list[JsonObject]:

@@ -147,3 +147,37 @@ def test_spans_of_parallel_calls_are_joined_by_their_arguments(tmp_path):
 
     assert [bool(call.get("error")) for call in run.case["agent_run"]["tool_calls"]] == [False, True]
     assert run.case["agent_run"]["tool_calls"][0]["result"] == "ok"
+
+
+def test_a_tool_that_asks_a_model_itself_is_an_agent_with_its_own_calls(tmp_path):
+    said = {"llm__output_messages__0__message__role": "assistant"}
+    content = "llm__output_messages__0__message__content"
+    inner = write_span(3, "LLM", 3, **said, **{content: "Room 7 is free."})
+    looked_up = write_span(4, "TOOL", 2, tool__name="get_rooms", input__value="{}", output__value="[7]")
+    spans = [
+        write_span(1, "AGENT", 0),
+        write_span(2, "TOOL", 1, tool__name="find_room", input__value="{}", output__value="7"),
+        *({**span, "parentSpanId": f"{2:016x}"} for span in (looked_up, inner)),
+        write_span(5, "LLM", 20, **said, **{content: "I found room 7."}),
+    ]
+    file = tmp_path / "spans.json"
+    file.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}))
+
+    runs = [run.case["agent_run"] for run in read_runs(file)]
+
+    assert [[call["name"] for call in run["tool_calls"]] for run in runs] == [["find_room"], ["get_rooms"]]
+    assert [run["messages"][-1]["content"] for run in runs] == ["I found room 7.", "Room 7 is free."]
+
+
+def test_an_output_of_an_agent_that_is_not_in_its_messages_is_told(subtests, tmp_path):
+    for output, warned in [("Done.", 0), ("[removed by a guard]", 1)]:
+        with subtests.test(output=output):
+            role = "llm__output_messages__0__message__role"
+            reply = {role: "assistant", "llm__output_messages__0__message__content": "Done."}
+            spans = [write_span(1, "AGENT", 0, output__value=output), write_span(2, "LLM", 1, **reply)]
+            file = tmp_path / "spans.json"
+            file.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}))
+
+            [run] = read_runs(file)
+
+            assert len([each for each in run.warnings if "not part of the conversation" in each]) == warned

@@ -263,8 +263,14 @@ def test_a_zip_that_cannot_be_read_is_one_sentence(subtests, tmp_path):
 
             known = importlib.util.find_spec("inspect_ai") is not None
             assert (
-                "this zip is no whole log of Inspect" if known else "needs inspect_ai; install it"
+                "this zip is no whole log of Inspect" if known else "needs inspect_ai: install it"
             ) in run.problem
+
+
+def test_an_export_without_anything_in_it_is_told(tmp_path):
+    [run] = read_runs(write(tmp_path, {"data": [], "total": 0}))
+
+    assert "the list data is empty" in run.problem
 
 
 def test_a_log_of_inspect_in_a_zip_is_read_by_inspect(tmp_path):
