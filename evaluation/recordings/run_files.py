@@ -97,8 +97,8 @@ def _read_zip(file: Path, name: str) -> Iterator[ReadRun]:
         logs = import_module("inspect_ai.log")
         log: object = logs.read_eval_log(str(file)).model_dump(mode="json", exclude_none=True)
     except ModuleNotFoundError:
-        needed = "which needs inspect_ai: install it, or run `inspect log convert --to json`; unpack any other"
-        yield UnreadableCase(name, f"a zip is read as a log of Inspect, {needed}")
+        needed = "inspect_ai: install it, or run `inspect log convert --to json`; unpack any other zip"
+        yield UnreadableCase(name, f"a zip is read as a log of Inspect, which needs {needed}")
     except (ValueError, KeyError, OSError, NotImplementedError, BadZipFile) as error:
         told = shorten(str(error), 200)
         yield UnreadableCase(name, f"this zip is no whole log of Inspect ({told}); unpack any other zip")
@@ -204,7 +204,8 @@ def _read_value(value: object, where: str) -> Iterator[ReadRun]:
         what = f"no known format has these fields: {keys}" if keys else "it has no fields of a known format"
         nested = conversations.find_nested(value, _RECORDS)
         hint = f"the messages are under {nested[0]} ({len(nested)} such lists); " if nested else ""
-        hint += "".join(f"the list {name} is empty; " for name, each in as_object(value).items() if each == [])
+        empty = (name for name, each in as_object(value).items() if each == [])
+        hint += "".join(f"the list {name} is empty; " for name in empty)
         kind = UnreadableCase if nested else UnknownFormat
         yield kind(where, f"{what}; {hint}known are: {looked}")
         return
