@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, TypeAlias, Unpack, cast, get_args, get
 from uuid import uuid4
 
 from langchain_core.runnables import RunnableConfig
-from pydantic import AfterValidator, Field, InstanceOf, SkipValidation, create_model
+from pydantic import Field, InstanceOf, SkipValidation, create_model
 from typing_extensions import TypedDict
 
 from orchestrator.errors import ConfigurationError
@@ -234,23 +234,13 @@ class Settings:
         )
 
 
-def _check_text(text: str) -> str:
+def _check_text(name: str, value: object, accepted: str) -> str:
+    text = str.__str__(value) if isinstance(value, str) else ""  # a subclass of str may have another text
     # SQLite cuts a text at NUL, argv has a surrogate for a byte that is not UTF-8; PostgreSQL refuses both.
     if not text.strip() or text != text.replace("\0", "").encode("utf-8", "ignore").decode("utf-8"):
-        raise ValueError
-    return str.__str__(text)  # a subclass of str may have another text
-
-
-class _RunArguments(budget.SettingsModel):
-    task: Annotated[
-        str,
-        AfterValidator(_check_text),
-        Field(description="a text that says what to do, in UTF-8, without NUL and surrogates"),
-    ] = ""
-    thread_id: Annotated[
-        Annotated[str, AfterValidator(_check_text)] | None,
-        Field(description="a text that is not blank, without NUL and surrogates"),
-    ] = None
+        given = format_repr(value, 80)
+        raise ConfigurationError(f"{name} is {given}; give a text {accepted}, without NUL and surrogates")
+    return text
 
 
 def check_task(task: Any) -> str:  # noqa: ANN401 - the caller's
@@ -259,7 +249,7 @@ def check_task(task: Any) -> str:  # noqa: ANN401 - the caller's
     Raises:
         ConfigurationError: The task is not text, nothing but white space, or has NUL or lone surrogates.
     """
-    return _RunArguments(task=task).task
+    return _check_text("task", task, "that says what to do, in UTF-8")
 
 
 def check_thread_id(thread_id: Any) -> None:  # noqa: ANN401 - the caller's
@@ -268,7 +258,8 @@ def check_thread_id(thread_id: Any) -> None:  # noqa: ANN401 - the caller's
     Raises:
         ConfigurationError: It is not text, it is empty, or a store cannot hold it.
     """
-    _RunArguments(thread_id=thread_id)
+    if thread_id is not None:
+        _check_text("thread_id", thread_id, "that is not blank")
 
 
 def check_config(config: RunnableConfig | None, thread_id: str | None) -> RunnableConfig:

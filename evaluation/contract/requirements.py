@@ -5,7 +5,7 @@ This module expands the short forms of a contract, such as ``keywords``, into re
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import Any, Final, Literal, TypeAlias
@@ -150,14 +150,6 @@ class Contract:
         audit = audit.model_copy(update={"defects": defects})
         return replace(self, rules=self.rules.model_copy(update={"audit": audit}))
 
-    def without(self, names: Collection[str]) -> Contract:
-        """Return the contract without these fields, and without thresholds on these metrics."""
-        if not names:
-            return self
-        fields = {name: value for name, value in self.plain.items() if name not in names}
-        bounds = {name: bound for name, bound in self.rules.thresholds.items() if name not in names}
-        return Contract.read({**fields, "thresholds": bounds})
-
     @property
     def is_empty(self) -> bool:
         """Whether no field is stated."""
@@ -168,11 +160,6 @@ class Contract:
         """Whether it says which tools have to be called."""
         is_named = any(isinstance(each.check, ToolCalls) for each in self.requirements)
         return is_named or bool(self.rules.expected_trajectory)
-
-    @property
-    def named_checks(self) -> list[NamedCheck]:
-        """The checks of the user's code that it names."""
-        return [each.check for each in self.requirements if isinstance(each.check, NamedCheck)]
 
 
 def join_contracts(contracts: Iterable[Contract | None]) -> Contract:

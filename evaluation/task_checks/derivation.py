@@ -340,17 +340,17 @@ def _read_sentence(sentence: Sentence, reading: Reading) -> Iterator[Finding]:
 
 
 def _collect(findings: Sequence[Finding], reading: Reading) -> DerivedChecks:
-    pairs = [(finding, _build(finding, reading)) for finding in findings]
+    quotes = [reading.quote(each.start, each.end) for each in findings]
+    pairs = [(quote, _build(each, quote, reading.task)) for each, quote in zip(findings, quotes, strict=True)]
     built = _drop_repeated([check for _, check in pairs if check is not None])
     disputed = [None, *_list_disputed(built)]
     checks = [check for check in built if check not in disputed]
-    quotes = (reading.quote(each.start, each.end) for each, check in pairs if check in disputed)
-    return DerivedChecks(tuple(checks), tuple(dict.fromkeys(filter(None, quotes))))
+    unchecked = (quote for quote, check in pairs if check in disputed)
+    return DerivedChecks(tuple(checks), tuple(dict.fromkeys(filter(None, unchecked))))
 
 
-def _build(finding: Finding, reading: Reading) -> Check | None:
-    quote = reading.quote(finding.start, finding.end)
-    if finding.check is None or quote not in reading.task or not quote:
+def _build(finding: Finding, quote: str, task: str) -> Check | None:
+    if finding.check is None or quote not in task or not quote:
         return None
     try:
         return read_checks([{**finding.check, "quote": quote}])[0]

@@ -12,11 +12,11 @@ import json
 import re
 import string
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, lru_cache, wraps
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, lru_cache
 from itertools import accumulate
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 import regex
 
@@ -49,22 +49,8 @@ _ASCII_SIGNS: Final = str.maketrans(
 """The typographic forms of a hyphen and of quotation marks, as models and word processors write them."""
 
 
-_T = TypeVar("_T")
-_RECURRING: Final = 8_192
-_SHORT: Final = 1_000
-"""Characters of the texts that recur from run to run, such as sentences and the answers of tools."""
-_OF_ONE_RUN: Final = 256
-
-
-def cache_by_text(read: Callable[[str], _T]) -> Callable[[str], _T]:
-    """Cache a function of a text: for many short texts, and for the long ones of a run."""
-    read_short, read_long = lru_cache(_RECURRING)(read), lru_cache(_OF_ONE_RUN)(read)
-
-    @wraps(read)
-    def read_once(text: str) -> _T:
-        return read_short(text) if len(text) <= _SHORT else read_long(text)
-
-    return read_once
+cache_by_text: Final = lru_cache(1_024)
+"""Caches a function of a text: the texts of a run, and those that recur from run to run."""
 
 
 def show_hidden(text: str) -> str:

@@ -138,9 +138,9 @@ class Contracts:
 
     def _find_own(self, state: OrchestratorState) -> Contract | None:
         """Return the contract of the step itself, which the caller states."""
-        if is_answer_due(state):
+        if self.source is None or is_answer_due(state):
             return None
-        if self.source is None or isinstance(self.source, Contract):
+        if isinstance(self.source, Contract):
             return self.source
         index, step = current_step(state)
         contract = call_contract_function(self.source, step, index)
@@ -186,7 +186,7 @@ class Contracts:
 
     def is_output(self, state: OrchestratorState) -> bool:
         """Return whether the output of the current execution is the final one."""
-        if is_answer_due(state) or len(state["plan"]) == 1:
+        if len(state["plan"]) == 1 or is_answer_due(state):
             return True
         return _is_last_step(state) and not self.writes_answer(state)
 

@@ -248,9 +248,9 @@ def decide(policy: RetryPolicy, history: Sequence[Attempt]) -> RetryDecision:
     names_it = any("unverified" in (rule.after or ()) for rule in policy.strategies)
     if last["status"] in _UNJUDGED and not names_it:
         return RetryDecision(use="stop", reason="there is no verdict")
-    end = _find_end(policy, history)
-    by_rule = _apply_rules(policy, history, can_execute=end is None)
-    reason = end or f"no strategy is left for: {_describe_kinds(last)}"
+    end, kinds = _find_end(policy, history), list_kinds(last["report"]) or ["other"]
+    by_rule = _apply_rules(policy, history, kinds, can_execute=end is None)
+    reason = end or f"no strategy is left for: {', '.join(kinds)}"
     return by_rule or RetryDecision(use="replan" if policy.max_replans else "stop", reason=reason)
 
 
@@ -264,23 +264,22 @@ def _find_end(policy: RetryPolicy, history: Sequence[Attempt]) -> str | None:
 
 
 def _apply_rules(
-    policy: RetryPolicy, history: Sequence[Attempt], *, can_execute: bool
+    policy: RetryPolicy, history: Sequence[Attempt], kinds: Sequence[str], *, can_execute: bool
 ) -> RetryDecision | None:
     """Returns the decision of the first rule that matches; None if none does."""
     last = history[-1]
     for position, rule in enumerate(policy.strategies):
         is_possible = can_execute or rule.use == "ask_human"
-        if is_possible and _matches(rule, last) and not _is_used_up(rule, position, history[:-1]):
-            reason = f"{_describe_kinds(last)} failed at attempt {last['attempt']}"
+        if is_possible and _matches(rule, last, kinds) and not _is_used_up(rule, position, history[:-1]):
+            reason = f"{', '.join(kinds)} failed at attempt {last['attempt']}"
             return RetryDecision(use=rule.use, reason=reason, rule=rule, position=position)
     return None
 
 
-def _matches(rule: RetryRule, last: Attempt) -> bool:
+def _matches(rule: RetryRule, last: Attempt, kinds: Sequence[str]) -> bool:
     if last["status"] in _UNJUDGED:
         return "unverified" in (rule.after or ())
-    kinds: set[RefusalKind] = {*list_kinds(last["report"])} or {"other"}
-    return rule.after is None or not kinds.isdisjoint(rule.after)
+    return rule.after is None or not {*kinds}.isdisjoint(rule.after)
 
 
 def _is_used_up(rule: RetryRule, position: int, earlier: Sequence[Attempt]) -> bool:
@@ -289,7 +288,3 @@ def _is_used_up(rule: RetryRule, position: int, earlier: Sequence[Attempt]) -> b
     decisions = [record.get("decision") for record in earlier]
     used = sum(each is not None and each["rule"] == position and each["use"] in uses for each in decisions)
     return rule.times is not None and used >= rule.times
-
-
-def _describe_kinds(record: Attempt) -> str:
-    return ", ".join(list_kinds(record["report"])) or "other"
