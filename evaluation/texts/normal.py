@@ -49,7 +49,7 @@ _ASCII_SIGNS: Final = str.maketrans(
 """The typographic forms of a hyphen and of quotation marks, as models and word processors write them."""
 
 
-cache_by_text: Final = lru_cache(1_024)
+cache_by_text: Final = lru_cache(4_096)
 """Caches a function of a text: the texts of a run, and those that recur from run to run."""
 
 
