@@ -110,8 +110,8 @@ def find_contradicted_facts(evidence: Evidence) -> Iterator[DefectFinding]:
     for turn in evidence.said:
         if not answers or answers[0].place >= turn.known:
             continue
-        for part in split_stated(turn.text):
-            stated = _Stated(_NATION.sub("", part), turn, index)
+        for part in split_stated(_NATION.sub("", turn.text)):
+            stated = _Stated(part, turn, index)
             for fact in read_vital_numbers(stated.sentence) if _may_differ(stated, contested) else ():
                 seen, call = next(_compare_fact(fact, stated, by_size, fields), (None, None))
                 if seen:
@@ -122,7 +122,7 @@ def find_contradicted_facts(evidence: Evidence) -> Iterator[DefectFinding]:
 def _may_differ(stated: _Stated, contested: Collection[Decimal]) -> bool:
     """Return whether a number of a sentence is not known, or a field may have it in another unit or sign."""
     sentence, told = stated.sentence, read_numbers(stated.sentence)
-    is_known = told <= stated.known and told.isdisjoint(contested)
+    is_known = told.isdisjoint(contested) and (not told or told <= stated.known)
     return not is_known or has_number_word(sentence) or _GROUPED.search(sentence) is not None
 
 

@@ -138,7 +138,7 @@ class Call:
     @cached_property
     def leaves(self) -> Sequence[tuple[str, object]]:
         """The plain values of its arguments, each with the name of its field."""
-        return [*list_leaves(self.args)]
+        return [(path[-1] if path else "", leaf) for path, leaf in list_paths(self.args)]
 
     @cached_property
     def paths(self) -> Sequence[tuple[tuple[str, ...], object]]:
@@ -344,11 +344,6 @@ def _read_kind(name: str, args: Mapping[str, object]) -> ToolKind:
         return "reading"
     acts = sql or method in {"post", "put", "patch", "delete"} or read_pattern("plain_command").match(command)
     return "acting" if acts else "open"
-
-
-def list_leaves(value: object) -> Iterator[tuple[str, object]]:
-    """Yield the plain values of a JSON value, each with the name of its field."""
-    yield from ((path[-1] if path else "", leaf) for path, leaf in list_paths(value))
 
 
 def list_paths(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:

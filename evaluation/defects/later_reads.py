@@ -38,11 +38,10 @@ _NAMES: Final = ACTING_VERBS | read_words("reading")
 def find_missing_effects(evidence: Evidence) -> Iterator[DefectFinding]:
     """Yield the reads after the last acting call that contradict it, and answers that leave the act open."""
     answer = evidence.answer
-    calls = [] if _admits_delay(answer.text) else evidence.calls[: answer.known]
-    for call in calls:
-        # A tool without a verb that is surely known, such as k8s_scale, may act.
-        if call.state != "acted" and not (call.is_vague and call.families):
-            continue
+    calls = evidence.calls[: answer.known]
+    # A tool without a verb that is surely known, such as k8s_scale, may act.
+    acted = [call for call in calls if call.state == "acted" or (call.is_vague and call.families)]
+    for call in acted if acted and not _admits_delay(answer.text) else ():
         after = calls[call.place + 1 :]
         # One tool for everything, such as ``run``, may do the next thing.
         later = [each for each in after if each.state in {"read", "missed"} and each.name != call.name]
@@ -99,7 +98,8 @@ def find_contradicted_states(evidence: Evidence) -> Iterator[DefectFinding]:
         calls = evidence.calls[: turn.known]
         # Whatever acts later may change what was read.
         acted = max((call.place for call in calls if call.acts or call.is_open), default=-1)
-        last = {(call.name, call.args_text): call for call in calls[acted + 1 :] if call.state == "read"}
+        reads = (call for call in calls[acted + 1 :] if call.state == "read" and call.answer)
+        last = {(call.name, call.args_text): call for call in reads}
         # RE2 takes a tenth of the time, and most turns state nothing.
         may_state = last and matches_pattern(_ANY_STATE, turn.text) and not _admits_delay(turn.text)
         stated = split_stated(turn.text) if may_state else ()

@@ -44,22 +44,28 @@ def _find_invented(index: SourceIndex) -> Iterator[DefectFinding]:
     """Yield the targets of calls that no source has, if sources or the task have others of their kind."""
     evidence = index.evidence
     task = evidence.asked[0].text if evidence.asked else ""
-    passed = " ".join(call.args_text for call in evidence.calls if call.acts)
-    unused = [number for number in _NUMBER.findall(task) if number not in passed]
     for call in evidence.calls:
         before: Moment = (call.place, float("inf"))
         fields = call.leaves if call.state == "acted" else ()
         for family, target in (value for key, leaf in fields for value in _read_target(key, leaf, call)):
             if index.has_text(target.lower(), before):
                 continue
-            known = unused if family == _NUMERIC else index.list_family(family, before)
-            reach = family != _NUMERIC
+            is_number = family == _NUMERIC
+            known = _list_unused(task, evidence.calls) if is_number else index.list_family(family, before)
             others = sorted(
-                other for other in known if family == "address" or abs(len(other) - len(target)) <= reach
+                each
+                for each in known
+                if family == "address" or abs(len(each) - len(target)) <= (not is_number)
             )
             if others:
                 seen = f"{call.name} was called with {target}, which no source has; known is {others[0]}"
                 yield DefectFinding(_RULE, "defect", task, seen, None, call.place, "task")
+
+
+def _list_unused(task: str, calls: Sequence[Call]) -> list[str]:
+    """Return the numbers of the task that no call that acts has."""
+    passed = " ".join(call.args_text for call in calls if call.acts)
+    return [number for number in _NUMBER.findall(task) if number not in passed]
 
 
 def _read_target(key: str, leaf: object, call: Call) -> Iterator[TypedValue]:

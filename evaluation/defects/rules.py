@@ -60,7 +60,9 @@ def find_no_answer(evidence: Evidence) -> Iterator[DefectFinding]:
     answer = evidence.answer
     if seen := _find_fault(answer):
         yield DefectFinding("no_answer", "note", answer.text or answer.raw, seen, answer.place)
-    made = Counter((call.name, call.args_text, call.answer) for call in evidence.calls)
+    names = Counter(call.name for call in evidence.calls)
+    often = (call for call in evidence.calls if names[call.name] >= _MOST_EQUAL)
+    made = Counter((call.name, call.args_text, call.answer) for call in often)
     for (name, *_), times in made.items():
         if times >= _MOST_EQUAL:
             seen = f"{name} was called {times} times with the same arguments, and answered the same"
@@ -86,7 +88,7 @@ def list_abstentions(evidence: Evidence) -> Iterator[tuple[str, str]]:
     elif evidence.calls and not any(call.answer for call in evidence.calls):
         yield "no_results", "No call has a recorded answer, so no fact was compared with one"
     text = evidence.answer.text
-    is_known = any(count_function_words(text)) or not _COMMON.isdisjoint(text.lower().split())
+    is_known = not _COMMON.isdisjoint(text.lower().split()) or any(count_function_words(text))
     if sum(map(str.isalpha, text)) >= _LEAST_LETTERS and not (is_known or find_claims(text)):
         yield "no_language", "The answer has no common word of English or German, so no claim was found in it"
 
