@@ -59,7 +59,8 @@ def read_object(source: str | Path, name: str, example: str) -> dict[str, Any]:
     try:
         values = read_values(source) if isinstance(source, Path) else parse_yaml(source)
     except (OSError, ValueError) as error:
-        raise ConfigurationError(f"{where}: {getattr(error, 'strerror', None) or error}") from None
+        told = getattr(error, "strerror", None) or error
+        raise ConfigurationError(f"{where} cannot be used ({told}); give YAML such as {example}") from None
     if isinstance(values, dict):
         return values
     raise ConfigurationError(

@@ -121,12 +121,14 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path):
     binary.write_bytes(b"\xff\xfe\xfa")
 
     for file, problem in (
-        (tmp_path / "none.yaml", ": No such file or directory"),
-        (binary, ": the file is not in UTF-8 (invalid start byte at byte 0)"),
+        (tmp_path / "none.yaml", "No such file or directory"),
+        (binary, "the file is not in UTF-8 (invalid start byte at byte 0)"),
     ):
         with pytest.raises(ConfigurationError) as caught:
             RetryPolicy.from_yaml(file)
-        assert str(caught.value) == f"the retry policy {str(file)!r}{problem}"
+        assert str(caught.value) == (
+            f"the retry policy {str(file)!r} cannot be used ({problem}); give YAML such as {{max_retries: 3}}"
+        )
 
 
 def test_a_policy_is_read_from_yaml_as_a_person_writes_it():
@@ -167,7 +169,7 @@ def test_a_wrong_value_is_refused_in_one_sentence(subtests):
 
 def test_a_text_that_is_no_policy_is_refused(subtests):
     for text, sentence in [
-        ("a: [", "the retry policy: line 1: this is not YAML of plain values"),
+        ("a: [", "the retry policy cannot be used (line 1: this is not YAML of plain values"),
         (
             "policy.yaml",
             (
@@ -178,7 +180,7 @@ def test_a_text_that_is_no_policy_is_refused(subtests):
         ("max_retry: 1", "max_retry is not an argument of RetryPolicy; give any of max_retries,"),
         (
             "!!python/object/apply:os.system [ls]",
-            "the retry policy: line 1: this is not YAML of plain values: could not determine",
+            "the retry policy cannot be used (line 1: this is not YAML of plain values: could not determine",
         ),
     ]:
         with subtests.test(text=text):
