@@ -104,6 +104,8 @@ class Finding:
 
 STRICTNESS: Final[tuple[EvaluationStatus, ...]] = ("passed", "warning", "needs_review", "failed", "invalid")
 """From the mildest to the strictest."""
+UNVERIFIED: Final = "no defect found; the answer is not verified"
+"""What a reader is told of a passed run that nothing was demanded of."""
 
 _Statuses: TypeAlias = Mapping[Severity, EvaluationStatus]
 _MEASURED: Final[_Statuses] = {"info": "passed", "warning": "warning", "critical": "failed"}

@@ -13,14 +13,13 @@ from pydantic import Field, ValidationError
 
 from evaluation.cases.case_files import format_values, read_values, validate_values
 from evaluation.errors import ContractError
-from evaluation.findings import STRICTNESS, EvaluationStatus
+from evaluation.findings import STRICTNESS, UNVERIFIED, EvaluationStatus
 from evaluation.report.redaction import Redactor
 from evaluation.sensitive.scanner import shorten
 from evaluation.statistics import TrialRate, pass_hat_k, proportion
 from evaluation.validation import InputModel
 from evaluation.values import Count, JsonObject, VersionOne, as_object, group_by
 
-UNVERIFIED: Final = "no defect found; the answer is not verified"
 ResultBasis = Literal["checked", "judged", "approved", "unverified"]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
 from evaluation.contract.contract import AUDIT_METRICS
-from evaluation.findings import STATUS, Finding, Group, build_group, strictest_status
+from evaluation.findings import STATUS, UNVERIFIED, Finding, Group, build_group, strictest_status
 from evaluation.measures.drift_signals import compare_with_baseline, read_measurements
 from evaluation.measures.metric_table import DIRECTIONS, METRICS, Direction
 from evaluation.plugins import Plugins
@@ -255,4 +255,6 @@ def _count_checks(state: PreparedState) -> str:
     checks = select_findings(state, *_CHECKED)
     judge = "the judge" if state["judge_decision"].get("called") else "a fake judge response"
     judged = f", {judge} approved" if (state["judge_result"] or {}).get("passed") is True else ""
+    if not (checks or judged):
+        return UNVERIFIED
     return f"{len(checks)} check{'' if len(checks) == 1 else 's'}, none failed{judged}"

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Final
 from xml.etree.ElementTree import Element, ElementTree, SubElement
 
-from evaluation.cases.case_result import UNVERIFIED, CaseResult
+from evaluation.cases.case_result import CaseResult
+from evaluation.findings import UNVERIFIED
 from evaluation.reporting.summaries import clean_text
 
 _SUITE: Final = "evaluation"

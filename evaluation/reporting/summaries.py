@@ -13,13 +13,12 @@ from statistics import fmean, median
 from typing import Final, NamedTuple
 
 from evaluation.cases.case_result import (
-    UNVERIFIED,
     CaseResult,
     Trials,
     group_trials,
     list_pass_rates,
 )
-from evaluation.findings import join_names
+from evaluation.findings import UNVERIFIED, join_names
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import Plugins
 from evaluation.report.report_model import Action

@@ -13,7 +13,7 @@ from agents import load_model
 from agents.errors import AgentError
 from evaluation import ContractError, read_case_set
 from evaluation.cases.case_files import CaseSet
-from evaluation.cases.case_result import UNVERIFIED
+from evaluation.findings import UNVERIFIED
 from evaluation.judges.model_judge import RubricJudge
 from evaluation.reporting.summaries import clean_line, describe_failure
 from orchestrator.errors import ConfigurationError

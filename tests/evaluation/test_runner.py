@@ -202,3 +202,9 @@ def test_memory_does_not_grow_with_the_number_of_cases():
 
     used_after(20)
     assert used_after(250) - used_after(50) < 200 * 100  # bytes
+
+
+def test_the_summary_of_messages_alone_says_that_the_answer_is_not_verified():
+    said = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}]
+
+    assert evaluate(said).summary == "passed: no defect found; the answer is not verified"
