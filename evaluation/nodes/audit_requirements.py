@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from itertools import chain, islice, starmap
 from typing import Any, Final, TypeAlias
 
@@ -152,7 +151,6 @@ def _find_exposures(
             literals.setdefault((match.category, place, match.kind), set()).add(match.literal)
     values = dict(_places(run)) if literals else {}
     # The search yields credentials with a telling name first.
-    excerpts = cache(lambda place: build_excerpt(values.get(place)))
     positions = {place: position for position, place in enumerate(values)}
     ordered = sorted(literals, key=lambda key: positions.get(key[1], len(values)))
     reactions: Mapping[Category, Reaction] = {
@@ -167,7 +165,8 @@ def _find_exposures(
             place = exposure[1]
             at_place: Severity = "critical" if place == _FINAL_OUTPUT else "info"
             severity = at_place if reaction == "output" else reaction
-            yield _report_exposure(exposure, len(literals[exposure]), severity, excerpts(place))
+            excerpt = build_excerpt(values.get(place))
+            yield _report_exposure(exposure, len(literals[exposure]), severity, excerpt)
 
 
 def _places(run: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
