@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from decimal import Decimal
-from itertools import product
+from itertools import combinations, product
 from typing import Final
 
 from evaluation.defects.claims import read_pattern, read_words
@@ -55,7 +55,7 @@ def is_computed(value: Decimal, known: Collection[Decimal], beside: Collection[D
     ``beside`` are numbers of the same sentence, of which one may be an operand.
     """
     pairs: set[Decimal] = {*known}
-    for first, second in product(known, known):
+    for first, second in combinations(known, 2):
         pairs |= {first + second, first * second}
     results = (*combine({*known, *beside} - {value}, known), sum(known, Decimal()))
     return any(value - each in pairs for each in pairs) or any(is_equal(value, each) for each in results)

@@ -14,7 +14,7 @@ from agents.parsing.tool_names import split_name
 from evaluation.defects.arithmetic import combine, is_computed, is_converted, read_numbers
 from evaluation.defects.claims import read_pattern
 from evaluation.defects.evidence import Call, DefectFinding, Evidence, Level, Moment, Turn
-from evaluation.defects.sources import SourceIndex, index_sources, list_links
+from evaluation.defects.sources import ID_KEY, SourceIndex, index_sources, list_links
 from evaluation.texts.fact_reading import Fact, read_typed, read_vital_numbers
 from evaluation.texts.normal import has_digit, split_stated
 from evaluation.texts.numbers import (
@@ -98,6 +98,15 @@ def _list_first(index: SourceIndex) -> Mapping[Decimal, Moment]:
     return first
 
 
+@lru_cache(1)
+def _list_ids(index: SourceIndex) -> frozenset[Decimal]:
+    """Return the numbers that name a thing in a call, with which nobody computes."""
+    reads = (call for call in index.evidence.calls if call.state == "read")
+    leaves = ((call, key, leaf) for call in reads for key, leaf in call.leaves)
+    named = (str(leaf) for call, key, leaf in leaves if ID_KEY.search(key) or key in call.words)
+    return frozenset(Decimal(each) for each in named if each.isdecimal())
+
+
 def find_contradicted_facts(evidence: Evidence) -> Iterator[DefectFinding]:
     """Yield the facts of turns that a result gives otherwise."""
     index = index_sources(evidence)
@@ -148,7 +157,7 @@ def _list_fields(call: Call) -> Iterator[_Field]:
     stated = {CURRENCIES.get(str(leaf).lower()) for path, leaf in named if "currency" in path[-1].lower()}
     currency = stated.pop() if len(stated) == 1 else None
     for path, leaf in leaves:
-        number = str(leaf).strip()
+        number = str(leaf).strip().strip("$€£")
         # Most values are words, and this test is far cheaper than the search.
         if number[-1:].isdigit() and _NUMERIC.fullmatch(number):
             unit = _read_unit(split_name(path[-1]), currency)
@@ -228,8 +237,9 @@ def _find_other_names(turn: Turn, sentence: str, index: SourceIndex) -> Iterator
     # Each of these kinds has a digit or one of these signs, and most sentences have none.
     if not (has_digit(sentence) or "@" in sentence or "://" in sentence):
         return
-    kinds = ("address", "identifier", "//", *([_DATE] if _SAYS.search(sentence) else []))
     values = (*read_typed(sentence), *list_links(sentence))
+    is_told = any(each.family == _DATE for each in values) and _is_told(sentence, turn, index)
+    kinds = ("address", "identifier", "//", *([_DATE] if is_told else []))
     named = [each for each in values if each.family.startswith(kinds)]
     if not named or read_pattern("example").search(sentence):
         return
@@ -245,6 +255,13 @@ def _find_other_names(turn: Turn, sentence: str, index: SourceIndex) -> Iterator
             seen = f"the sources have {(near or others)[0]}, and no {value.value}"
             level: Level = "defect" if near else "suspicion"
             yield DefectFinding(_RULE if near else "unsourced_name", level, sentence, seen, turn.place)
+
+
+def _is_told(sentence: str, turn: Turn, index: SourceIndex) -> bool:
+    """Return whether a sentence names its source, or no source has a word for a time to count from."""
+    known = (each.text for each in index.texts if each.since <= turn.moment)
+    names_source = _SAYS.search(sentence) is not None
+    return names_source or not any(map(read_pattern("interval").search, (sentence, *known)))
 
 
 def _find_other_field(fact: Fact, stated: _Stated, fields: Sequence[_Field]) -> _Field | None:
@@ -265,7 +282,7 @@ def _find_other_field(fact: Fact, stated: _Stated, fields: Sequence[_Field]) -> 
         is_converted(abs(field.number), told) or _NO_DIGIT.sub("", field.shown) in digits for field in alike
     )
     # A sentence that states another number, as in "2 tickets cost 72", may compute with two operations.
-    is_alone = read_numbers(stated.sentence).isdisjoint(known)
+    is_alone = read_numbers(stated.sentence).isdisjoint(known - _list_ids(stated.sources))
     once = known if is_alone else {*known, *combine(known, known)}
     follows = (is_converted(value, known) or is_computed(value, once) for value in values)
     return None if is_told or any(follows) else alike[0]

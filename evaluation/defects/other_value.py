@@ -11,13 +11,20 @@ from typing import Final
 from evaluation.defects.arithmetic import combine, is_converted, is_equal, read_numbers
 from evaluation.defects.claims import Claim, find_claims, list_families, read_words
 from evaluation.defects.evidence import Call, DefectFinding, Evidence, Moment, Turn, names_any
-from evaluation.defects.sources import DONE, SOURCES, SourceIndex, index_sources, list_short_ids, read_values
+from evaluation.defects.sources import (
+    DONE,
+    ID_KEY,
+    SOURCES,
+    SourceIndex,
+    index_sources,
+    list_short_ids,
+    read_values,
+)
 from evaluation.texts.fact_reading import TypedValue, read_typed, read_vital_numbers
 
 _RULE: Final = "other_value"
 _NUMERIC: Final = "number"
 """The family of targets that are numbers, of which only the same length is alike."""
-_ID_KEY: Final = re.compile(r"(?:\A|_)(?:id|number|no)\Z|[a-z](?:Id|Number|No)\Z")
 _NUMBER: Final = re.compile(r"(?<![\w.,:/$€£-])\d{3,}(?![\w%/-]|[.,:]\w)")
 _MANY: Final = 40
 """Different numbers from which nearly any other one follows."""
@@ -72,7 +79,7 @@ def _read_target(key: str, leaf: object, call: Call) -> Iterator[TypedValue]:
     target = str(leaf).strip()
     if names_any(key, read_words("own_keys")):
         return
-    if _ID_KEY.search(key) and target.isdigit():
+    if ID_KEY.search(key) and target.isdigit():
         yield TypedValue(_NUMERIC, target)
     elif isinstance(leaf, str):
         # A value within prose is what the call writes, and no target of it.
@@ -134,7 +141,7 @@ def _find_other_amount(
         if any(is_converted(abs(value), given) for value in fact.value.numbers):
             continue
         for key, amount, call in amounts:
-            if not (_ID_KEY.search(key) or _may_follow(index, amount, call)):
+            if not (ID_KEY.search(key) or _may_follow(index, amount, call)):
                 yield _build_finding(turn, call, claim.sentence, f"{key}: {amount}", fact.shown)
 
 

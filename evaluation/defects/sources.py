@@ -22,6 +22,7 @@ its answer; ``read``: the answer of any other call."""
 SOURCES: Final[Sequence[Origin]] = ("given", "asked", "query", "effect", "read")
 """The origins of facts; what an agent passes to a call that acts may be its own invention."""
 DONE: Final[Sequence[Origin]] = ("act", "effect")
+ID_KEY: Final = re.compile(r"(?:\A|_)(?:id|number|no)\Z|[a-z](?:Id|Number|No)\Z")
 _LINK: Final = re.compile(r"\bhttps?:(//[\w.-]+)/[^\s<>()\[\]\"'`|]+")
 _TAG: Final = re.compile(r"([#@])(?<![\w&/#@].)[A-Za-z][\w-]+")
 _SHORT_ID: Final = re.compile(r"(?<![\w&/#@.-])([A-Z]{2,}-|[A-Za-z]+_)\d{1,2}(?![\w-])")

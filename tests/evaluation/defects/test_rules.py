@@ -287,16 +287,25 @@ def test_a_fact_that_a_result_gives_otherwise_is_a_defect(subtests):
         ({"balance_eur": -40}, "Your balance is 40 euros."),
         ({"weight_g": 750}, "It weighs 750 kg."),
         ({"price": 42.5}, "It costs $99.99."),
+        ({"total": "$15.50"}, "The total is $51.50."),
+        ({"ship_date": "2026-12-03"}, "It ships on 5 December 2026."),
         ({"order_no": "PN559203817"}, "Its number is PN559230817."),
     ]:
         with subtests.test(result=result):
             assert ("contradicted_fact", "defect") in levels("What is it?", ("get_item", {}, result), answer)
 
 
+def test_nobody_computes_with_the_number_that_names_a_thing():
+    read = ("get_order", {"order": 12}, {"total": 15.5})
+
+    assert run("What did order 12 cost?", read, "Order 12 cost 51.50 euros in total.")
+
+
 def test_conversions_and_computed_values_are_honest(subtests):
     for result, answer in [
         ({"price_eur": 40}, "It costs 40 euros."),
         ({"revenue_keur": 40}, "The revenue is 40,000 euros."),
+        ({"shipped": "2026-12-03", "return_days": 14}, "You can return it until 17 December 2026."),
         ({"revenue_keur": 40}, "The revenue is 40 TEUR."),
         ({"revenue_keur": 40}, "The revenue is 40 thousand euros."),
         ({"budget_musd": 7.5}, "The budget is $7.5 million."),
