@@ -143,7 +143,7 @@ def match_trajectory(
     if len({each.passed for each in matches}) == 1:
         return matches[0]
     last = actual[unknown[-1]]
-    return TrajectoryMatch(mode, error=describe_unknown(last["name"], last["result"]))
+    return TrajectoryMatch(mode, error=describe_unknown(last["name"], last["result"], last["error"]))
 
 
 def _list_readings(actual: Sequence[Action], unknown: Sequence[int]) -> Iterator[Sequence[Action]]:

@@ -168,7 +168,7 @@ def _report_unknown(actual: Sequence[Action]) -> Iterator[Finding]:
     """Report a stated effect that may have happened: it breaks no rule by itself, but proves no success."""
     unknown = [each for each in actual if each["outcome"] == "unknown"]
     for last in unknown[-1:]:
-        reason = describe_unknown(last["name"], last["result"])
+        reason = describe_unknown(last["name"], last["result"], last["error"])
         yield Finding("unknown_effects", "trajectory", None, "info", "undecided", reason, len(unknown), 0)
 
 

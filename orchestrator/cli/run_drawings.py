@@ -71,7 +71,10 @@ def last_word(record: Attempt) -> str:
     if supervision is not None and (said := supervision["verdict"]) is not None:
         reason = said["reason"] or said["correction"] or said["question"]
         return f"the supervisor says {said['verdict']}: {reason}".rstrip(": ")
-    return record["error"] or "" if verdict is None else verdict["feedback"]
+    # The words of a judge that accepts tell nothing that is left to do.
+    if verdict is None or record["status"] == "validated":
+        return record["error"] or ""
+    return verdict["feedback"]
 
 
 def _format_answer(answer: HumanAnswer) -> str:

@@ -16,7 +16,7 @@ from evaluation import CheckContext, CheckOutcome, ContractError, EvaluationCont
 from evaluation.cases.case_files import FROM_TASK
 from evaluation.checks.check_model import CheckModel
 from evaluation.checks.contract_checks import FunctionCheck, NamedCheck
-from evaluation.contract.contract import ContentRule
+from evaluation.contract.contract import MATCH_MODES, ContentRule
 from evaluation.contract.requirements import Contract
 from evaluation.measures.metric_table import find_threshold_problems
 from evaluation.sensitive.scanner import shorten
@@ -83,6 +83,11 @@ def _read_contract(
     problem = "; ".join(find_threshold_problems(contract.rules)) or tools.find_problem(contract)
     if problem := problem or find_unknown_check(contract, checks):
         raise ConfigurationError(f"{name}.{problem}")
+    if (mode := contract.rules.trajectory_match_mode) not in MATCH_MODES:
+        modes = ", ".join(MATCH_MODES)
+        raise ConfigurationError(
+            f"{name}.trajectory_match_mode is {format_repr(mode, 80)}; give one of {modes}"
+        )
     return contract
 
 

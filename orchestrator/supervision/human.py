@@ -258,4 +258,5 @@ def blank_supervision(mode: SupervisionMode) -> SupervisionRecord:
 
 def _describe_accepted(question: Question) -> str:
     accepted = ", ".join(question["accepts"])
-    return f'give {{"answer": ..., "text": ...}} with one of the answers {accepted}; approve needs no text'
+    form = '{"answer": ..., "text": ..., "answered_by": ...}'
+    return f"give {form} with one of the answers {accepted}; approve needs no text"

@@ -56,7 +56,9 @@ class ToolCalls(CountCheck):
         spelled = f"; other spellings of it were called: {names}" if others else ""
         times = self._describe_calls(calls, [*answered, *unknown])
         open_ = "".join(
-            f"; {describe_unknown(each.name, each.result)}" for each in unknown[-1:] if passed is None
+            f"; {describe_unknown(each.name, each.result, each.error)}"
+            for each in unknown[-1:]
+            if passed is None
         )
         return CheckOutcome(passed, f"it was called {times}{spelled}{advice}{open_}")
 
@@ -96,10 +98,12 @@ def _is_doubtful(call: ToolUse) -> bool:
     return call.outcome is None and states_error(call.result)
 
 
-def describe_unknown(tool: str, answer: object) -> str:
-    """Say in a clause that an answer leaves open whether a tool acted."""
-    words = "gave no answer" if answer is None else f'answered "{shorten(str(answer), _LONGEST_ANSWER)}"'
-    return f"{tool} {words}: whether it acted is not known; give succeeded= or read_back="
+def describe_unknown(tool: str, answer: object, error: object) -> str:
+    """Say in a clause that an answer or an error leaves open whether a tool acted."""
+    told = error if answer is None else answer
+    verb = "answered" if answer is not None else "failed with"
+    words = "gave no answer" if told is None else f'{verb} "{shorten(str(told), _LONGEST_ANSWER)}"'
+    return f"{tool} {words}: whether it acted is not known; succeeded= or read_back= of ActingTool tell it"
 
 
 class SourcedFacts(BaseCheck):

@@ -164,7 +164,7 @@ def test_the_events_of_a_run_are_one_line_each_unless_the_next_one_says_more():
         "step 1: the tool look_up failed: ValueError: no network",
         "step 1 of 1, attempt 1 refused (20 tokens, 0.0 s): too bad",
         "step 1 of 1, attempt 2: a task",
-        "step 1 of 1, attempt 2 accepted (20 tokens, 0.0 s): fine",
+        "step 1 of 1, attempt 2 accepted (20 tokens, 0.0 s)",
         "Done. Answer: not verified (the model's own word). (1 of 1 step, 60 tokens, 0.0 s)",
     ]
 
