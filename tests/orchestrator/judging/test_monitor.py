@@ -85,7 +85,6 @@ def test_an_exception_of_the_monitor_keeps_the_result_that_it_was_asked_about():
 
 
 GOOD = {"success": True, "feedback": "good"}
-BAD = {"success": False, "feedback": "bad"}
 
 
 def test_a_monitors_answer_is_read_as(subtests):
