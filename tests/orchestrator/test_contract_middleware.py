@@ -101,16 +101,6 @@ def test_the_best_answer_is_kept_if_all_are_refused():
     assert not state["verdict"]["accepted"]
 
 
-def test_a_call_of_a_refused_answer_stays_an_effect_and_is_not_made_again(invoke):
-    shop = Shop()
-    replies = [call("refund", "a"), "13", call("refund", "b"), call("get_order", "c"), "12.5"]
-    state = invoke(build(replies, shop=shop), TASK)
-
-    assert shop.refunds == ["7"]
-    assert [each["outcome"] for each in state["effects"].values()] == ["acted", "reused"]
-    assert state["verdict"]["accepted"]
-
-
 def test_a_verdict_warns_of_a_tool_that_acts_by_its_name_and_was_called_again(subtests):
     for acting, is_warned in [(None, True), ([], False), (["refund"], False)]:
         with subtests.test(acting=acting):

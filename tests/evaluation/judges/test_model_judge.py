@@ -70,12 +70,6 @@ async def test_an_error_of_the_provider_is_raised_after_the_retries(error, kind)
     assert len(llm.prompts) == 2 * times
 
 
-async def test_an_awaited_judge_gives_the_same_answer():
-    judge, llm = replying(REPLY, REPLY)
-    assert await judge.ajudge(request()) == judge.judge(request())
-    assert llm.prompts[0] == llm.prompts[1]
-
-
 def test_a_score_that_the_model_adds_does_not_count():
     judge, _ = replying({**REPLY, "score": 5, "usage": {"cost_usd": -1}})
     answer = judge.judge(request())
