@@ -115,16 +115,6 @@ def test_a_verdict_warns_of_a_tool_that_acts_by_its_name_and_was_called_again(su
             assert [each.partition(" was called as before")[0] for each in warnings] == ["refund"] * is_warned
 
 
-def test_a_call_that_the_contract_excludes_is_refused_before_it_is_made(invoke):
-    shop = Shop()
-    contract = {**TOTAL, "trajectory": {"forbidden_tools": ["refund"]}}
-    state = invoke(build([call("refund"), "12.5"], contract, shop), TASK)
-
-    assert shop.refunds == []
-    assert state["effects"]["1"]["gate"] == "forbidden"
-    assert state["verdict"]["accepted"]
-
-
 def test_a_judge_that_fails_approves_nothing():
     def judge(request):
         raise ConnectionError("no judge")
@@ -178,12 +168,6 @@ def test_without_a_contract_an_action_that_failed_is_not_told_as_done():
     agent = create_agent(ScriptedChatModel(script), [send], middleware=[ContractMiddleware()])
 
     assert not agent.invoke({"messages": [("user", "Send the report to Li.")]})["verdict"]["accepted"]
-
-
-def test_without_a_contract_an_action_without_a_call_is_not_told_as_done():
-    agent = build(["I have refunded order 7."] * 2, None)
-
-    assert not agent.invoke(TASK)["verdict"]["accepted"]
 
 
 def test_an_answer_about_an_earlier_request_is_no_claim_without_a_call(invoke):

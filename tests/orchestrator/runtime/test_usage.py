@@ -15,10 +15,6 @@ from tests.fakes.planner import steps
 from tests.fakes.runs import run as run_agents
 
 
-def model(usage=(3, 2)):
-    return ScriptedChatModel(lambda messages: "out", usage=usage)
-
-
 def run(executor, plan=1, **options):
     return run_agents(executor, plan=steps(plan), **options)
 

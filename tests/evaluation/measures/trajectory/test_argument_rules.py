@@ -53,6 +53,12 @@ def test_arguments_are_compared_by_their_rule(subtests):
             assert differ(expected, observed, **rule) == differences
 
 
+def test_unreadable_arguments_agree_only_with_a_rule_that_ignores_them(subtests):
+    for rule, agrees in [({}, False), ({"match": "superset"}, False), ({"match": "ignore"}, True)]:
+        with subtests.test(rule=rule):
+            assert match([seen("a", args_error="no JSON")], [step("a", {})], arguments=rule).agrees is agrees
+
+
 def test_the_rule_of_the_action_goes_before_the_tools_and_that_before_the_common_one(subtests):
     for own, tools, common, agrees in [
         ("ignore", "exact", "exact", True),
