@@ -47,15 +47,6 @@ def test_every_documented_field_is_in_the_final_state(subtests):
             assert set(state) == {*STATE_FIELDS, *MORE_FIELDS, "effects", "output", "basis", "evidence"}
 
 
-def test_a_step_is_executed_max_retries_plus_one_times_at_most(subtests):
-    for max_retries in [0, 1, 2, 5]:
-        with subtests.test(max_retries=max_retries):
-            executor = FakeExecutor()
-            build(executor, FakeMonitor(refuse()), plan=["one", "two"], max_retries=max_retries).run("x")
-
-            assert [call.step for call in executor.calls] == ["one"] * (max_retries + 1)
-
-
 def test_the_state_ends_with_the_index_and_the_attempts_of_its_last_step(subtests):
     for plan, verdicts, index, attempts in [
         (["one"], [refuse()], 0, 3),
