@@ -155,6 +155,12 @@ def postgres_url(postgres_server: Callable[[], str]) -> str:
     return postgres_server()
 
 
+@pytest.fixture
+def closed_url() -> str:
+    """An address at which nothing answers."""
+    return f"http://127.0.0.1:{_free_port()}"
+
+
 def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

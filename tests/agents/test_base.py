@@ -37,11 +37,6 @@ def test_the_signatures_are_those_of_the_documents(subtests):
     assert (agent.system_prompt, agent.agent_name) == ("role", "Ann")
 
 
-def test_a_reply_in_blocks_is_joined():
-    blocks = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
-    assert BaseAgent(ScriptedChatModel([AIMessage(blocks)])).invoke("hi") == "ab"
-
-
 REPLY = '<think>hm</think>{"plan": ["{x}"], "success": true, "feedback": "met"}'
 TWINS = {
     "invoke": lambda model, a: getattr(BaseAgent(model), f"{a}invoke")("{hi}"),

@@ -101,16 +101,6 @@ def test_the_best_answer_is_kept_if_all_are_refused():
     assert not state["verdict"]["accepted"]
 
 
-def test_a_call_of_a_refused_answer_stays_an_effect_and_is_not_made_again(invoke):
-    shop = Shop()
-    replies = [call("refund", "a"), "13", call("refund", "b"), call("get_order", "c"), "12.5"]
-    state = invoke(build(replies, shop=shop), TASK)
-
-    assert shop.refunds == ["7"]
-    assert [each["outcome"] for each in state["effects"].values()] == ["acted", "reused"]
-    assert state["verdict"]["accepted"]
-
-
 def test_a_verdict_warns_of_a_tool_that_acts_by_its_name_and_was_called_again(subtests):
     for acting, is_warned in [(None, True), ([], False), (["refund"], False)]:
         with subtests.test(acting=acting):
@@ -123,16 +113,6 @@ def test_a_verdict_warns_of_a_tool_that_acts_by_its_name_and_was_called_again(su
             warnings = agent.invoke(TASK)["verdict"]["warnings"]
 
             assert [each.partition(" was called as before")[0] for each in warnings] == ["refund"] * is_warned
-
-
-def test_a_call_that_the_contract_excludes_is_refused_before_it_is_made(invoke):
-    shop = Shop()
-    contract = {**TOTAL, "trajectory": {"forbidden_tools": ["refund"]}}
-    state = invoke(build([call("refund"), "12.5"], contract, shop), TASK)
-
-    assert shop.refunds == []
-    assert state["effects"]["1"]["gate"] == "forbidden"
-    assert state["verdict"]["accepted"]
 
 
 def test_a_judge_that_fails_approves_nothing():
@@ -188,12 +168,6 @@ def test_without_a_contract_an_action_that_failed_is_not_told_as_done():
     agent = create_agent(ScriptedChatModel(script), [send], middleware=[ContractMiddleware()])
 
     assert not agent.invoke({"messages": [("user", "Send the report to Li.")]})["verdict"]["accepted"]
-
-
-def test_without_a_contract_an_action_without_a_call_is_not_told_as_done():
-    agent = build(["I have refunded order 7."] * 2, None)
-
-    assert not agent.invoke(TASK)["verdict"]["accepted"]
 
 
 def test_an_answer_about_an_earlier_request_is_no_claim_without_a_call(invoke):

@@ -1,12 +1,10 @@
 import pytest
-from langchain_core.tools import tool
 
-from agents import ExecutionAgent, MonitoringAgent, PlanningAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import ConfigurationError, LangGraphOrchestrator, RetryPolicy
 from tests.fakes.executor import AsyncFakeExecutor, FakeExecutor, PlainExecutor, TwinExecutor
 from tests.fakes.monitor import AsyncFakeMonitor, FakeMonitor, accept, refuse
-from tests.fakes.planner import AsyncFakePlanner, FakePlanner, steps
+from tests.fakes.planner import AsyncFakePlanner, steps
 from tests.fakes.runs import build, run
 from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor
 
@@ -49,27 +47,6 @@ def test_every_documented_field_is_in_the_final_state(subtests):
             assert set(state) == {*STATE_FIELDS, *MORE_FIELDS, "effects", "output", "basis", "evidence"}
 
 
-def test_context_accumulates_the_results_of_validated_steps():
-    executor = FakeExecutor("first", "second", "third")
-    state = build(executor, plan=["one", "two", "three"]).run("x")
-
-    assert [call.context for call in executor.calls] == [
-        "",
-        "Step 1: one\nResult: first",
-        "Step 1: one\nResult: first\n\nStep 2: two\nResult: second",
-    ]
-    assert state["context"].endswith("Step 3: three\nResult: third")
-
-
-def test_a_step_is_executed_max_retries_plus_one_times_at_most(subtests):
-    for max_retries in [0, 1, 2, 5]:
-        with subtests.test(max_retries=max_retries):
-            executor = FakeExecutor()
-            build(executor, FakeMonitor(refuse()), plan=["one", "two"], max_retries=max_retries).run("x")
-
-            assert [call.step for call in executor.calls] == ["one"] * (max_retries + 1)
-
-
 def test_the_state_ends_with_the_index_and_the_attempts_of_its_last_step(subtests):
     for plan, verdicts, index, attempts in [
         (["one"], [refuse()], 0, 3),
@@ -80,35 +57,6 @@ def test_the_state_ends_with_the_index_and_the_attempts_of_its_last_step(subtest
             state = build(monitor=FakeMonitor(*verdicts), plan=plan, max_retries=2).run("x")
 
             assert (state["current_step_index"], state["attempts"]) == (index, attempts)
-
-
-def test_any_text_passes_through_unchanged():
-    text = "{braces} %s \x00 \u202e right to left \U0001f30a"
-    task = text.replace("\x00", "")
-    executor, monitor = FakeExecutor(text), FakeMonitor()
-    state = build(executor, monitor, plan=[text]).run(task)
-
-    assert (state["task"], state["plan"], state["results"][0]["result"]) == (task, [text], text)
-    assert (executor.calls[0].step, monitor.calls) == (text, [(text, text)])
-
-
-def test_plain_and_coroutine_agents_give_the_same_run(subtests):
-    for planner, executor, monitor in [
-        (FakePlanner, FakeExecutor, FakeMonitor),
-        (AsyncFakePlanner, AsyncFakeExecutor, AsyncFakeMonitor),
-        (AsyncFakePlanner, FakeExecutor, AsyncFakeMonitor),
-        (FakePlanner, AsyncFakeExecutor, FakeMonitor),
-        (AsyncFakePlanner, TwinExecutor, FakeMonitor),
-    ]:
-        with subtests.test(executor=executor, monitor=monitor, planner=planner):
-            agents = planner(["one", "two"]), executor(), monitor(refuse("again"), accept("good"))
-            state = LangGraphOrchestrator(*agents).run("x")
-
-            assert [(record["result"], record["status"]) for record in state["results"]] == [
-                ("one done", "failed"),
-                ("one done", "validated"),
-                ("two done", "validated"),
-            ]
 
 
 @pytest.mark.parametrize("number", [36, pytest.param(900, marks=pytest.mark.soak)])
@@ -217,12 +165,6 @@ NO = '{"success": false, "feedback": "Name the year."}'
 PLANNED = '{"plan": ["Find the year", "Write the sentence"]}'
 
 
-@tool
-def find_year(event: str) -> str:
-    """Find the year of an event."""
-    return "1066"
-
-
 def build_from_model(replies, *, tools=None, **options):
     model = ScriptedChatModel(replies)
     return model, LangGraphOrchestrator.from_model(model, tools=tools, contract=None, **options)
@@ -254,12 +196,6 @@ def test_the_planner_is_asked_if_all_attempts_failed_and_is_told_why():
     assert "Name the year." in request
 
 
-def test_a_task_with_tools_is_planned_first_because_a_failed_attempt_may_have_acted():
-    _, orchestrator = build_from_model(['{"plan": ["Look it up"]}', "1066", YES], tools=[find_year])
-
-    assert orchestrator.run("When was the battle?")["plan"] == ["Look it up"]
-
-
 def test_never_asks_no_planner_even_if_all_attempts_failed(subtests):
     for policy in [RetryPolicy(max_retries=0), RetryPolicy(max_retries=0, max_replans=2)]:
         with subtests.test(policy=policy):
@@ -268,13 +204,6 @@ def test_never_asks_no_planner_even_if_all_attempts_failed(subtests):
 
             assert (state["status"], state["plan"]) == ("failed", ["When was the battle?"])
             assert len(model.prompts) == 2
-
-
-def test_the_constructor_asks_the_planner_first_as_the_documents_have_it():
-    model = ScriptedChatModel(['{"plan": ["Look it up"]}', "1066", YES])
-    agents = PlanningAgent(model), ExecutionAgent(model), MonitoringAgent(model)
-
-    assert LangGraphOrchestrator(*agents).run("When was the battle?")["plan"] == ["Look it up"]
 
 
 def test_an_unknown_mode_is_refused_before_anything_runs():

@@ -20,17 +20,6 @@ from tests.agents.loop.shop import APPROVED, READING, TASK, THREAD, Shop, ask, b
 DENIED = "The call was denied: a person said: {}. Go on without it."
 
 
-def test_the_effects_are_in_the_state_of_the_agent(invoke):
-    shop = Shop()
-    agent = build(shop, ["refund"])
-    state = invoke(agent, TASK)
-
-    effect = state["effects"]["c7"]
-    assert (effect["name"], effect["args"]) == ("refund", {"order": 7})
-    assert (effect["outcome"], effect["answer"]) == ("acted", "refunded order 7")
-    assert (shop.refunds, state["messages"][-1].text) == ([7], "done")
-
-
 @pytest.mark.parametrize(
     ("decision", "done", "outcome", "told"),
     [

@@ -81,11 +81,6 @@ def test_no_secret_of_the_settings_is_shown(subtests):
                 assert server.url in str(caught.value)
 
 
-def test_an_error_that_no_server_sent_passes_unchanged():
-    with pytest.raises(ZeroDivisionError, match=r"^mine$"):
-        ask(ScriptedChatModel([ZeroDivisionError("mine")]), awaited=False)
-
-
 @pytest.mark.parametrize("kind", [ModelAuthenticationError, ModelInvalidRequestError, ModelRefusalError])
 def test_an_error_of_langchain_without_a_status_is_a_refusal_in_its_words(kind):
     with pytest.raises(ModelRefusedError, match="the region is not served"):

@@ -16,7 +16,6 @@ POLICY = Finding("rule", "audit", False, "critical", "policy", "broken")
 HINT = Finding("rule", "audit", False, "warning", "policy", "broken")
 
 SPARED = {"when": "if_checks_pass"}
-BOUND = {"judge_score": 3}
 CONCLUSIVE = "the deterministic checks are conclusive"
 
 

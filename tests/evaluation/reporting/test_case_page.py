@@ -39,13 +39,6 @@ def test_nothing_of_the_results_stands_in_the_page_as_text():
     assert unpack(page)["title"] == show_hidden(HOSTILE)
 
 
-def test_a_credential_of_a_run_does_not_stand_in_the_page():
-    secret = "sk-proj-Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4z"
-    page = render_results([evaluate_result(notice(f"Open on Saturday, api_key={secret}"))])
-
-    assert secret not in json.dumps(unpack(page))
-
-
 def test_a_value_that_json_does_not_have_does_not_break_the_page(subtests):
     for value, shown in [(float("nan"), None), ("\ud83d", "[U+D83D]")]:
         with subtests.test(value=value):

@@ -1,6 +1,5 @@
 import json
 import re
-import socket
 from pathlib import Path
 
 import pytest
@@ -15,11 +14,8 @@ SECRET = "sk-very-secret"
 
 
 @pytest.fixture
-def nothing(tmp_path):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        host = f"127.0.0.1:{probe.getsockname()[1]}"
-    return {"PEM_WEIGHTS": str(tmp_path / "missing.gguf"), "OLLAMA_HOST": host}
+def nothing(tmp_path, closed_url):
+    return {"PEM_WEIGHTS": str(tmp_path / "missing.gguf"), "OLLAMA_HOST": closed_url}
 
 
 def test_without_any_model_it_exits_with_1_and_says_what_to_do(cli, nothing):
@@ -27,9 +23,7 @@ def test_without_any_model_it_exits_with_1_and_says_what_to_do(cli, nothing):
 
     assert asked.exit_code == 1
     assert "PEM_WEIGHTS names" in asked.stdout
-    assert (
-        f"no server answers at http://{nothing['OLLAMA_HOST']}; start one with `ollama serve`" in asked.stdout
-    )
+    assert f"no server answers at {nothing['OLLAMA_HOST']}; start one with `ollama serve`" in asked.stdout
     assert "openai: neither OPENAI_API_KEY nor OPENAI_BASE_URL is set" in asked.stdout
     assert "No model can be used." in asked.stdout
 

@@ -224,16 +224,6 @@ def test_a_stored_evaluation_says_what_could_not_be_read(cli, cases, tmp_path):
     assert not (tmp_path / "new.jsonl").exists()
 
 
-def test_results_of_other_cases_are_refused_and_kept(cli, cases, tmp_path):
-    cli("evaluate", cases(f"- {{name: a, {PRICE}}}"), "--out", "r.jsonl")
-    before = (tmp_path / "r.jsonl").read_bytes()
-
-    asked = cli("evaluate", cases(f"- {{name: b, {PRICE}}}"), "--out", "r.jsonl")
-
-    assert (asked.exit_code, (tmp_path / "r.jsonl").read_bytes()) == (2, before)
-    assert "r.jsonl has results of other cases; give another file" in asked.stderr
-
-
 def test_stored_runs_are_scored_under_another_contract_without_an_execution(cli, cases, tmp_path):
     cli("evaluate", cases(f"- {{name: a, answer: 99, {PRICE}}}", "counted"), "--out", "r.jsonl")
     (tmp_path / "dollars.yaml").write_text("required_content: [{text: dollars}]")

@@ -38,15 +38,6 @@ def test_without_a_terminal_the_question_is_printed_with_the_command_that_answer
     )
 
 
-def test_an_approval_goes_on_to_the_next_question_or_to_the_end(begin, resume):
-    begin(**TWO_STEPS)
-
-    second, last = resume("--approve"), resume("--approve")
-
-    assert (second.exit_code, "Do you accept the output of step 2?" in second.stderr) == (3, True)
-    assert (last.exit_code, last.stdout) == (0, "two\n")
-
-
 def test_a_correction_has_the_step_done_again_and_a_denial_ends_the_run(begin, resume):
     begin(steps=["one", "better"])
 

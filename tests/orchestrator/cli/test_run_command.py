@@ -23,22 +23,6 @@ def test_a_name_may_be_longer_than_one_of_a_request_over_http(ask):
     assert ask("--thread", "x" * 300, **TWO_STEPS).exit_code == 0
 
 
-def test_progress_is_one_line_an_event_on_standard_error(ask):
-    lines = [line.partition(" (")[0] for line in ask(**TWO_STEPS).stderr.splitlines()[1:-1]]
-
-    assert lines == [
-        "task: the task",
-        "plan of 2 steps",
-        "step 1 of 2, attempt 1: first step",
-        "step 1 of 2, attempt 1 accepted",
-        "step 2 of 2, attempt 1: second step",
-        "step 2 of 2, attempt 1 accepted",
-        "final answer, attempt 1: the task",
-        "final answer, attempt 1 accepted",
-        "Done. Answer: not verified",
-    ]
-
-
 def test_a_task_that_fails_exits_with_1_and_prints_the_cause_and_what_was_done(ask):
     failed = ask(
         "--max-retries", "1", **TWO_STEPS, verdicts=[verdict(True, "good"), verdict(False, "too short")]

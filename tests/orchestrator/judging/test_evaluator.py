@@ -9,7 +9,7 @@ from evaluation.testing import ScriptedJudge
 from orchestrator import ConfigurationError, RetryPolicy
 from orchestrator.judging.evaluator import MAX_CONTEXT, build_agent_run
 from orchestrator.judging.feedback import list_kinds
-from tests.fakes.executor import CorrectingExecutor, FakeExecutor, SynthesizingExecutor
+from tests.fakes.executor import CorrectingExecutor, FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.records import record, usage
 from tests.fakes.runs import agent, build, failure_kind, run, statuses
@@ -276,15 +276,6 @@ def test_a_model_that_repeats_its_prompt_has_not_done_the_step():
     assert (state["status"], state["failure"]["kind"]) == ("failed", "attempts_exhausted")
     assert "repeated_prompt" in state["failure"]["message"]
     assert "without the marked lines of the request" in state["results"][0]["verdict"]["feedback"]
-
-
-def test_the_final_answer_is_checked_as_well():
-    state = run(SynthesizingExecutor(written=(f"{MARK} results of the steps", "answer")))
-
-    assert (state["output"], [record["status"] for record in state["synthesis"]]) == (
-        "answer",
-        ["failed", "validated"],
-    )
 
 
 def test_other_rules_and_hashes_are_ordinary_text(subtests):

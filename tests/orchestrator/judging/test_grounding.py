@@ -64,14 +64,6 @@ def test_without_grounding_nothing_is_compared(subtests):
             assert len(state["results"]) == 1
 
 
-def test_an_action_that_did_not_happen_is_sent_back(subtests):
-    for calls in [[CALL], []]:
-        with subtests.test(calls=calls):
-            state, _ = run(*calls, "I have refunded the order.", ACCEPT, CALL, RIGHT, ACCEPT)
-
-            assert "no call did that" in state["results"][0]["verdict"]["feedback"]
-
-
 def test_a_step_may_say_what_the_step_before_has_done():
     executor = agent(REFUND, "I refunded it.", "The order has been refunded.", tools=[refund_order])
     orchestrator = build(executor, plan=["Refund it", "Say so", "x"], synthesis=False)

@@ -31,14 +31,6 @@ def test_a_reply_that_reached_its_limit_is_written_again_shorter():
     assert "cut_off" not in state["results"][1]
 
 
-def test_no_run_succeeds_with_replies_that_were_cut_off():
-    state, _ = run(*[cut("A boat and")] * 4)
-
-    assert (state["status"], state["output"]) == ("failed", None)
-    assert "cut off at its limit of tokens" in state["failure"]["message"]
-    assert {record["basis"] for record in state["results"]} == {"unverified"}
-
-
 def test_a_reply_that_the_provider_blocked_has_no_verdict_and_is_never_kept(subtests):
     for fields in [
         {"response_metadata": {"finish_reason": "content_filter"}},

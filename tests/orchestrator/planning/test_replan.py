@@ -2,15 +2,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 
-from evaluation import EvaluationContract
 from orchestrator import RetryPolicy
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
 from tests.fakes.runs import build as build_run
 from tests.fakes.runs import failure_kind, statuses, stored_state
-
-WORDS = EvaluationContract(required_content=[{"text": "sea"}, {"text": "sky"}, {"text": "sun"}])
 
 
 def build(planner=None, executor=None, monitor=None, *, policy=None, **options):

@@ -38,15 +38,6 @@ def test_a_fork_keeps_what_was_before_the_step_and_does_the_rest_anew(opened, st
     assert opened.history.show("new").state == state
 
 
-def test_the_run_that_is_forked_stays_as_it_is(opened):
-    build(opened, steps(3)).run("x", "thread")
-    before = opened.history.show("thread")
-    other(opened)[0].fork("thread", 1, "new")
-
-    assert opened.history.show("thread") == before
-    assert [run.thread_id for run in opened.history.runs()] == ["new", "thread"]
-
-
 async def test_a_run_that_was_cut_off_can_be_forked(opened):
     await cut_off(opened, "step 2")
     [*_, last] = [event async for event in other(opened)[0].astream_forked("thread", 1, "new")]

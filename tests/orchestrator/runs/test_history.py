@@ -34,32 +34,6 @@ def test_a_summary_says_how_far_a_run_is(opened):
     assert run.usage == opened.history.show("thread").state["usage"]
 
 
-def test_runs_come_with_the_latest_first(several):
-    assert threads(several.history.runs()) == ["asking", "bad", "good"]
-
-    asking(several).resume("asking", {"answer": "deny", "text": "no"})
-    build(several).run("again", "good", replace=True)
-
-    assert threads(several.history.runs()) == ["good", "asking", "bad"]
-
-
-FILTERS = [
-    ({"status": "success"}, ["good"]),
-    ({"status": "failed"}, ["bad"]),
-    ({"status": "waiting"}, ["asking"]),
-    ({"task": "bread"}, ["asking", "good"]),
-    ({"limit": 2}, ["asking", "bad"]),
-    ({"limit": 0}, []),
-    ({"status": "success", "limit": 1}, ["good"]),
-]
-
-
-def test_runs_are_filtered(several, subtests):
-    for filters, names in FILTERS:
-        with subtests.test(filters=filters):
-            assert threads(several.history.runs(**filters)) == names
-
-
 BAD_ARGUMENTS = [
     ("runs", {"status": "done"}, "status is 'done'; give one of planning,"),
     ("runs", {"limit": -1}, "limit is -1"),

@@ -132,15 +132,6 @@ async def test_each_start_that_was_cut_off_is_an_effect_of_a_run_that_waits_or_i
     assert effects(shown.state) == effects(waiting) == effects(state) == made
 
 
-def test_the_open_execution_of_a_graph_of_the_user_is_known_by_its_effects(opened):
-    middleware = [EffectsMiddleware(ACTING)]
-    graph = create_agent(model(ask(REFUND), ask(SEND), "done"), [refund, send], middleware=middleware)
-    orchestrator = build(opened, ["one"], graph)
-
-    assert effects(orchestrator.run("x", "thread")) == [(0, "refund", "acted")]
-    assert effects(cancelled(opened, orchestrator)) == [(0, "refund", "acted")]
-
-
 # --------------------------------------------------------------------------- agents within the executor
 
 

@@ -69,19 +69,6 @@ def test_a_tool_runs_after_a_person_has_approved_the_call_and_no_other_call_befo
     assert answer["answered_at"]
 
 
-def test_a_denied_tool_does_not_run_and_the_model_is_told_why():
-    office = Office()
-    orchestrator, model, _ = start(office, READ_AND_SEND, "not sent")
-    state = orchestrator.resume("thread", DENY)
-
-    calls = {call["name"]: call for call in state["results"][0]["tool_calls"]}
-    assert (office.done, state["status"]) == (["read a"], "success")
-    assert (calls["send"]["gate"], calls["send"]["result"]) == ("denied", None)
-    assert DENY.items() <= calls["send"]["answer"].items()
-    assert "answer" not in calls["read"]
-    assert "The call was denied: Ada said: too early. Go on without it." in list_texts(model)
-
-
 def test_each_call_is_asked_about_with_an_id_of_its_own():
     office, ids = Office(), []
     orchestrator, _, state = start(office, ask(("send", "A"), ("send", "B")), ask(("send", "A")), "sent")

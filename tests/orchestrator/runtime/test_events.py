@@ -2,7 +2,7 @@ import logging
 import threading
 
 import pytest
-from langchain_core.tools import StructuredTool, tool
+from langchain_core.tools import StructuredTool
 
 from agents import ExecutionAgent, MonitoringAgent, PlanningAgent, load_model
 from agents.testing import ScriptedChatModel
@@ -14,7 +14,6 @@ from orchestrator.events import (
     StepRetried,
     StepStarted,
     TextStreamed,
-    ToolEnded,
     ToolStarted,
 )
 from tests.fakes.chat_server import plan
@@ -201,26 +200,3 @@ def test_the_hooks_of_a_run_get_the_text_without_a_stream():
     build_run(executor, plan=["one"], hooks=[heard.append]).run("x", tokens=True)
 
     assert "".join(event.text for event in heard if isinstance(event, TextStreamed)) == "three words"
-
-
-@tool
-def look_up(word: str) -> str:
-    """Look a word up."""
-    if not word:
-        raise ValueError("no word")
-    return f"{word}: a large body of water"
-
-
-def test_tool_calls_are_events():
-    calls = [call("look_up", word="sea"), call("look_up", word="")]
-    executor = agent(*calls, "a large body of water", tools=[look_up])
-    events = list(build_run(executor, plan=["one"]).stream("x"))
-    started = [event.call for event in events if isinstance(event, ToolStarted)]
-    ended = [event.call for event in events if isinstance(event, ToolEnded)]
-
-    assert [(call["name"], call["args"], call["result"]) for call in started] == [
-        ("look_up", {"word": "sea"}, None),
-        ("look_up", {"word": ""}, None),
-    ]
-    assert [call["result"] for call in ended] == ["sea: a large body of water", None]
-    assert ended == events[-1].state["results"][0]["tool_calls"]

@@ -189,13 +189,6 @@ def test_without_a_person_a_call_with_an_unknown_effect_is_not_made_again(subtes
             assert "step 1: it is not known whether these calls had their effect: pay" in state["warnings"]
 
 
-def test_within_an_attempt_a_call_that_raised_is_not_made_again_without_a_person():
-    office = Office(TimeoutError("no answer in time"))
-    state = build(office, PAY, PAY, "done")[0].run("x")
-
-    assert (office.done, list_outcomes(state)[1][1]) == (["pay Ada 1.0"], "unknown")
-
-
 def test_a_person_decides_once_about_a_call_that_raised_whether_in_the_same_attempt_or_a_retry(subtests):
     for start, replies in [(build, [PAY, PAY]), (retry, [PAY, "hm", PAY])]:
         for answer, times in [(APPROVE, 2), (DENY, 1)]:

@@ -4,7 +4,6 @@ import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import (
     ToolCallLimitMiddleware,
-    ToolRetryMiddleware,
     wrap_model_call,
     wrap_tool_call,
 )
@@ -92,17 +91,6 @@ def test_a_call_that_cannot_be_made_is_recorded_as_refused(subtests):
 
             assert (call["name"], call["args"], call["result"]) == (name, args, None)
             assert error in call["error"]
-
-
-def test_each_try_of_a_middleware_that_repeats_calls_is_an_effect_of_its_own():
-    tools, model = (
-        Office(ConnectionError("no answer")).tools(),
-        ScriptedChatModel([ask(("pay", "Ada")), "done"]),
-    )
-    again = ToolRetryMiddleware(max_retries=1, initial_delay=0, jitter=False)
-    state = run(ExecutionAgent(model, tools, middleware=[again]), acting_tools=["pay"])
-
-    assert [each["outcome"] for each in state["effects"]] == ["unknown", "acted"]
 
 
 def test_calls_that_a_middleware_answers_at_its_limit_did_not_act():

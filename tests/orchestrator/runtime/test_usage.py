@@ -2,26 +2,17 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 
 from agents import ExecutionAgent, MonitoringAgent, PlanningAgent
 from agents.testing import ScriptedChatModel
-from evaluation import Price
-from orchestrator import Budget
 from orchestrator.state.graph_state import add_usage
 from orchestrator.state.records import Usage
 from tests.fakes.executor import ModelExecutor
 from tests.fakes.planner import steps
 from tests.fakes.runs import run as run_agents
-
-PRICES = {"ScriptedChatModel": Price(input_usd=1e6, output_usd=2e6)}
-
-
-def model(usage=(3, 2)):
-    return ScriptedChatModel(lambda messages: "out", usage=usage)
 
 
 def run(executor, plan=1, **options):
@@ -83,13 +74,6 @@ def test_the_runs_usage_is_the_sum_of_planner_executor_and_monitor():
     assert counts(state["usage"]) == measured(3, 7, 70)
     assert counts(state["results"][0]["usage"]) == measured(1, 2, 20)
     assert counts(state["results"][0]["judge_usage"]) == measured(1, 4, 40)
-
-
-def test_cost_is_the_price_of_the_tokens():
-    state = run(ModelExecutor(model((3, 2))), plan=2, budget=Budget(prices=PRICES))
-
-    assert [record["usage"]["cost_usd"] for record in state["results"]] == [pytest.approx(7.0)] * 2
-    assert state["usage"]["cost_usd"] == pytest.approx(14.0)
 
 
 amounts = st.one_of(st.none(), st.integers(0, 1000))

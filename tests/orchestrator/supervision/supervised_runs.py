@@ -34,15 +34,6 @@ def start_human(*agents, **options):
     return orchestrator, orchestrator.run("x", "thread")
 
 
-def answer_all(orchestrator, state, answer):
-    """Answers until the run has ended. Returns the steps that were asked about, and the last state."""
-    steps = []
-    while state["status"] == "executing":
-        steps.append(state["question"]["step"])
-        state = orchestrator.resume("thread", answer(state["question"]) if callable(answer) else answer)
-    return steps, state
-
-
 def replying(answer):
     return ScriptedChatModel(lambda messages: json.dumps(answer))
 

@@ -5,7 +5,7 @@ from langgraph.types import interrupt
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
-from orchestrator import Budget, Question, ResumeError
+from orchestrator import Question, ResumeError
 from tests.fakes.acting import ask
 from tests.fakes.executor import ExecutorCall, FakeExecutor
 from tests.fakes.monitor import FakeMonitor
@@ -13,8 +13,6 @@ from tests.fakes.planner import FakePlanner
 from tests.fakes.runs import build, failure_kind, statuses
 from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, missed
 from tests.orchestrator.supervision.supervised_runs import (
-    APPROVE,
-    CORRECT,
     start_human,
 )
 
@@ -221,13 +219,3 @@ def test_an_agent_cannot_pass_its_question_off_as_one_of_the_supervision():
 
     assert (state["question"]["kind"], state["question"]["step"]) == ("agent", "one")
     assert orchestrator.resume("thread", "yes")["results"][0]["result"] == "one: yes"
-
-
-def test_a_budget_counts_what_was_spent_before_a_resumption():
-    model = ScriptedChatModel(lambda messages: "out")
-    executor = FakeExecutor(lambda step, context: model.invoke(step).text)
-    orchestrator, _ = start_human(executor, budget=Budget(max_model_calls=3))
-    for answer in (CORRECT, APPROVE, CORRECT):
-        state = orchestrator.resume("thread", answer)
-
-    assert (failure_kind(state), len(model.prompts)) == ("budget_exceeded", 3)

@@ -5,10 +5,9 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from orchestrator import ResumeError, RetryPolicy, SupervisionPolicy
-from orchestrator.events import RunFinished, RunResumed
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept
-from tests.fakes.runs import failure_kind, statuses, stored_state
+from tests.fakes.runs import statuses, stored_state
 from tests.fakes.supervision import SpeakingExecutor, missed
 from tests.orchestrator.supervision.supervised_runs import (
     APPROVE,
@@ -78,17 +77,6 @@ def test_a_step_without_a_verdict_is_a_persons_to_judge_by_choice(subtests):
             assert (state["status"], statuses(state)) == (status, records)
 
 
-def test_a_cancelled_run_that_waits_has_ended_and_a_later_answer_is_refused():
-    orchestrator, _ = start_human()
-    orchestrator.cancel("thread", "not needed any more")
-    values = stored_state(orchestrator)
-
-    assert (values["status"], values["question"], failure_kind(values)) == ("failed", None, "cancelled")
-    assert values["failure"]["message"] == "step 1: not needed any more"
-    with pytest.raises(ResumeError, match="has ended as 'failed'"):
-        orchestrator.resume("thread", APPROVE)
-
-
 def test_cancelling_a_run_that_has_ended_or_an_unknown_one_changes_nothing():
     orchestrator, _ = start_human(plan=["one"])
     ended = orchestrator.resume("thread", APPROVE)
@@ -153,13 +141,3 @@ def test_a_waiting_run_cannot_be_resumed_where_nobody_can_be_asked():
         other.resume("thread", APPROVE)
 
     assert before["status"] == "executing"
-
-
-def test_the_events_of_a_resumed_run_begin_with_what_it_goes_on_from():
-    orchestrator, before = start_human(plan=["one"])
-    events = list(orchestrator.stream_resumed("thread", APPROVE))
-
-    assert isinstance(events[0], RunResumed)
-    assert events[0].state == before
-    assert isinstance(events[-1], RunFinished)
-    assert events[-1].state["status"] == "success"

@@ -66,27 +66,19 @@ def test_an_error_of_a_server_in_a_phase_is_retried_and_then_escalates_the_step(
             assert len(supervisor.requests) == 1
 
 
-def test_a_phase_that_fails_is_no_statement_and_the_step_escalates(subtests):
+def test_a_phase_that_fails_is_no_statement_and_the_step_escalates_whatever_the_supervisor_finds(subtests):
     commitment = {"readable": False, "confidence": "low"}
     commitment["interpretation"] = "the commitment could not be made: ValueError: no"
     assessment = {"readable": False, "met_commitment": False}
     for phase, name, record in [("committed", "commitment", commitment), ("said", "assessment", assessment)]:
-        with subtests.test(phase=phase):
-            executor = SpeakingExecutor(**{phase: [ValueError("no")]})
-            state = run_llm(FakeSupervisor(halt()), executor)
+        for reconciled in [None, {"triggers": [], "escalate": False}]:
+            with subtests.test(phase=phase, reconciled=reconciled):
+                executor = SpeakingExecutor(**{phase: [ValueError("no")]})
+                state = run_llm(FakeSupervisor(halt(), reconciled=reconciled), executor)
 
-            assert (failure_kind(state), len(executor.calls)) == ("halted", 1)
-            assert record.items() <= supervision_of(state)[name].items()
-            assert "ValueError: no" in str(supervision_of(state)[name])
-
-
-def test_a_supervisor_that_finds_nothing_does_not_hide_an_error_of_a_phase(subtests):
-    for phase in ["committed", "said"]:
-        with subtests.test(phase=phase):
-            supervisor = FakeSupervisor(halt(), reconciled={"triggers": [], "escalate": False})
-            state = run_llm(supervisor, SpeakingExecutor(**{phase: [ValueError("no")]}))
-
-            assert failure_kind(state) == "halted"
+                assert (failure_kind(state), len(executor.calls)) == ("halted", 1)
+                assert record.items() <= supervision_of(state)[name].items()
+                assert "ValueError: no" in str(supervision_of(state)[name])
 
 
 def test_what_is_no_supervisor_is_refused(subtests):

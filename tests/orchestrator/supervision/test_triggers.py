@@ -40,19 +40,14 @@ def test_a_step_that_is_not_clean_is_supervised_once_with_its_triggers(subtests)
             assert supervision_of(state)["triggers"][: len(triggers)] == triggers
 
 
-def test_a_step_that_only_the_evaluation_finds_fault_with_is_supervised():
-    supervisor = FakeSupervisor(halt())
-    state = run_llm(supervisor, SpeakingExecutor("bad"), contract=DONE)
+def test_a_step_with_which_the_evaluation_finds_fault_is_supervised_even_if_the_comparison_omits_it(subtests):
+    for reconciled in [None, lambda *_: {"triggers": [], "escalate": False}]:
+        with subtests.test(reconciled=reconciled):
+            supervisor = FakeSupervisor(halt(), reconciled=reconciled)
+            state = run_llm(supervisor, SpeakingExecutor("bad"), contract=DONE)
 
-    assert (failure_kind(state), len(supervisor.requests)) == ("halted", 1)
-    assert all(trigger.startswith("evaluation:") for trigger in supervision_of(state)["triggers"])
-
-
-def test_a_comparison_that_leaves_the_evaluation_out_does_not_make_a_step_clean():
-    blind = FakeSupervisor(halt(), reconciled=lambda *_: {"triggers": [], "escalate": False})
-    state = run_llm(blind, SpeakingExecutor("bad"), contract=DONE)
-
-    assert failure_kind(state) == "halted"
+            assert (failure_kind(state), len(supervisor.requests)) == ("halted", 1)
+            assert all(trigger.startswith("evaluation:") for trigger in supervision_of(state)["triggers"])
 
 
 @pytest.mark.parametrize("reconciled", [None, {"triggers": [], "escalate": "no"}, ValueError("no")], ids=str)

@@ -24,14 +24,6 @@ from tests.fakes.supervision import (
 from tests.orchestrator.supervision.supervised_runs import DONE, build_llm, run_llm, supervision_of
 
 
-def test_continue_validates_a_step_that_the_evaluation_passed():
-    state = run_llm(FakeSupervisor(go_on("good enough")), SpeakingExecutor(said=[missed()]))
-
-    assert (state["status"], statuses(state)) == ("success", ["validated"])
-    assert supervision_of(state)["verdict"]["verdict"] == "continue"
-    assert supervision_of(state)["verdict"]["reason"] == "good enough"
-
-
 def test_continue_does_not_undo_what_the_evaluation_refused():
     state = run_llm(FakeSupervisor(go_on()), SpeakingExecutor("bad"), contract=DONE, max_retries=1)
 
@@ -201,13 +193,6 @@ def test_a_plan_with_a_mode_that_nobody_can_carry_out_fails_before_its_first_ste
 
             assert (failure_kind(state), executor.calls) == ("supervision_invalid", [])
             assert state["failure"]["message"].startswith(f"step 2: supervision is '{own}'; give 'none' (")
-
-
-def test_in_mode_human_every_step_is_asked_about_without_a_supervising_call():
-    supervisor = FakeSupervisor(halt())
-    state = run_llm(supervisor, supervision="human", checkpointer=InMemorySaver())
-
-    assert (state["question"]["text"], supervisor.requests) == ("Do you accept the output of step 1?", [])
 
 
 def test_a_function_of_modes_that_gives_none_ends_the_run_before_the_first_step(subtests):
