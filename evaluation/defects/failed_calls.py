@@ -150,7 +150,7 @@ def _repeats_error(text: str, call: Call) -> bool:
 
 @cache_by_text
 def _list_words(text: str) -> frozenset[str]:
-    return frozenset(re.findall(r"\w+", text.lower()))
+    return frozenset(re.findall(r"[^\W\d_]+", text.lower()))
 
 
 def _is_other_target(other: Call, call: Call, sentence: str) -> bool:

@@ -202,7 +202,10 @@ _CODE: Final = re.compile(r"^[ \t]*(`{3,}|~{3,}).*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)"
 _WRAPPED: Final = re.compile(r"\s*```(?:markdown|md|te?xt)?[ \t]*\n((?:(?!```).)*)```\s*", re.DOTALL)
 """Matches a whole text that stands in a fence, and is no code."""
 _QUOTED: Final = re.compile(r'"[^"\n]{2,600}"|\u00ab[^\u00bb\n]{2,600}\u00bb')
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?;:])[)\"']?\s+(?=\S)|\n+")
+_SENTENCE_END: Final = re.compile(
+    r"(?<=[.!?;:])(?!(?<=\d\.)\s(?:Jan|Feb|M\u00e4r|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez))[)\"']?\s+(?=\S)|\n+"
+)
+"""Matches after a sentence, but not within "18. November"."""
 
 
 _UNMARKED: Final = re.compile(r"[\w\t\n !\"$%'()+,\-./:;=?@\]^{|}]*", re.ASCII)
