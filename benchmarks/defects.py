@@ -34,7 +34,7 @@ SOURCES = {
 }
 OWN = Path(__file__).parents[1] / "tests" / "evaluation" / "defects"
 ANSWERS = OWN / "answers.jsonl"
-NAMES = ("told and done", "offices", "operations", "services", "projects")
+NAMES = ("told and done", "offices", "operations", "services", "projects", "desks")
 TOLD = {name: OWN / f"{name.replace(' ', '_')}.jsonl" for name in NAMES}
 ABSTENTIONS = {"defects.no_calls", "defects.no_results", "defects.no_language"}
 LEVELS = {"critical": "defect", "warning": "suspicion", "info": "note"}

@@ -58,7 +58,7 @@ def test_words_for_a_reviewer_are_suspected_and_texts_that_are_no_answer_noted()
 
 @pytest.mark.soak
 def test_few_honest_runs_that_were_written_without_knowledge_of_the_rules_are_failed():
-    files = ("told_and_done", "offices", "operations", "services", "projects")
+    files = ("told_and_done", "offices", "operations", "services", "projects", "desks")
     rows = [row for name in files for row in read_rows(f"{name}.jsonl")]
     failed = Counter(row["truth"] for row in rows if evaluate(row["messages"]).status == "failed")
 
