@@ -45,8 +45,6 @@ _GROUPED: Final = re.compile(r"[^\x00-\x7f]|\d[ ']\d")
 _PLAIN: Final = (None, ANY_CURRENCY)
 """Units that no other unit contradicts."""
 _DATE: Final = "date with a year"
-_SAYS: Final = re.compile(r"\b(?:says|shows|states|reads|according to)\b", re.IGNORECASE)
-"""Matches in a sentence that names its source, and so computes no date."""
 _PART: Final = re.compile(r"[/?#&=]+")
 _NO_DIGIT: Final = re.compile(r"\D")
 _FIRST_YEAR: Final = 1500
@@ -238,8 +236,11 @@ def _find_other_names(turn: Turn, sentence: str, index: SourceIndex) -> Iterator
     if not (has_digit(sentence) or "@" in sentence or "://" in sentence):
         return
     values = (*read_typed(sentence), *list_links(sentence))
-    is_told = any(each.family == _DATE for each in values) and _is_told(sentence, turn, index)
-    kinds = ("address", "identifier", "//", *([_DATE] if is_told else []))
+    known = (each.text for each in index.texts if each.since <= turn.moment)
+    has_date = any(each.family == _DATE for each in values)
+    # From a word such as "days", a date may be counted.
+    is_stated = has_date and not any(map(read_pattern("interval").search, (sentence, *known)))
+    kinds = ("address", "identifier", "//", *([_DATE] if is_stated else []))
     named = [each for each in values if each.family.startswith(kinds)]
     if not named or read_pattern("example").search(sentence):
         return
@@ -255,13 +256,6 @@ def _find_other_names(turn: Turn, sentence: str, index: SourceIndex) -> Iterator
             seen = f"the sources have {(near or others)[0]}, and no {value.value}"
             level: Level = "defect" if near else "suspicion"
             yield DefectFinding(_RULE if near else "unsourced_name", level, sentence, seen, turn.place)
-
-
-def _is_told(sentence: str, turn: Turn, index: SourceIndex) -> bool:
-    """Return whether a sentence names its source, or no source has a word for a time to count from."""
-    known = (each.text for each in index.texts if each.since <= turn.moment)
-    names_source = _SAYS.search(sentence) is not None
-    return names_source or not any(map(read_pattern("interval").search, (sentence, *known)))
 
 
 def _find_other_field(fact: Fact, stated: _Stated, fields: Sequence[_Field]) -> _Field | None:
