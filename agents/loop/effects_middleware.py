@@ -89,7 +89,7 @@ from agents.loop.tool_arguments import (
 )
 from agents.models.identity import name_called
 from agents.models.whole_replies import check_replies
-from agents.sync import Call, Conversation, arun_conversation, run_conversation
+from agents.sync import Call, Conversation, arun_conversation, awaited, blocking, run_conversation
 
 Handler: TypeAlias = Callable[[ModelRequest[Any]], ModelResponse[Any]]
 AsyncHandler: TypeAlias = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
@@ -276,15 +276,8 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
     def check_response(self, request: ModelRequest[Any], response: ModelResponse[Any]) -> None:
         """Checks a response with its marks; this middleware accepts each."""
 
-    def wrap_tool_call(self, request: ToolCallRequest, handler: ToolHandler) -> Output:  # type: ignore[override]
-        """Makes a call unless another execution began it, and stores its effect."""
-        return run_conversation(self._make_call(request, handler))
-
-    async def awrap_tool_call(self, request: ToolCallRequest, handler: ToolHandler) -> Output:  # type: ignore[override]
-        """Like ``wrap_tool_call``, without blocking the event loop."""
-        return await arun_conversation(self._make_call(request, handler))
-
     def _make_call(self, request: ToolCallRequest, handler: ToolHandler) -> Conversation[Output]:
+        """Makes a call unless another execution began it, and stores its effect."""
         call, gate = edit_call(request.state, request.tool_call), self._find_gate()
         acting = self._find_acting(_find_reply(request.state))
         use = describe_tool(acting, call["name"])
@@ -327,6 +320,8 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         effects = {**starts, **again, str(call["id"]): effect}
         yield from gate.keep_effects(request, effects)
         return add_effects(output, effects)
+
+    wrap_tool_call, awrap_tool_call = blocking(_make_call), awaited(_make_call)  # type: ignore[arg-type]
 
     def _begin_again(
         self, request: ToolCallRequest, call: ToolCall, intent: Effect
