@@ -22,6 +22,7 @@ from pydantic import BaseModel
 from agents.loop.effects import ReplyMark
 from agents.loop.langgraph_internals import EDITS_KEY
 from agents.loop.tool_answers import read_answer
+from agents.parsing.loose_json import is_finite_json
 from agents.sync import set_variable
 
 IDEMPOTENCY_KEY: Final = "idempotency_key"
@@ -130,9 +131,7 @@ def find_argument_problem(call: ToolCall, tool: BaseTool | None) -> str | None:
 
     LangChain leaves out an argument that a tool does not have, so that a default takes its place.
     """
-    try:
-        json.dumps(call["args"], allow_nan=False)
-    except ValueError:  # NaN or infinity, which the JSON decoder of Python accepts
+    if not is_finite_json(call["args"]):
         return "The arguments are not valid JSON: a number is NaN or infinite. Write the call again."
     names = None if tool is None else _list_accepted(tool)
     unknown = [] if names is None else [name for name in call["args"] if name not in names]
