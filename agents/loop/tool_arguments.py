@@ -22,7 +22,7 @@ from pydantic import BaseModel
 from agents.loop.effects import ReplyMark
 from agents.loop.langgraph_internals import EDITS_KEY
 from agents.loop.tool_answers import read_answer
-from agents.parsing.loose_json import is_finite_json
+from agents.parsing.loose_json import change_leaves, is_finite_json
 from agents.sync import set_variable
 
 IDEMPOTENCY_KEY: Final = "idempotency_key"
@@ -52,7 +52,7 @@ class ToolArguments:
     def describe(self, args: object) -> str:
         """Describes arguments as text, which is the same for equal arguments."""
         read = self._read(args)
-        value = _unify_numbers(args if read is None else read)
+        value = change_leaves(args if read is None else read, _unify_number)
         return json.dumps(value, sort_keys=True, default=str, skipkeys=True)
 
     def read_values(self, args: object) -> object:
@@ -211,13 +211,9 @@ def hash_received(replies: Iterable[object], tools: Iterable[object]) -> dict[st
     return {written: read for written, read in hashes.items() if written != read}
 
 
-def _unify_numbers(value: object) -> object:
-    """Returns a value in which 1.0 is 1: JSON has one kind of number."""
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, Mapping):
-        return {key: _unify_numbers(each) for key, each in value.items()}
-    return [_unify_numbers(each) for each in value] if isinstance(value, list | tuple) else value
+def _unify_number(value: object) -> object:
+    """Returns 1 for 1.0: JSON has one kind of number."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 @dataclass(frozen=True, slots=True)
