@@ -223,6 +223,19 @@ def _build_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return value
 
 
+def iter_objects(value: object) -> Iterator[Mapping[str, object]]:
+    """Yields each object in a decoded JSON value, also within another one."""
+    # Not recursive: a reply may be nested deeper than Python's stack.
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, Mapping):
+            yield part
+            pending.extend(part.values())
+        elif isinstance(part, list):
+            pending.extend(part)
+
+
 def change_leaves(value: object, change: Callable[[object], object]) -> object:
     """Returns a decoded JSON value in which each value that is no object and no list is changed."""
     if isinstance(value, Mapping):
