@@ -256,11 +256,7 @@ class StepPairs:
     @classmethod
     def of(cls, steps: Sequence[ExpectedAction], actions: Sequence[Action], rules: TrajectoryRules) -> Self:
         """Assign to each step one of the actions that fit it; as many as possible."""
-        candidates = [
-            [i for i, each in enumerate(actions) if each["name"] in names and fits_step(step, each, rules)]
-            for step in steps
-            for names in [{*step.names}]
-        ]
+        candidates = [[i for i, each in enumerate(actions) if fits_step(step, each, rules)] for step in steps]
         places = number_neighbours(actions, _are_parallel)
         in_order = _assign_in_order(candidates, places)
         return cls(steps, actions, candidates, places, assign_actions(candidates, in_order))
