@@ -251,11 +251,10 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         mark = ReplyMark(model=name_called(request.model), execution=gate.execution, replied_at=now)
         if annotations := read_annotations(self._find_acting(), request.tools):
             mark["annotations"] = annotations
-        if isinstance(last, AIMessage) and not (last.tool_calls or last.invalid_tool_calls):
-            replies = [each for each in request.messages if isinstance(each, AIMessage)]
-            made = {call["name"] for reply in replies for call in reply.tool_calls}
-            if (unmade := find_unmade_call(last, list_parameters(request.tools), made)) is not None:
-                mark["unmade"] = unmade
+        replies = [each for each in request.messages if isinstance(each, AIMessage)]
+        made = {call["name"] for reply in replies for call in reply.tool_calls}
+        if (unmade := find_unmade_call(last, list_parameters(request.tools), made)) is not None:
+            mark["unmade"] = unmade
         if received := hash_received(response.result, request.tools):
             mark["received"] = received
         # A reply with a structured output has an answer behind it, whose id is that of the call.
