@@ -93,6 +93,7 @@ from agents.sync import Call, Conversation, arun_conversation, awaited, blocking
 
 Handler: TypeAlias = Callable[[ModelRequest[Any]], ModelResponse[Any]]
 AsyncHandler: TypeAlias = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+AnyHandler: TypeAlias = Handler | AsyncHandler
 ToolHandler: TypeAlias = Callable[[ToolCallRequest], Any]
 _GUESSING: Final = ActingTools()
 
@@ -225,15 +226,13 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
                 told.append(build_answer(call, text))
         return told
 
-    def wrap_model_call(self, request: ModelRequest[Any], handler: Handler) -> ModelResponse[Any]:
+    def _ask_model(self, request: ModelRequest[Any], handler: AnyHandler) -> Conversation[ModelResponse[Any]]:
         """Marks the reply with this execution and the time, which is the time of questions about it."""
         prepared = self.prepare_request(request)
-        return self._mark(prepared, handler(prepared))
+        call: partial[Any] = partial(handler, prepared)
+        return self._mark(prepared, (yield Call(call, call)))
 
-    async def awrap_model_call(self, request: ModelRequest[Any], handler: AsyncHandler) -> ModelResponse[Any]:
-        """Like ``wrap_model_call``."""
-        prepared = self.prepare_request(request)
-        return self._mark(prepared, await handler(prepared))
+    wrap_model_call, awrap_model_call = blocking(_ask_model), awaited(_ask_model)  # type: ignore[arg-type]
 
     def prepare_request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         """Returns the request of a reply, if this middleware is first and ``acting_tools`` fits the tools."""

@@ -24,7 +24,7 @@ from langgraph.types import Command
 
 from agents.errors import ModelSetupError
 from agents.loop.effects import Effect, Output, check_rounds, find_gate
-from agents.loop.effects_middleware import AsyncHandler, EffectsMiddleware, Handler
+from agents.loop.effects_middleware import AnyHandler, EffectsMiddleware
 from agents.loop.langgraph_internals import (
     AFTER_MODEL,
     AnyPregel,
@@ -143,9 +143,7 @@ class ModelCallMiddleware(AgentMiddleware[Any, Any, Any]):
         super().__init__()
         self._retry = retry
 
-    def _converse(
-        self, request: ModelRequest[Any], handler: Handler | AsyncHandler
-    ) -> Conversation[ModelResponse[Any]]:
+    def _converse(self, request: ModelRequest[Any], handler: AnyHandler) -> Conversation[ModelResponse[Any]]:
         """Calls the model.
 
         Raises:
