@@ -178,7 +178,7 @@ def _read_document(data: bytes, name: str) -> Iterator[ReadRun]:
 
 def _read_values(values: Iterable[tuple[str, object]], name: str) -> Iterator[ReadRun]:
     """Yields the runs of the values of a file; runs of a format that joins values come last."""
-    joined: dict[str, list[object]] = {}
+    joined: dict[RunFormat, list[object]] = {}
     for where, value in values:
         found = _find_format(value)
         if isinstance(value, UnreadableCase):
@@ -186,12 +186,11 @@ def _read_values(values: Iterable[tuple[str, object]], name: str) -> Iterator[Re
         elif found is None:
             yield _describe_unknown(value, where)
         elif found.joins:
-            joined.setdefault(found.name, []).append(value)
+            joined.setdefault(found, []).append(value)
         else:
             yield from _read_as(found, value, where)
-    for each in _FORMATS:
-        if each.name in joined:
-            yield from _read_as(each, joined[each.name], name)
+    for each, parts in joined.items():
+        yield from _read_as(each, parts, name)
 
 
 def _describe_unknown(value: object, where: str) -> UnreadableCase:
