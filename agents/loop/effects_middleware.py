@@ -201,7 +201,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         made, attempts = list[ToolCall](), list_attempts(state)
         for call in calls:
             decision: Decision = Made()
-            breach = gate.find_breach(call, made) if gate.has_bounds else None
+            breach = gate.find_breach(call, made)
             use = describe_tool(acting, call["name"])
             if (tool := use.treatment) is not None:
                 if (late := find_late_durability(read_config())) is not None:
