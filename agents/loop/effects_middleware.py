@@ -5,7 +5,6 @@ from __future__ import annotations
 from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Annotated, Any, Final, NotRequired, TypeAlias, cast
 
 from langchain.agents.middleware import (
@@ -89,11 +88,11 @@ from agents.loop.tool_arguments import (
 )
 from agents.models.identity import name_called
 from agents.models.whole_replies import check_replies
-from agents.sync import Call, Conversation, arun_conversation, awaited, blocking, run_conversation
+from agents.sync import Conversation, arun_conversation, awaited, blocking, call_either, run_conversation
 
 Handler: TypeAlias = Callable[[ModelRequest[Any]], ModelResponse[Any]]
 AsyncHandler: TypeAlias = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
-AnyHandler: TypeAlias = Handler | AsyncHandler
+AnyHandler: TypeAlias = Callable[[ModelRequest[Any]], Any]
 ToolHandler: TypeAlias = Callable[[ToolCallRequest], Any]
 _GUESSING: Final = ActingTools()
 
@@ -229,8 +228,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
     def _ask_model(self, request: ModelRequest[Any], handler: AnyHandler) -> Conversation[ModelResponse[Any]]:
         """Marks the reply with this execution and the time, which is the time of questions about it."""
         prepared = self.prepare_request(request)
-        call: partial[Any] = partial(handler, prepared)
-        return self._mark(prepared, (yield Call(call, call)))
+        return self._mark(prepared, (yield call_either(handler, handler, prepared)))
 
     wrap_model_call, awrap_model_call = blocking(_ask_model), awaited(_ask_model)  # type: ignore[arg-type]
 
@@ -297,8 +295,8 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         gate.note_begun(request, is_begun=True)
         with watch_tool(call) as watch:
             try:
-                make = partial(handler, give_idempotency_key(request))
-                output = self.read_output(request, (yield Call(make, make)))
+                made = yield call_either(handler, handler, give_idempotency_key(request))
+                output = self.read_output(request, made)
                 given: object = output
             except GraphInterrupt as pause:
                 yield from add_mark(request.runtime.config, str(call["id"]), "paused", utc_now().isoformat())

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final, TypeAlias, cast
 
 from langchain.agents import create_agent
@@ -41,7 +40,7 @@ from agents.loop.tool_answers import (
 from agents.loop.tool_arguments import ToolWatch
 from agents.models.model_call import Model, Sampling, answer_text, retry_call
 from agents.models.server_errors import TransportRetry
-from agents.sync import Call, Conversation, awaited, blocking, set_variable
+from agents.sync import Conversation, awaited, blocking, call_either, set_variable
 
 _NO_GRAPH: Final = "The tool hands over to another graph, and there is none. Go on without it."
 AgentGraph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
@@ -152,8 +151,7 @@ class ModelCallMiddleware(AgentMiddleware[Any, Any, Any]):
         """
 
         def ask(model: BaseChatModel) -> Conversation[ModelResponse[Any]]:
-            call: partial[Any] = partial(handler, request.override(model=model))
-            response: ModelResponse[Any] = yield Call(call, call)
+            response: ModelResponse[Any] = yield call_either(handler, handler, request.override(model=model))
             return response
 
         return retry_call(request.model, self._retry, _step.get().sampling, ask)
