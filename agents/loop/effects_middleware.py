@@ -19,7 +19,6 @@ from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 from langchain_core.tools import BaseTool
 from langgraph.errors import GraphInterrupt
 from langgraph.prebuilt.tool_node import ToolCallRequest
-from langgraph.runtime import Runtime
 
 from agents.errors import LateDurabilityError, ModelSetupError
 from agents.loop.acting_tools import (
@@ -88,7 +87,7 @@ from agents.loop.tool_arguments import (
 )
 from agents.models.identity import name_called
 from agents.models.whole_replies import check_replies
-from agents.sync import Conversation, arun_conversation, awaited, blocking, call_either, run_conversation
+from agents.sync import Conversation, awaited, blocking, call_either
 
 Handler: TypeAlias = Callable[[ModelRequest[Any]], ModelResponse[Any]]
 AsyncHandler: TypeAlias = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
@@ -131,7 +130,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         self._acting = None if acting_tools is None else read_acting_tools(acting_tools)
 
     @hook_config(can_jump_to=["model"])
-    def after_model(self, state: EffectsState, runtime: Runtime[Any]) -> dict[str, Any] | None:  # noqa: ARG002
+    def _answer_reply(self, state: EffectsState, *_: object) -> Conversation[dict[str, Any] | None]:
         """Decides about the calls of a reply, in their order, and stores the decisions.
 
         Raises:
@@ -139,13 +138,6 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
             CallHaltedError: A person ended the run.
             TextualCallError: The model writes its calls as text, also after it was told so.
         """
-        return run_conversation(self._answer_reply(state))
-
-    async def aafter_model(self, state: EffectsState, runtime: Runtime[Any]) -> dict[str, Any] | None:  # noqa: ARG002
-        """Like ``after_model``, without blocking the event loop."""
-        return await arun_conversation(self._answer_reply(state))
-
-    def _answer_reply(self, state: EffectsState) -> Conversation[dict[str, Any] | None]:
         messages, (reply, answered) = state["messages"], find_last_reply(state["messages"])
         if reply is None:
             return None
@@ -164,6 +156,8 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         # Without a call that can be made, the agent would end here.
         jump = {} if reply.tool_calls else {"jump_to": "model"}
         return {**update, **jump, "messages": [*told, *update.get("messages", [])]}
+
+    after_model, aafter_model = blocking(_answer_reply), awaited(_answer_reply)  # type: ignore[arg-type]
 
     def _decide_open(
         self, state: EffectsState, reply: AIMessage, calls: Sequence[ToolCall]
