@@ -23,7 +23,6 @@ from evaluation.report.report_model import Action
 from evaluation.sensitive.scanner import shorten
 from evaluation.values import group_by, number_neighbours
 
-DEFAULT_RULES: Final = TrajectoryRules()
 _ORDERED_MODES: Final = frozenset({"exact", "in_order"})
 MODES_WITHOUT_EXTRAS: Final = frozenset({"exact", "subset", "precision_recall"})
 _MOST_READ: Final = 4
@@ -119,7 +118,7 @@ def match_trajectory(
     actual: Sequence[Action],
     expected: Sequence[ExpectedAction],
     mode: str,
-    rules: TrajectoryRules = DEFAULT_RULES,
+    rules: TrajectoryRules,
 ) -> TrajectoryMatch:
     """Compare the observed actions with the expected steps.
 
