@@ -139,11 +139,9 @@ def write_calls(reply: AIMessage, names: Collection[str]) -> AIMessage:
     ]
     # Beside its calls, OpenAI's Responses API gives them as content, which LangChain would send back.
     ids = {call["id"] for call in broken}
-    content = [part for part in reply.content if not (isinstance(part, dict) and part.get("call_id") in ids)]
-    update: dict[str, object] = {"tool_calls": calls, "invalid_tool_calls": []}
-    return reply.model_copy(
-        update=update if isinstance(reply.content, str) else {**update, "content": content}
-    )
+    kept = [part for part in reply.content if not (isinstance(part, dict) and part.get("call_id") in ids)]
+    content = reply.content if isinstance(reply.content, str) else kept
+    return reply.model_copy(update={"content": content, "tool_calls": calls, "invalid_tool_calls": []})
 
 
 def build_answer(call: ToolCall, text: str, *, is_error: bool = True) -> ToolMessage:
