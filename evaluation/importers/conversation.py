@@ -177,7 +177,7 @@ def ends_with_question(conversation: Conversation) -> bool:
 
 def read_last_answer(conversation: Conversation) -> str:
     """Return the answer of a conversation: of its finish call, else the last text of the assistant."""
-    calls = [] if conversation.has_reply else conversation.last_calls if conversation.calls else []
+    calls = [] if conversation.has_reply else conversation.last_calls
     stated = [text for call in calls if ends_run(call.call.name) and (text := _read_argument(call))]
     texts = (each.text for each in reversed(conversation.messages) if each.role == "assistant")
     return next(iter(stated), None) or next(filter(is_visible, texts), "")
