@@ -240,9 +240,9 @@ def change_leaves(value: object, change: Callable[[object], object]) -> object:
     """Returns a decoded JSON value in which each value that is no object and no list is changed."""
     if isinstance(value, Mapping):
         return {key: change_leaves(each, change) for key, each in value.items()}
-    return (
-        [change_leaves(each, change) for each in value] if isinstance(value, list | tuple) else change(value)
-    )
+    if isinstance(value, list | tuple):
+        return [change_leaves(each, change) for each in value]
+    return change(value)
 
 
 def read_boolean(value: object) -> bool | None:

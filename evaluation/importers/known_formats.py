@@ -196,9 +196,8 @@ def _read_own_answer(record: JsonObject, kind: str) -> Answer | None:
     if kind in _SERVER_CALLS:
         is_error = bool(record.get("error")) or status not in (None, "completed")
         return Answer(read_result(record.get("output")), is_error=is_error)
-    return (
-        None if kind not in _CLIENT_CALLS or status in (None, "completed", "in_progress") else _NOT_FINISHED
-    )
+    is_unfinished = kind in _CLIENT_CALLS and status not in (None, "completed", "in_progress")
+    return _NOT_FINISHED if is_unfinished else None
 
 
 def _list_answers(message: JsonObject, parts: Sequence[JsonObject]) -> list[Answer]:
