@@ -15,7 +15,7 @@ from agents.models.model_call import Model, Sampling, answer_text, call_model, r
 from agents.models.server_errors import TransportRetry
 from agents.parsing.end_reasons import find_message_cut_off, is_token_limit
 from agents.reply_types import JsonSchema
-from agents.sync import Call, Conversation, arun_conversation, run_conversation, run_in_thread
+from agents.sync import Conversation, arun_conversation, call_either, run_conversation, run_in_thread
 
 _log: Final = logging.getLogger(__name__)
 DEFAULT_RETRY: Final = TransportRetry()
@@ -72,8 +72,8 @@ class BaseAgent:
 
     def _ask(self, user_input: str, schema: JsonSchema | None = None) -> Conversation[str]:
         if overrides_invoke(self):
-            ask = Call(partial(self.invoke, user_input), partial(ainvoke_override, self, user_input))
-            return str(AIMessage((yield ask)).text)
+            answer = yield call_either(self.invoke, partial(ainvoke_override, self), user_input)
+            return str(AIMessage(answer).text)
         return (yield from self._ask_model(user_input, schema))
 
     def _read_text(self, reply: BaseMessage, schema: JsonSchema | None = None) -> str:

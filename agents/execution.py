@@ -31,7 +31,7 @@ from agents.models.model_call import Model, Sampling, answer_text
 from agents.models.server_errors import TransportRetry
 from agents.parsing.textual_calls import TELLINGS
 from agents.reply_types import JsonSchema
-from agents.sync import Call, Conversation, awaited, blocking, run_in_thread, run_sync
+from agents.sync import Call, Conversation, awaited, blocking, call_either, run_in_thread, run_sync
 
 
 class ExecutionAgent(BaseAgent):
@@ -189,7 +189,7 @@ class ExecutionAgent(BaseAgent):
     ) -> Conversation[str]:
         if overrides_invoke(self):
             text = _join_request(messages, schema)
-            output: str = yield Call(partial(self.invoke, text), partial(ainvoke_override, self, text))
+            output: str = yield call_either(self.invoke, partial(ainvoke_override, self), text)
             return output
         if self.graph is None:
             return (yield from self._converse_without_tools(messages, schema, sampling))

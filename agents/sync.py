@@ -54,6 +54,13 @@ class Call:
 Conversation: TypeAlias = Generator[Call, Any, T]
 
 
+def call_either(
+    run: Callable[P, object], arun: Callable[P, Awaitable[object]], *args: P.args, **options: P.kwargs
+) -> Call:
+    """Returns a call of one of two functions: the one that blocks, or the one to await."""
+    return Call(partial(run, *args, **options), partial(arun, *args, **options))
+
+
 def run_conversation(conversation: Conversation[T]) -> T:
     """Runs a conversation to its end with blocking calls."""
     step: Call | T = _advance(conversation.send, None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Annotated, Final, Literal, TypeAlias, TypeVar
 
@@ -54,6 +54,15 @@ def group_by(values: Iterable[T], read_key: Callable[[T], K]) -> dict[K, list[T]
     for each in values:
         groups[read_key(each)].append(each)
     return groups
+
+
+def number_neighbours(values: Sequence[T], belong: Callable[[T, T], bool]) -> list[int]:
+    """Return for each value the position of the first one of its neighbours that belong together."""
+    places: list[int] = []
+    for position, value in enumerate(values):
+        is_joined = position > 0 and belong(values[position - 1], value)
+        places.append(places[-1] if is_joined else position)
+    return places
 
 
 def is_deep(value: object, levels: int) -> bool:

@@ -130,15 +130,6 @@ def looks_random(value: str) -> bool:
     return _WORDS.match_end(value[:_LONGEST].encode("latin-1", "replace"), 0) < 0
 
 
-def looks_opaque(value: bytes) -> bool:
-    """Return whether a value looks generated even under a vague name, and is no hash and no UUID."""
-    text = value.decode("latin-1")
-    is_mixed = text not in {text.lower(), text.upper()}
-    return (
-        _OPAQUE.match_end(value, 0) >= 0 and _HASH.match_end(value, 0) < 0 and is_mixed and looks_random(text)
-    )
-
-
 @lru_cache(1024)
 def name_kind(name: str) -> str | None:
     """Return the kind of value that a field of this name holds: ``password``, ``secret``, or None."""
@@ -284,7 +275,12 @@ def _is_login(data: bytes, start: int, end: int) -> bool:
 
 
 def _is_opaque(data: bytes, start: int, end: int) -> bool:
-    return looks_opaque(data[start:end])
+    """Return whether a value looks generated even under a vague name, and is no hash and no UUID."""
+    value, text = data[start:end], data[start:end].decode("latin-1")
+    is_mixed = text not in {text.lower(), text.upper()}
+    return (
+        _OPAQUE.match_end(value, 0) >= 0 and _HASH.match_end(value, 0) < 0 and is_mixed and looks_random(text)
+    )
 
 
 _PLACES: Final = (

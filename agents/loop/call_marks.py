@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Final, Literal
 from uuid import uuid4
 
@@ -21,7 +20,7 @@ from agents.loop.langgraph_internals import (
     find_checkpoint,
     read_task_id,
 )
-from agents.sync import Call, Conversation
+from agents.sync import Conversation, call_either
 
 CHANNEL: Final = "tool_call_marks"
 """The channel of the marks among the pending writes of a checkpoint. No node reads it."""
@@ -56,7 +55,7 @@ def read_marks(config: RunnableConfig, call_id: str) -> Conversation[CallMarks]:
     if (place := find_checkpoint(config)) is None:
         return CallMarks()
     saver, checkpoint = place
-    stored = yield Call(partial(saver.get_tuple, checkpoint), partial(saver.aget_tuple, checkpoint))
+    stored = yield call_either(saver.get_tuple, saver.aget_tuple, checkpoint)
     return sum_marks(stored, config, call_id)
 
 
@@ -84,8 +83,8 @@ def _put_writes(
     writer: str,
 ) -> Conversation[None]:
     if place is not None:
-        saver, given = place[0], (place[1], writes, writer)
-        yield Call(partial(saver.put_writes, *given), partial(saver.aput_writes, *given))
+        saver, checkpoint = place
+        yield call_either(saver.put_writes, saver.aput_writes, checkpoint, writes, writer)
 
 
 def is_under_way(writes: Sequence[PendingWrite], task_id: str) -> bool:

@@ -119,13 +119,11 @@ class CallGate(ABC):
         execution: Id of this execution of the graph: another one after a crash and after each answer.
         can_ask: Whether a person can be asked.
         acting: The tools that act, for a middleware without its own.
-        has_bounds: Whether a contract may exclude a call.
     """
 
     execution: str
     can_ask: bool
     acting: ActingTools | None = None
-    has_bounds: bool = False
 
     def may_have_begun(self, intent: Effect, request: ToolCallRequest) -> bool:  # noqa: ARG002
         """Returns whether a call whose intent is stored may have been begun before."""

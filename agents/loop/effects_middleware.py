@@ -5,7 +5,6 @@ from __future__ import annotations
 from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Annotated, Any, Final, NotRequired, TypeAlias, cast
 
 from langchain.agents.middleware import (
@@ -20,7 +19,6 @@ from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 from langchain_core.tools import BaseTool
 from langgraph.errors import GraphInterrupt
 from langgraph.prebuilt.tool_node import ToolCallRequest
-from langgraph.runtime import Runtime
 
 from agents.errors import LateDurabilityError, ModelSetupError
 from agents.loop.acting_tools import (
@@ -89,10 +87,11 @@ from agents.loop.tool_arguments import (
 )
 from agents.models.identity import name_called
 from agents.models.whole_replies import check_replies
-from agents.sync import Call, Conversation, arun_conversation, run_conversation
+from agents.sync import Conversation, awaited, blocking, call_either
 
 Handler: TypeAlias = Callable[[ModelRequest[Any]], ModelResponse[Any]]
 AsyncHandler: TypeAlias = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+AnyHandler: TypeAlias = Callable[[ModelRequest[Any]], Any]
 ToolHandler: TypeAlias = Callable[[ToolCallRequest], Any]
 _GUESSING: Final = ActingTools()
 
@@ -131,7 +130,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         self._acting = None if acting_tools is None else read_acting_tools(acting_tools)
 
     @hook_config(can_jump_to=["model"])
-    def after_model(self, state: EffectsState, runtime: Runtime[Any]) -> dict[str, Any] | None:  # noqa: ARG002
+    def _answer_reply(self, state: EffectsState, *_: object) -> Conversation[dict[str, Any] | None]:
         """Decides about the calls of a reply, in their order, and stores the decisions.
 
         Raises:
@@ -139,13 +138,6 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
             CallHaltedError: A person ended the run.
             TextualCallError: The model writes its calls as text, also after it was told so.
         """
-        return run_conversation(self._answer_reply(state))
-
-    async def aafter_model(self, state: EffectsState, runtime: Runtime[Any]) -> dict[str, Any] | None:  # noqa: ARG002
-        """Like ``after_model``, without blocking the event loop."""
-        return await arun_conversation(self._answer_reply(state))
-
-    def _answer_reply(self, state: EffectsState) -> Conversation[dict[str, Any] | None]:
         messages, (reply, answered) = state["messages"], find_last_reply(state["messages"])
         if reply is None:
             return None
@@ -164,6 +156,8 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         # Without a call that can be made, the agent would end here.
         jump = {} if reply.tool_calls else {"jump_to": "model"}
         return {**update, **jump, "messages": [*told, *update.get("messages", [])]}
+
+    after_model, aafter_model = blocking(_answer_reply), awaited(_answer_reply)  # type: ignore[arg-type]
 
     def _decide_open(
         self, state: EffectsState, reply: AIMessage, calls: Sequence[ToolCall]
@@ -200,7 +194,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         made, attempts = list[ToolCall](), list_attempts(state)
         for call in calls:
             decision: Decision = Made()
-            breach = gate.find_breach(call, made) if gate.has_bounds else None
+            breach = gate.find_breach(call, made)
             use = describe_tool(acting, call["name"])
             if (tool := use.treatment) is not None:
                 if (late := find_late_durability(read_config())) is not None:
@@ -225,15 +219,12 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
                 told.append(build_answer(call, text))
         return told
 
-    def wrap_model_call(self, request: ModelRequest[Any], handler: Handler) -> ModelResponse[Any]:
+    def _ask_model(self, request: ModelRequest[Any], handler: AnyHandler) -> Conversation[ModelResponse[Any]]:
         """Marks the reply with this execution and the time, which is the time of questions about it."""
         prepared = self.prepare_request(request)
-        return self._mark(prepared, handler(prepared))
+        return self._mark(prepared, (yield call_either(handler, handler, prepared)))
 
-    async def awrap_model_call(self, request: ModelRequest[Any], handler: AsyncHandler) -> ModelResponse[Any]:
-        """Like ``wrap_model_call``."""
-        prepared = self.prepare_request(request)
-        return self._mark(prepared, await handler(prepared))
+    wrap_model_call, awrap_model_call = blocking(_ask_model), awaited(_ask_model)  # type: ignore[arg-type]
 
     def prepare_request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         """Returns the request of a reply, if this middleware is first and ``acting_tools`` fits the tools."""
@@ -251,11 +242,10 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         mark = ReplyMark(model=name_called(request.model), execution=gate.execution, replied_at=now)
         if annotations := read_annotations(self._find_acting(), request.tools):
             mark["annotations"] = annotations
-        if isinstance(last, AIMessage) and not (last.tool_calls or last.invalid_tool_calls):
-            replies = [each for each in request.messages if isinstance(each, AIMessage)]
-            made = {call["name"] for reply in replies for call in reply.tool_calls}
-            if (unmade := find_unmade_call(last, list_parameters(request.tools), made)) is not None:
-                mark["unmade"] = unmade
+        replies = [each for each in request.messages if isinstance(each, AIMessage)]
+        made = {call["name"] for reply in replies for call in reply.tool_calls}
+        if (unmade := find_unmade_call(last, list_parameters(request.tools), made)) is not None:
+            mark["unmade"] = unmade
         if received := hash_received(response.result, request.tools):
             mark["received"] = received
         # A reply with a structured output has an answer behind it, whose id is that of the call.
@@ -276,15 +266,8 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
     def check_response(self, request: ModelRequest[Any], response: ModelResponse[Any]) -> None:
         """Checks a response with its marks; this middleware accepts each."""
 
-    def wrap_tool_call(self, request: ToolCallRequest, handler: ToolHandler) -> Output:  # type: ignore[override]
-        """Makes a call unless another execution began it, and stores its effect."""
-        return run_conversation(self._make_call(request, handler))
-
-    async def awrap_tool_call(self, request: ToolCallRequest, handler: ToolHandler) -> Output:  # type: ignore[override]
-        """Like ``wrap_tool_call``, without blocking the event loop."""
-        return await arun_conversation(self._make_call(request, handler))
-
     def _make_call(self, request: ToolCallRequest, handler: ToolHandler) -> Conversation[Output]:
+        """Makes a call unless another execution began it, and stores its effect."""
         call, gate = edit_call(request.state, request.tool_call), self._find_gate()
         acting = self._find_acting(_find_reply(request.state))
         use = describe_tool(acting, call["name"])
@@ -306,8 +289,8 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         gate.note_begun(request, is_begun=True)
         with watch_tool(call) as watch:
             try:
-                make = partial(handler, give_idempotency_key(request))
-                output = self.read_output(request, (yield Call(make, make)))
+                made = yield call_either(handler, handler, give_idempotency_key(request))
+                output = self.read_output(request, made)
                 given: object = output
             except GraphInterrupt as pause:
                 yield from add_mark(request.runtime.config, str(call["id"]), "paused", utc_now().isoformat())
@@ -327,6 +310,8 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         effects = {**starts, **again, str(call["id"]): effect}
         yield from gate.keep_effects(request, effects)
         return add_effects(output, effects)
+
+    wrap_tool_call, awrap_tool_call = blocking(_make_call), awaited(_make_call)  # type: ignore[arg-type]
 
     def _begin_again(
         self, request: ToolCallRequest, call: ToolCall, intent: Effect

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final, TypeAlias, cast
 
 from langchain.agents import create_agent
@@ -24,7 +23,7 @@ from langgraph.types import Command
 
 from agents.errors import ModelSetupError
 from agents.loop.effects import Effect, Output, check_rounds, find_gate
-from agents.loop.effects_middleware import AsyncHandler, EffectsMiddleware, Handler
+from agents.loop.effects_middleware import AnyHandler, EffectsMiddleware
 from agents.loop.langgraph_internals import (
     AFTER_MODEL,
     AnyPregel,
@@ -41,7 +40,7 @@ from agents.loop.tool_answers import (
 from agents.loop.tool_arguments import ToolWatch
 from agents.models.model_call import Model, Sampling, answer_text, retry_call
 from agents.models.server_errors import TransportRetry
-from agents.sync import Call, Conversation, arun_conversation, run_conversation, set_variable
+from agents.sync import Conversation, awaited, blocking, call_either, set_variable
 
 _NO_GRAPH: Final = "The tool hands over to another graph, and there is none. Go on without it."
 AgentGraph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
@@ -143,28 +142,21 @@ class ModelCallMiddleware(AgentMiddleware[Any, Any, Any]):
         super().__init__()
         self._retry = retry
 
-    def wrap_model_call(self, request: ModelRequest[Any], handler: Handler) -> ModelResponse[Any]:
+    def _converse(self, request: ModelRequest[Any], handler: AnyHandler) -> Conversation[ModelResponse[Any]]:
         """Calls the model.
 
         Raises:
             ModelUnavailableError: The error was still there after the last retry.
             ModelRefusedError: The server refused the request.
         """
-        return run_conversation(self._converse(request, handler))
 
-    async def awrap_model_call(self, request: ModelRequest[Any], handler: AsyncHandler) -> ModelResponse[Any]:
-        """Like ``wrap_model_call``, without blocking the event loop."""
-        return await arun_conversation(self._converse(request, handler))
-
-    def _converse(
-        self, request: ModelRequest[Any], handler: Handler | AsyncHandler
-    ) -> Conversation[ModelResponse[Any]]:
         def ask(model: BaseChatModel) -> Conversation[ModelResponse[Any]]:
-            call: partial[Any] = partial(handler, request.override(model=model))
-            response: ModelResponse[Any] = yield Call(call, call)
+            response: ModelResponse[Any] = yield call_either(handler, handler, request.override(model=model))
             return response
 
         return retry_call(request.model, self._retry, _step.get().sampling, ask)
+
+    wrap_model_call, awrap_model_call = blocking(_converse), awaited(_converse)  # type: ignore[arg-type]
 
 
 def _has_graph_around(request: ToolCallRequest) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Final
 
 from langchain_core.tools import BaseTool, StructuredTool
@@ -21,7 +20,7 @@ from agents.loop.acting_tools import (
 from agents.loop.effects import Effect
 from agents.loop.tool_answers import name_error, raise_outer, read_answer
 from agents.reply_types import ReadBack
-from agents.sync import Call, Conversation
+from agents.sync import Conversation, call_either
 
 PREFIX: Final = "read_back:"
 """The id of the call begins with it, so that it is not taken for a call of the model."""
@@ -38,8 +37,7 @@ def add_read_back(request: ToolCallRequest, tool: ActingTool, effect: Effect) ->
         reader = _find_reader(request, tool.read_back)
         args = {each: effect["args"][each] for each in reader.args if each in effect["args"]}
         call = {"name": name, "args": args, "id": f"{PREFIX}{request.tool_call['id']}", "type": "tool_call"}
-        given = call, request.runtime.config
-        output = yield Call(partial(reader.invoke, *given), partial(reader.ainvoke, *given))
+        output = yield call_either(reader.invoke, reader.ainvoke, call, request.runtime.config)
         answer = read_answer(output)
         text = f"{type(output).__name__}: {output}" if answer is None else str(answer.text)
         is_error = answer is not None and answer.status == "error"

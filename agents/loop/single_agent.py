@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Final
 from uuid import uuid4
@@ -44,7 +43,6 @@ Each has the id of its checkpoint, and whether it is under way.
 _KEPT: Final = 10_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SingleAgentGate(CallGate):
     """The gate of an agent that no orchestrator runs: without a contract and other attempts."""
 

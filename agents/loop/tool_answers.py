@@ -13,7 +13,7 @@ from langgraph.types import Command
 
 from agents.credentials.masking import mask_error
 from agents.models.model_call import make_sendable, read_provider
-from agents.parsing.loose_json import BROKEN, find_broken
+from agents.parsing.loose_json import BROKEN, change_leaves, find_broken
 
 UNKNOWN_TOOL: Final = "unknown_tool"
 """The name of the tool in a call that has none."""
@@ -68,7 +68,7 @@ def write_answer(answer: ToolMessage, *, with_images: bool = False) -> ToolMessa
         return answer
     if with_images and content and all(_is_text(part) or _is_media(part) for part in content):
         return answer
-    text = json.dumps(_hide_data(content), ensure_ascii=False, default=str)
+    text = json.dumps(change_leaves(content, _hide_data), ensure_ascii=False, default=str)
     return answer.model_copy(update={"content": text})
 
 
@@ -98,9 +98,7 @@ def _read_block(part: object) -> dict[str, object]:
 def _hide_data(value: object) -> object:
     if isinstance(value, str) and _DATA.fullmatch(value):
         return f"({len(value)} characters of data, which are not shown)"
-    if isinstance(value, dict):
-        return {key: _hide_data(part) for key, part in value.items()}
-    return [_hide_data(part) for part in value] if isinstance(value, list) else value
+    return value
 
 
 def write_messages(
@@ -141,11 +139,9 @@ def write_calls(reply: AIMessage, names: Collection[str]) -> AIMessage:
     ]
     # Beside its calls, OpenAI's Responses API gives them as content, which LangChain would send back.
     ids = {call["id"] for call in broken}
-    content = [part for part in reply.content if not (isinstance(part, dict) and part.get("call_id") in ids)]
-    update: dict[str, object] = {"tool_calls": calls, "invalid_tool_calls": []}
-    return reply.model_copy(
-        update=update if isinstance(reply.content, str) else {**update, "content": content}
-    )
+    kept = [part for part in reply.content if not (isinstance(part, dict) and part.get("call_id") in ids)]
+    content = reply.content if isinstance(reply.content, str) else kept
+    return reply.model_copy(update={"content": content, "tool_calls": calls, "invalid_tool_calls": []})
 
 
 def build_answer(call: ToolCall, text: str, *, is_error: bool = True) -> ToolMessage:

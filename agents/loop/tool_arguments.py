@@ -22,6 +22,7 @@ from pydantic import BaseModel
 from agents.loop.effects import ReplyMark
 from agents.loop.langgraph_internals import EDITS_KEY
 from agents.loop.tool_answers import read_answer
+from agents.parsing.loose_json import change_leaves, is_finite_json
 from agents.sync import set_variable
 
 IDEMPOTENCY_KEY: Final = "idempotency_key"
@@ -51,7 +52,7 @@ class ToolArguments:
     def describe(self, args: object) -> str:
         """Describes arguments as text, which is the same for equal arguments."""
         read = self._read(args)
-        value = _unify_numbers(args if read is None else read)
+        value = change_leaves(args if read is None else read, _unify_number)
         return json.dumps(value, sort_keys=True, default=str, skipkeys=True)
 
     def read_values(self, args: object) -> object:
@@ -130,9 +131,7 @@ def find_argument_problem(call: ToolCall, tool: BaseTool | None) -> str | None:
 
     LangChain leaves out an argument that a tool does not have, so that a default takes its place.
     """
-    try:
-        json.dumps(call["args"], allow_nan=False)
-    except ValueError:  # NaN or infinity, which the JSON decoder of Python accepts
+    if not is_finite_json(call["args"]):
         return "The arguments are not valid JSON: a number is NaN or infinite. Write the call again."
     names = None if tool is None else _list_accepted(tool)
     unknown = [] if names is None else [name for name in call["args"] if name not in names]
@@ -212,13 +211,9 @@ def hash_received(replies: Iterable[object], tools: Iterable[object]) -> dict[st
     return {written: read for written, read in hashes.items() if written != read}
 
 
-def _unify_numbers(value: object) -> object:
-    """Returns a value in which 1.0 is 1: JSON has one kind of number."""
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, Mapping):
-        return {key: _unify_numbers(each) for key, each in value.items()}
-    return [_unify_numbers(each) for each in value] if isinstance(value, list | tuple) else value
+def _unify_number(value: object) -> object:
+    """Returns 1 for 1.0: JSON has one kind of number."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Final, TypeVar, cast
 
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
@@ -27,7 +27,7 @@ from agents.parsing.end_reasons import read_refusal, read_report
 from agents.parsing.loose_json import replace_surrogates
 from agents.parsing.thoughts import remove_thoughts
 from agents.reply_types import JsonSchema
-from agents.sync import Call, Conversation, arun_conversation, run_conversation
+from agents.sync import Call, Conversation, awaited, blocking, call_either
 
 M = TypeVar("M", bound="Runnable[Any, BaseMessage]")
 T = TypeVar("T")
@@ -133,8 +133,7 @@ def call_model(
 
     def ask(checked: Model) -> Conversation[BaseMessage]:
         # A refusal of schemas is remembered for the model itself, not for its copy.
-        is_accepted = isinstance(model, BaseChatModel) and accepts_schema(model)
-        structured = bind_schema(checked, schema) if is_accepted else None
+        structured = bind_schema(checked, schema) if accepts_schema(model) else None
         try:
             return (yield from _invoke(structured or checked, sent))
         except Exception as error:
@@ -170,14 +169,11 @@ def retry_call(
                 raise
         return (yield from attempt(left, asked))
 
-    async def arun() -> T:
-        return await arun_conversation(attempt(sampling))
-
     with convert_errors(model, retry):
         try:
             reply: T = yield Call(
-                lambda: retry.sync()(lambda: run_conversation(attempt(sampling))),
-                lambda: retry.asynchronous()(arun),
+                lambda: retry.sync()(blocking(attempt), sampling),
+                lambda: retry.asynchronous()(awaited(attempt), sampling),
             )
         except EmptyStreamError:
             # A client passes over the words, or the reply, of a server that answers without a stream.
@@ -188,7 +184,7 @@ def retry_call(
 
 def _invoke(model: Model, messages: Sequence[BaseMessage]) -> Conversation[BaseMessage]:
     try:
-        reply: BaseMessage = yield Call(partial(model.invoke, messages), partial(model.ainvoke, messages))
+        reply: BaseMessage = yield call_either(model.invoke, model.ainvoke, messages)
     except Exception as error:
         if (cut_off := read_cut_off(error)) is None:
             raise

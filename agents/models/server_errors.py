@@ -10,7 +10,6 @@ from typing import Annotated, Any, Final, TypeAlias
 from weakref import WeakValueDictionary
 
 from langchain_core.exceptions import ModelError
-from langchain_core.language_models import BaseChatModel
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 from tenacity import AsyncRetrying, RetryCallState, Retrying, retry_if_exception, stop_after_attempt
@@ -182,7 +181,7 @@ def _list_others(ollama: str) -> str:
     return f"; it has {', '.join(names[:_SHOWN])}{further}" if names else ""
 
 
-def accepts_schema(model: BaseChatModel) -> bool:
+def accepts_schema(model: object) -> bool:
     """Checks whether the model's server has not refused a schema yet."""
     return _refused.get(id(model)) is not model
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -221,6 +221,28 @@ def _build_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
         [(twice, _)] = Counter(name for name, _ in pairs).most_common(1)
         raise ValueError(f"its JSON has the key {twice!r:.80} twice")
     return value
+
+
+def iter_objects(value: object) -> Iterator[Mapping[str, object]]:
+    """Yields each object in a decoded JSON value, also within another one."""
+    # Not recursive: a reply may be nested deeper than Python's stack.
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, Mapping):
+            yield part
+            pending.extend(part.values())
+        elif isinstance(part, list):
+            pending.extend(part)
+
+
+def change_leaves(value: object, change: Callable[[object], object]) -> object:
+    """Returns a decoded JSON value in which each value that is no object and no list is changed."""
+    if isinstance(value, Mapping):
+        return {key: change_leaves(each, change) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [change_leaves(each, change) for each in value]
+    return change(value)
 
 
 def read_boolean(value: object) -> bool | None:

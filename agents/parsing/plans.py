@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby, pairwise
 from typing import Final
 
-from agents.parsing.loose_json import find_json, refuse_draft, refuse_words, replace_surrogates, unwrap_fence
+from agents.parsing.loose_json import find_document, find_json, refuse_draft, refuse_words, replace_surrogates
 from agents.parsing.textual_calls import starts_with_call
-from agents.parsing.thoughts import remove_thoughts
 from agents.parsing.verdicts import find_denial
 from agents.reply_types import Unreadable
 
@@ -57,7 +56,7 @@ def read_plan(text: str, *, is_repeated: bool = False) -> list[str] | Unreadable
         several in a row say the same; or the reason if the reply contains no list, JSON without its end or
         that cannot be read, a draft, a plan that is not finished, or several plans.
     """
-    document = unwrap_fence(remove_thoughts(text))
+    document = find_document(text)
     try:
         steps, beside = _find_steps(document)
         if steps is not None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from agents.parsing.loose_json import (
     find_containers,
     fold_object,
     is_finite_json,
+    iter_objects,
     load_json,
     read_boolean,
     replace_surrogates,
@@ -124,21 +125,9 @@ def find_denial(value: object) -> str | None:
     Returns:
         The field with its value, as text; None if there is none.
     """
-    fields = _iter_fields(value) if isinstance(value, Mapping) else ()
+    objects = iter_objects(value) if isinstance(value, Mapping) else ()
+    fields = ((str(name), part) for each in objects for name, part in each.items())
     return next((f"{name!r} is {part!r}" for name, part in fields if _is_denial(name, part)), None)
-
-
-def _iter_fields(value: object) -> Iterator[tuple[str, object]]:
-    """Yields the name and the value of each field of a decoded reply, also of nested objects."""
-    # Not recursive: a reply may be nested deeper than Python's stack.
-    pending = [value]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, Mapping):
-            yield from ((str(name), inner) for name, inner in part.items())
-            pending.extend(part.values())
-        elif isinstance(part, list):
-            pending.extend(part)
 
 
 def _is_denial(name: str, value: object) -> bool:

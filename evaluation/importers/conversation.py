@@ -20,7 +20,7 @@ from evaluation.importers.imported_message import (
     parse_arguments,
 )
 from evaluation.importers.known_formats import ACCEPTED, read_message
-from evaluation.values import JsonObject
+from evaluation.values import JsonObject, number_neighbours
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,8 @@ def read_conversation(messages: Iterable[object]) -> Conversation:
         ContractError: A message is in no known format; the error names it and the accepted formats.
     """
     read = tuple(_read_at(index, message) for index, message in enumerate(messages))
-    turns = _number_turns(read)
+    # Items of the Responses API hold one call each.
+    turns = number_neighbours(read, lambda before, each: before.is_call_item and each.is_call_item)
     made = [(turns[index], call) for index, message in enumerate(read) for call in message.calls]
     answers, orphans = _pair_answers(read, made)
     calls = tuple(
@@ -97,15 +98,6 @@ def read_conversation(messages: Iterable[object]) -> Conversation:
         for position, (message, call) in enumerate(made)
     )
     return Conversation(read, calls, orphans)
-
-
-def _number_turns(messages: Sequence[Message]) -> list[int]:
-    """Return for each message the first one of its turn: items of the Responses API hold one call each."""
-    turns: list[int] = []
-    for index, message in enumerate(messages):
-        follows = index > 0 and message.is_call_item and messages[index - 1].is_call_item
-        turns.append(turns[-1] if follows else index)
-    return turns
 
 
 def _read_at(index: int, message: object) -> Message:
@@ -185,7 +177,7 @@ def ends_with_question(conversation: Conversation) -> bool:
 
 def read_last_answer(conversation: Conversation) -> str:
     """Return the answer of a conversation: of its finish call, else the last text of the assistant."""
-    calls = [] if conversation.has_reply else conversation.last_calls if conversation.calls else []
+    calls = [] if conversation.has_reply else conversation.last_calls
     stated = [text for call in calls if ends_run(call.call.name) and (text := _read_argument(call))]
     texts = (each.text for each in reversed(conversation.messages) if each.role == "assistant")
     return next(iter(stated), None) or next(filter(is_visible, texts), "")

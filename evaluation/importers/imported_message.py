@@ -218,10 +218,7 @@ def format_text(value: object) -> str:
 
 def read_result(content: object) -> object:
     """Return the content of an answer: its text, or the value as it is if it is no text."""
-    if content is None:
-        return ""
-    parts = content if isinstance(content, list) else [content]
-    is_text = all(isinstance(part, str) or _is_text(part) for part in parts)
+    is_text = all(isinstance(part, str) or _is_text(part) for part in as_parts(content))
     return "".join(content_texts(content)) if is_text else content
 
 

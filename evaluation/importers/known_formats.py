@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from agents.parsing.loose_json import iter_objects
 from evaluation.importers.imported_message import (
     ROLES,
     Answer,
@@ -195,9 +196,8 @@ def _read_own_answer(record: JsonObject, kind: str) -> Answer | None:
     if kind in _SERVER_CALLS:
         is_error = bool(record.get("error")) or status not in (None, "completed")
         return Answer(read_result(record.get("output")), is_error=is_error)
-    return (
-        None if kind not in _CLIENT_CALLS or status in (None, "completed", "in_progress") else _NOT_FINISHED
-    )
+    is_unfinished = kind in _CLIENT_CALLS and status not in (None, "completed", "in_progress")
+    return _NOT_FINISHED if is_unfinished else None
 
 
 def _list_answers(message: JsonObject, parts: Sequence[JsonObject]) -> list[Answer]:
@@ -365,7 +365,5 @@ def _check_fields(message: JsonObject, parts: Sequence[JsonObject]) -> None:
 
 def _names_call(value: object) -> bool:
     """Return whether a value has a field such as ``toolInvocations``, at any depth."""
-    if isinstance(value, dict):
-        words = {word.lower() for key in value for word in _WORD.findall(key)}
-        return not _CALLING.isdisjoint(words) or any(map(_names_call, value.values()))
-    return isinstance(value, list) and any(map(_names_call, value))
+    keys = (key for fields in iter_objects(value) for key in fields)
+    return any(word.lower() in _CALLING for key in keys for word in _WORD.findall(key))

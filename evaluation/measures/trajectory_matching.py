@@ -21,9 +21,8 @@ from evaluation.measures.action_differences import (
 )
 from evaluation.report.report_model import Action
 from evaluation.sensitive.scanner import shorten
-from evaluation.values import group_by
+from evaluation.values import group_by, number_neighbours
 
-DEFAULT_RULES: Final = TrajectoryRules()
 _ORDERED_MODES: Final = frozenset({"exact", "in_order"})
 MODES_WITHOUT_EXTRAS: Final = frozenset({"exact", "subset", "precision_recall"})
 _MOST_READ: Final = 4
@@ -119,7 +118,7 @@ def match_trajectory(
     actual: Sequence[Action],
     expected: Sequence[ExpectedAction],
     mode: str,
-    rules: TrajectoryRules = DEFAULT_RULES,
+    rules: TrajectoryRules,
 ) -> TrajectoryMatch:
     """Compare the observed actions with the expected steps.
 
@@ -256,12 +255,8 @@ class StepPairs:
     @classmethod
     def of(cls, steps: Sequence[ExpectedAction], actions: Sequence[Action], rules: TrajectoryRules) -> Self:
         """Assign to each step one of the actions that fit it; as many as possible."""
-        candidates = [
-            [i for i, each in enumerate(actions) if each["name"] in names and fits_step(step, each, rules)]
-            for step in steps
-            for names in [{*step.names}]
-        ]
-        places = _number_places(actions)
+        candidates = [[i for i, each in enumerate(actions) if fits_step(step, each, rules)] for step in steps]
+        places = number_neighbours(actions, _are_parallel)
         in_order = _assign_in_order(candidates, places)
         return cls(steps, actions, candidates, places, assign_actions(candidates, in_order))
 
@@ -304,14 +299,9 @@ class StepPairs:
         return [self.steps[step] for step in sorted(ordered[e.src_pos] for e in edits if e.tag == "delete")]
 
 
-def _number_places(actions: Sequence[Action]) -> list[int]:
-    """Return for each action the position of the first of its neighbours that the same message made."""
-    places: list[int] = []
-    for position, action in enumerate(actions):
-        message = action["message"]
-        is_joined = position > 0 and message is not None and message == actions[position - 1]["message"]
-        places.append(places[-1] if is_joined else position)
-    return places
+def _are_parallel(before: Action, action: Action) -> bool:
+    """Return whether the same message made two actions."""
+    return action["message"] is not None and action["message"] == before["message"]
 
 
 def _assign_in_order(candidates: Sequence[Sequence[int]], places: Sequence[int]) -> dict[int, int]:

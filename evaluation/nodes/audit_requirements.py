@@ -55,7 +55,7 @@ _TOPICS: Final[Mapping[Category, tuple[str, str, str]]] = {
     ),
     "personal": ("personal_data", "privacy", "Make sure that this may be shown here, or redact it."),
 }
-"""Name, category and recommended action of the findings."""
+"""Name, category and recommended action of the findings; the rule about them has their name."""
 _Exposure: TypeAlias = tuple[Category, str, str]
 """The category, the place and the kind of values."""
 _NO_RULE: Final = Unscored(status="missing_data", reason="no audit rule has this category")
@@ -153,11 +153,8 @@ def _find_exposures(
     # The search yields credentials with a telling name first.
     positions = {place: position for position, place in enumerate(values)}
     ordered = sorted(literals, key=lambda key: positions.get(key[1], len(values)))
-    reactions: Mapping[Category, Reaction] = {
-        "credential": audit.credentials,
-        "personal": audit.personal_data,
-    }
-    for category, reaction in reactions.items():
+    for category, (rule, *_) in _TOPICS.items():
+        reaction: Reaction = getattr(audit, rule)
         if reaction == "off":
             continue
         exposures = (key for key in ordered if key[0] == category)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
 from typing import Any, cast
 
-from agents.sync import Call, Conversation
+from agents.sync import Conversation, call_either
 from evaluation.contract.rubric import Rubric
 from evaluation.errors import JudgeError
 from evaluation.findings import Finding, compare_with_bound, describe_comparison
@@ -38,8 +37,7 @@ def run_rubric_judge(state: PreparedState, plugins: Plugins) -> Conversation[Eva
         if plugins.judge is None:
             answer = _take_fake_answer(state)
         else:
-            asked = plugins.judge, build_request(state)
-            answer = yield Call(partial(ask_judge, *asked), partial(aask_judge, *asked))
+            answer = yield call_either(ask_judge, aask_judge, plugins.judge, build_request(state))
         return {"judge_decision": decision, "judge_result": {"answer": format_answer(answer)}}
     except Exception as error:  # noqa: BLE001 - a judge is the user's code and may raise anything
         return {"judge_decision": decision, "judge_result": {"failure": _describe_failure(error)}}

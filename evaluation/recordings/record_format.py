@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from agents.parsing.loose_json import iter_objects
 from evaluation.errors import ContractError
 from evaluation.importers.imported_message import UnknownFormatError, as_parts, read_run_error
 from evaluation.recordings.record_steps import STEPS
@@ -273,14 +274,8 @@ _FACTS: Final = {
 
 def _list_facts(value: object) -> Iterator[tuple[str, str]]:
     """Yields the texts and the ids of calls anywhere in a value, and a mark of an error."""
-    waiting = [value]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, list):
-            waiting += value
-        elif isinstance(value, dict):
-            waiting += value.values()
-            yield from _read_facts(value)
+    for fields in iter_objects(value):
+        yield from _read_facts(fields)
 
 
 def _read_facts(fields: JsonObject) -> Iterator[tuple[str, str]]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final
 
+from agents.parsing.loose_json import change_leaves
 from evaluation.recordings.record_template import find
 from evaluation.values import JsonObject, as_list, as_object
 
@@ -167,19 +169,12 @@ def _fill_result(result: object, ends: JsonObject) -> object:
 def attach(run: JsonObject, records: list[object]) -> list[object]:
     """Puts the texts in their places that Inspect has elsewhere, because they are long or repeated."""
     attachments = as_object(run.get("attachments"))
-    return [_attach(record, attachments) for record in records]
+    return [change_leaves(record, partial(_attach, attachments)) for record in records]
 
 
-def _attach(value: object, attachments: JsonObject) -> object:
-    if isinstance(value, str):
-        key = value.removeprefix("attachment://")
-        return value if key == value else attachments.get(key, value)
-    if isinstance(value, list):
-        return [_attach(each, attachments) for each in value]
-    is_object = isinstance(value, dict)
-    return (
-        {name: _attach(each, attachments) for name, each in as_object(value).items()} if is_object else value
-    )
+def _attach(attachments: JsonObject, value: object) -> object:
+    is_reference = isinstance(value, str) and value.startswith("attachment://")
+    return attachments.get(str(value).removeprefix("attachment://"), value) if is_reference else value
 
 
 STEPS: Final[Mapping[str, Callable[[JsonObject, list[object]], list[object]]]] = {

@@ -103,7 +103,7 @@ def _read_zip(file: Path, name: str) -> Iterator[ReadRun]:
         told = shorten(str(error), 200)
         yield UnreadableCase(name, f"this zip is no whole log of Inspect ({told}); unpack any other zip")
     else:
-        yield from _read_value(log, name)
+        yield from _read_values([(name, log)], name)
 
 
 def read_cases(path: str | Path) -> Iterator[Any]:
@@ -157,7 +157,7 @@ def _read_session(lines: Iterable[tuple[int, bytes]], name: str) -> Iterator[Rea
         # A run that lacks a line within may lack the call, or the error, that decides about it.
         yield from broken
         return
-    for run in _read_value(values, name):
+    for run in _read_values([(name, values)], name):
         yield replace(run, warnings=(*run.warnings, *cut)) if isinstance(run, RecordedRun) else run
         cut = ()
 
@@ -169,7 +169,7 @@ def _is_whole_line(line: bytes) -> bool:
 def _read_document(data: bytes, name: str) -> Iterator[ReadRun]:
     value = _parse(data, name)
     if not isinstance(value, list) or _find_format(value) is not None:
-        yield from _read_value(value, name)
+        yield from _read_values([(name, value)], name)
         return
     if not value:
         yield UnreadableCase(name, "the list is empty")
@@ -178,38 +178,32 @@ def _read_document(data: bytes, name: str) -> Iterator[ReadRun]:
 
 def _read_values(values: Iterable[tuple[str, object]], name: str) -> Iterator[ReadRun]:
     """Yields the runs of the values of a file; runs of a format that joins values come last."""
-    joined: dict[str, list[object]] = {}
+    joined: dict[RunFormat, list[object]] = {}
     for where, value in values:
         found = _find_format(value)
-        if found is None:
-            yield from _read_value(value, where)
+        if isinstance(value, UnreadableCase):
+            yield value
+        elif found is None:
+            yield _describe_unknown(value, where)
         elif found.joins:
-            joined.setdefault(found.name, []).append(value)
+            joined.setdefault(found, []).append(value)
         else:
             yield from _read_as(found, value, where)
-    for each in _FORMATS:
-        if each.name in joined:
-            yield from _read_as(each, joined[each.name], name)
+    for each, parts in joined.items():
+        yield from _read_as(each, parts, name)
 
 
-def _read_value(value: object, where: str) -> Iterator[ReadRun]:
-    """Yields the runs of a value of a file; the problem if it is in no known format."""
-    if isinstance(value, UnreadableCase):
-        yield value
-        return
-    found = _find_format(value)
-    if found is None:
-        keys = ", ".join(sorted(value)[:8]) if isinstance(value, dict) else ""
-        looked = "; ".join(each.name for each in _FORMATS)
-        what = f"no known format has these fields: {keys}" if keys else "it has no fields of a known format"
-        nested = conversations.find_nested(value, _RECORDS)
-        hint = f"the messages are under {nested[0]} ({len(nested)} such lists); " if nested else ""
-        empty = (name for name, each in as_object(value).items() if each == [])
-        hint += "".join(f"the list {name} is empty; " for name in empty)
-        kind = UnreadableCase if nested else UnknownFormat
-        yield kind(where, f"{what}; {hint}known are: {looked}")
-        return
-    yield from _read_as(found, [value] if found.joins else value, where)
+def _describe_unknown(value: object, where: str) -> UnreadableCase:
+    """Returns why a value of a file is not read: it is in no known format."""
+    keys = ", ".join(sorted(value)[:8]) if isinstance(value, dict) else ""
+    looked = "; ".join(each.name for each in _FORMATS)
+    what = f"no known format has these fields: {keys}" if keys else "it has no fields of a known format"
+    nested = conversations.find_nested(value, _RECORDS)
+    hint = f"the messages are under {nested[0]} ({len(nested)} such lists); " if nested else ""
+    empty = (name for name, each in as_object(value).items() if each == [])
+    hint += "".join(f"the list {name} is empty; " for name in empty)
+    kind = UnreadableCase if nested else UnknownFormat
+    return kind(where, f"{what}; {hint}known are: {looked}")
 
 
 def _read_as(found: RunFormat, value: object, where: str) -> Iterator[ReadRun]:
@@ -285,7 +279,7 @@ def _read_events(files: Sequence[Path], name: str) -> Iterator[ReadRun]:
     events = [_parse(file.read_bytes(), f"{name}/{file.name}") for file in ordered]
     # Without one of its events, the run is not whole.
     broken = (each for each in events if isinstance(each, UnreadableCase))
-    yield from _read_value(next(broken, events), name)
+    yield from _read_values([(name, next(broken, events))], name)
 
 
 def _read_trial(trial: Path, result: JsonObject, files: Sequence[Path]) -> Iterator[ReadRun]:

@@ -281,7 +281,6 @@ def _build_gate(  # noqa: PLR0917
         execution=run.execution,
         can_ask=can_ask and run.interruptible,
         acting=tools.acting,
-        has_bounds=not (of_run.is_empty and of_step.is_empty),
         state=state,
         origin=place,
         run=run,

@@ -72,6 +72,8 @@ class RunGate(CallGate):
 
     def find_breach(self, call: ToolCall, planned: Sequence[ToolCall]) -> str | None:
         """Returns why the contracts exclude a call; None if they may allow it."""
+        if self.of_run.is_empty and self.of_step.is_empty:
+            return None
         current = [*self._list_current(), *map(_plan_record, (*planned, call))]
         # With the arguments as their tools read them.
         *made, called = map(self.tools.complete_call, current)

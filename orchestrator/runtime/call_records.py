@@ -9,7 +9,6 @@ import asyncio
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Final, NotRequired, cast
 from uuid import UUID
 
@@ -27,7 +26,7 @@ from agents.loop.tool_answers import read_answer, read_invalid_call
 from agents.loop.tool_arguments import is_watched
 from agents.parsing.end_reasons import find_cut_off
 from agents.parsing.thoughts import remove_thoughts
-from agents.sync import Call, Conversation, find_running_loop, run_conversation
+from agents.sync import Conversation, call_either, find_running_loop, run_conversation
 from orchestrator.errors import StoreError
 from orchestrator.state.plain_values import format_text, plain_json, plain_text
 from orchestrator.state.records import Attempt, CallOrigin, EffectRecord, Json, ToolCallRecord
@@ -274,8 +273,9 @@ class CallJournal:
         place = _read_place(config).rpartition("|")[0]
         if place != _read_place(self.config):
             end = f"{place}|{record.get('id')}-{utc_now().timestamp():.6f}{int(record['error'] != NOT_ENDED)}"
-            write = self.place, [(_EFFECTS, record)], f"{read_task_id(self.config)}-{asked_at}|{end}"
-            yield Call(partial(self.saver.put_writes, *write), partial(self.saver.aput_writes, *write))
+            writer = f"{read_task_id(self.config)}-{asked_at}|{end}"
+            put, aput = self.saver.put_writes, self.saver.aput_writes
+            yield call_either(put, aput, self.place, [(_EFFECTS, record)], writer)
 
     def join_calls(self, made: Sequence[ToolCallRecord]) -> list[ToolCallRecord]:
         """Returns the calls of the execution with the stored effects.

@@ -20,11 +20,8 @@ _ERROR: Final = 3
 
 def are_messages(value: object) -> bool:
     """Returns whether a value is a list of objects that look like messages."""
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(isinstance(item, dict) and bool(_MARKS & item.keys()) for item in value)
-    )
+    messages = as_list(value)
+    return bool(messages) and not any(_MARKS.isdisjoint(as_object(item)) for item in messages)
 
 
 def find_nested(value: object, formats: Sequence[RunFormat] = ()) -> list[str]:

@@ -84,7 +84,6 @@ class _Dialect:
     parent: str
     start: str = "start_time"
     end: str = "end_time"
-    duration: str = "duration"
     name: str = "name"
     code: Sequence[str] = ("status_code", "status.status_code", "status.code")
     message: Sequence[str] = ("status_message", "status.description", "status.message")
@@ -140,7 +139,7 @@ def _read_span(record: JsonObject, dialect: _Dialect) -> Span:
     }
     events = [_read_event(each, where) for each in read_objects(record, dialect.events, where)]
     start = _read_time(record, dialect.start, dialect.unit, where)
-    ended = start + _read_time(record, dialect.duration, dialect.unit, where)
+    ended = start + _read_time(record, "duration", dialect.unit, where)
     return Span(
         _read_id(find_field(record, *dialect.trace)),
         _read_id(find_field(record, dialect.id)),
