@@ -67,7 +67,7 @@ NODES: Final[Mapping[str, Node]] = {
 }
 
 
-def _evaluate(case: object, plugins: Plugins) -> Conversation[EvaluationReport]:
+def _run_nodes(case: object, plugins: Plugins) -> Conversation[EvaluationReport]:
     """Evaluate a case by the table, as the graph does."""
     # The first node takes any object, and the others a state, so it runs before the loop.
     state, then = prepare_evaluation(case, plugins), NODES[FIRST].then
@@ -79,8 +79,7 @@ def _evaluate(case: object, plugins: Plugins) -> Conversation[EvaluationReport]:
     return EvaluationReport.of(as_object(state["evaluation_report"]))
 
 
-_evaluate_case: Final = blocking(_evaluate)
-_aevaluate_case: Final = awaited(_evaluate)
+_evaluate_case: Final = blocking(_run_nodes)
 
 
 if TYPE_CHECKING:
@@ -89,14 +88,14 @@ if TYPE_CHECKING:
     AnyCase: TypeAlias = EvaluationCase | Mapping[str, object] | list[Any] | tuple[object, ...]
 
 
-def evaluate(
+def _evaluate(
     case: AnyCase,
     *,
     contract: EvaluationContract | Mapping[str, object] | None = None,
     judge: AnyJudge | JudgeFunction | None = None,
     baseline: Mapping[str, object] | EvaluationReport | None = None,
     **options: Unpack[PluginOptions],
-) -> EvaluationReport:
+) -> Conversation[EvaluationReport]:
     """Evaluate one recorded run.
 
     Args:
@@ -114,21 +113,13 @@ def evaluate(
     Raises:
         ContractError: ``contract`` is no object.
     """
-    plugins = Plugins.of(judge, options)
-    return _evaluate_case(_complete_case(case, contract, baseline), plugins)
+    demanded = case if contract is None else with_contract(case, contract)
+    complete = demanded if baseline is None else with_baseline(demanded, baseline)
+    return _run_nodes(complete, Plugins.of(judge, options))
 
 
-async def aevaluate(
-    case: AnyCase,
-    *,
-    contract: EvaluationContract | Mapping[str, object] | None = None,
-    judge: AnyJudge | JudgeFunction | None = None,
-    baseline: Mapping[str, object] | EvaluationReport | None = None,
-    **options: Unpack[PluginOptions],
-) -> EvaluationReport:
-    """Evaluate one recorded run, as ``evaluate`` does, without blocking the loop while a judge answers."""
-    plugins = Plugins.of(judge, options)
-    return await _aevaluate_case(_complete_case(case, contract, baseline), plugins)
+evaluate, aevaluate = blocking(_evaluate), awaited(_evaluate)
+"""``aevaluate`` does not block the event loop while a judge answers."""
 
 
 def evaluate_many(
@@ -163,11 +154,6 @@ def evaluate_many(
     if judge is not None and concurrency > 1:
         return _run_in_threads(cases, plugins, concurrency)
     return (_evaluate_case(case, plugins) for case in cases)
-
-
-def _complete_case(case: object, contract: object, baseline: object) -> object:
-    demanded = case if contract is None else with_contract(case, contract)
-    return demanded if baseline is None else with_baseline(demanded, baseline)
 
 
 def _run_in_threads(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Final, Literal, NotRequired, TypeAlias, Unpack
 from uuid import uuid4
@@ -27,13 +27,14 @@ from agents.loop.effects import (
     is_request,
     list_attempts,
 )
-from agents.loop.effects_middleware import AsyncHandler, EffectsState, Handler
+from agents.loop.effects_middleware import AnyHandler, EffectsState, ToolHandler
 from agents.loop.langgraph_internals import has_saver, is_in_tool
 from agents.loop.reply_problems import build_correction
 from agents.loop.single_agent import ask_decision, build_decision_request, build_single_gate
 from agents.loop.tool_answers import build_answer
 from agents.models.model_call import answer_text
 from agents.parsing.end_reasons import find_message_cut_off
+from agents.sync import Conversation, awaited, blocking, call_either
 from evaluation import EvaluationContract, EvaluationReport, aevaluate, evaluate
 from evaluation.contract.requirements import Contract
 from evaluation.contract.run import convert_calls
@@ -164,31 +165,23 @@ class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
         """Like ``before_agent``; OpenTelemetry's instrumentation makes LangChain call only this one."""
         return self.before_agent(state, runtime)
 
-    def wrap_model_call(self, request: ModelRequest[Any], handler: Handler) -> ModelResponse[Any]:
+    def _ask_model(self, request: ModelRequest[Any], handler: AnyHandler) -> Conversation[ModelResponse[Any]]:
         """Checks the tools that the contract names.
 
         Raises:
             ConfigurationError: The contract needs a tool that the agent lacks.
         """
         self._check_tools(request)
-        return handler(request)
+        response: ModelResponse[Any] = yield call_either(handler, handler, request)
+        return response
 
-    async def awrap_model_call(self, request: ModelRequest[Any], handler: AsyncHandler) -> ModelResponse[Any]:
-        """Like ``wrap_model_call``."""
-        self._check_tools(request)
-        return await handler(request)
+    wrap_model_call, awrap_model_call = blocking(_ask_model), awaited(_ask_model)  # type: ignore[arg-type]
 
-    def wrap_tool_call(
-        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolResult]
-    ) -> ToolResult:
+    def _call_tool(self, request: ToolCallRequest, handler: ToolHandler) -> Conversation[ToolResult]:
         """Keeps the verdict on a subagent out of the state, where the verdict on this agent stands."""
-        return _leave_verdict(handler(request))
+        return _leave_verdict((yield call_either(handler, handler, request)))
 
-    async def awrap_tool_call(
-        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolResult]]
-    ) -> ToolResult:
-        """Like ``wrap_tool_call``."""
-        return _leave_verdict(await handler(request))
+    wrap_tool_call, awrap_tool_call = blocking(_call_tool), awaited(_call_tool)  # type: ignore[arg-type]
 
     def after_model(self, state: ContractState, runtime: Runtime[Any]) -> dict[str, Any] | None:  # noqa: ARG002
         """Answers the calls that the contract excludes."""
@@ -212,21 +205,21 @@ class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
         """Like ``after_model``."""
         return self.after_model(state, runtime)
 
-    @hook_config(can_jump_to=["model"])
-    def after_agent(self, state: ContractState, runtime: Runtime[Any]) -> dict[str, Any] | None:  # noqa: ARG002
+    def _judge_answer(
+        self,
+        state: ContractState,
+        runtime: Runtime[Any],  # noqa: ARG002 - LangChain gives it
+    ) -> Conversation[dict[str, Any] | None]:
         """Judges the answer, and sends a refused one back.
 
         Raises:
             UnmetContractError: The answer is refused at last, and ``on_failure`` is "raise".
         """
-        report = evaluate(self._build_case(state), judge=self._judge, **self._options)
-        return self._conclude(state, report)
+        asked = call_either(evaluate, aevaluate, self._build_case(state), judge=self._judge, **self._options)
+        return self._conclude(state, (yield asked))
 
-    @hook_config(can_jump_to=["model"])
-    async def aafter_agent(self, state: ContractState, runtime: Runtime[Any]) -> dict[str, Any] | None:  # noqa: ARG002
-        """Like ``after_agent``, without blocking the event loop while a judge answers."""
-        report = await aevaluate(self._build_case(state), judge=self._judge, **self._options)
-        return self._conclude(state, report)
+    after_agent = hook_config(can_jump_to=["model"])(blocking(_judge_answer))
+    aafter_agent = hook_config(can_jump_to=["model"])(awaited(_judge_answer))
 
     def _build_case(self, state: ContractState) -> dict[str, object]:
         run = _build_run(state)

@@ -163,10 +163,6 @@ class LangGraphOrchestrator(RunMethods):
         )
         super().__init__(launcher, Runner(launcher, saver, tuple(hooks)))
 
-    def draw_mermaid(self) -> str:
-        """Return the graph as Mermaid text."""
-        return self.graph.get_graph().draw_mermaid()
-
     @classmethod
     def from_model(
         cls,

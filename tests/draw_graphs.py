@@ -21,8 +21,9 @@ def draw_graphs() -> list[str]:
     """Draw the graphs in the order of the page: a run, a supervised run, a run with the evaluation inside."""
     plain = LangGraphOrchestrator(FakePlanner(), SynthesizingExecutor(), FakeMonitor())
     short = LangGraphOrchestrator(PlanningAgent(ScriptedChatModel([])), FakeExecutor(), FakeMonitor())
-    whole = short.graph.get_graph(xray=True).draw_mermaid()
-    drawings = plain.draw_mermaid(), _build_supervised().draw_mermaid(), whole
+    supervised, whole = _build_supervised(), short.graph.get_graph(xray=True)
+    graphs = plain.graph.get_graph(), supervised.graph.get_graph(), whole
+    drawings = [graph.draw_mermaid() for graph in graphs]
     # The documentation reads the settings before a drawing as options of its own.
     return [re.sub(r"\A---\n.*?---\n", "", drawing, flags=re.DOTALL) for drawing in drawings]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from asyncio import CancelledError
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Final, NotRequired, TypeAlias, cast
 
@@ -89,8 +89,6 @@ from agents.models.identity import name_called
 from agents.models.whole_replies import check_replies
 from agents.sync import Conversation, awaited, blocking, call_either
 
-Handler: TypeAlias = Callable[[ModelRequest[Any]], ModelResponse[Any]]
-AsyncHandler: TypeAlias = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
 AnyHandler: TypeAlias = Callable[[ModelRequest[Any]], Any]
 ToolHandler: TypeAlias = Callable[[ToolCallRequest], Any]
 _GUESSING: Final = ActingTools()

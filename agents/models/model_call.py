@@ -133,7 +133,7 @@ def call_model(
 
     def ask(checked: Model) -> Conversation[BaseMessage]:
         # A refusal of schemas is remembered for the model itself, not for its copy.
-        structured = bind_schema(checked, schema) if accepts_schema(model) else None
+        structured = bind_schema(checked, schema) if schema and accepts_schema(model) else None
         try:
             return (yield from _invoke(structured or checked, sent))
         except Exception as error:

@@ -59,11 +59,8 @@ def _find_invented(index: SourceIndex) -> Iterator[DefectFinding]:
                 continue
             is_number = family == _NUMERIC
             known = _list_unused(task, evidence.calls) if is_number else index.list_family(family, before)
-            others = sorted(
-                each
-                for each in known
-                if family == "address" or abs(len(each) - len(target)) <= (not is_number)
-            )
+            reach = len(target) if family == "address" else not is_number
+            others = sorted(each for each in known if abs(len(each) - len(target)) <= reach)
             if others:
                 seen = f"{call.name} was called with {target}, which no source has; known is {others[0]}"
                 yield DefectFinding(_RULE, "defect", task, seen, None, call.place, "task")

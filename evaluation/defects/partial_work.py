@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from evaluation.defects.claims import find_claims, read_pattern
-from evaluation.defects.evidence import Call, DefectFinding, Evidence, Turn, names_any, names_value
+from evaluation.defects.evidence import Call, DefectFinding, Evidence, Turn, names_value
 
 _NAME: Final = r"#?(?:[\w.+-]+@[\w.-]+\w|[\w-]+\.[a-z]\w{1,4}|\w*\d\w*|[A-Z][\w-]+)"
 _LISTED: Final = re.compile(rf"(?<![\w.,:$#-]){_NAME}(?:(?:, (?:and )?| and | & ){_NAME})+(?![\w%-]|[.:]\w)")
@@ -15,6 +15,7 @@ _LISTED: Final = re.compile(rf"(?<![\w.,:$#-]){_NAME}(?:(?:, (?:and )?| and | & 
 _ITEM: Final = re.compile(_NAME)
 _ALL: Final = read_pattern("all")
 _SUITE: Final = read_pattern("suite")
+_SUITE_WORDS: Final = ("suite", "tests", "all green", "all passing")
 
 
 def find_partial_work(evidence: Evidence) -> Iterator[DefectFinding]:
@@ -48,11 +49,8 @@ def _find_left_out(evidence: Evidence, turn: Turn, calls: Sequence[Call]) -> Ite
 def _find_narrow_tests(evidence: Evidence, turn: Turn, calls: Sequence[Call]) -> Iterator[DefectFinding]:
     """Yield a claim about all tests if each run was of one file."""
     # The first test is far cheaper than the search.
-    said = (
-        _SUITE.search(turn.text)
-        if names_any(turn.text, ("suite", "tests", "all green", "all passing"))
-        else None
-    )
+    may_say = any(map(turn.text.lower().__contains__, _SUITE_WORDS))
+    said = _SUITE.search(turn.text) if may_say else None
     if said and _SUITE.search(evidence.asked_before(turn)):
         tests = [call for call in calls if call.args and call.is_program and "tests" in call.programs]
         commands = [read_pattern("one_file").search(call.args_text) for call in tests]

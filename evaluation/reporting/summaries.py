@@ -184,9 +184,6 @@ def rank_problems(results: Sequence[CaseResult], most: int = _MOST) -> list[Prob
             if note["category"] == "defects" and note["severity"] == "info":
                 kind = str(note["id"]).removeprefix("defects.")
                 examples["note", kind].setdefault(result.key, str(note["reason"]))
-        if result.reasons and not result.report:
-            level = "suspicion" if result.accepted else "defect"
-            examples[level, "other"][result.key] = result.reasons[0]
     order = ("defect", "suspicion", "note")
     ranked = sorted(examples.items(), key=lambda item: (order.index(item[0][0]), -len(item[1]), item[0][1]))
     return [

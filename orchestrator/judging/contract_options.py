@@ -92,8 +92,8 @@ def _read_contract(
 
 
 _ACCEPTED: Final = {
-    "contract": "an EvaluationContract, its fields as a dict, 'from_task', or a TaskCase such as "
-    "read_case_set(file).cases[0]; step_contract= takes a function",
+    "contract": "an EvaluationContract, or its fields as a dict; LangGraphOrchestrator takes 'from_task', a "
+    "TaskCase such as read_case_set(file).cases[0], and a function as step_contract=, too",
     "step_contract": "an EvaluationContract, its fields as a dict, or a function of a step and its index "
     "that returns one",
 }

@@ -160,8 +160,7 @@ class RunMethods:
             BrokenRunError: The thread holds a state that cannot be read.
             ConfigurationError: There is no checkpointer, or the thread is already running.
         """
-        launch = self._launcher.launch_resume(thread_id, answer, **options)
-        return self._wait(launch)
+        return self._wait(self._launcher.launch_resume(thread_id, answer, **options))
 
     async def aresume(
         self, thread_id: str, answer: object = None, **options: Unpack[ResumeOptions]
@@ -174,15 +173,13 @@ class RunMethods:
         self, thread_id: str, answer: object = None, **options: Unpack[ResumeOptions]
     ) -> Iterator[Event]:
         """Resume a run as ``resume`` does and yield its events, as ``stream`` does."""
-        launch = self._launcher.launch_resume(thread_id, answer, **options)
-        return self._runner.iterate_events(launch)
+        return self._runner.iterate_events(self._launcher.launch_resume(thread_id, answer, **options))
 
     def astream_resumed(
         self, thread_id: str, answer: object = None, **options: Unpack[ResumeOptions]
     ) -> AsyncGenerator[Event, None]:
         """Like ``stream_resumed``, without blocking the event loop."""
-        launch = self._launcher.launch_resume(thread_id, answer, **options)
-        return self._runner.read_events(launch)
+        return self._runner.read_events(self._launcher.launch_resume(thread_id, answer, **options))
 
     async def arun_once(self, task: str, thread_id: str) -> OrchestratorState:
         """Run a task once, however often this is called with the same thread, and from any process.

@@ -331,7 +331,7 @@ def test_the_verdict_of_a_live_run_is_that_of_its_record(seeds):
 
 def test_a_contract_in_the_wrong_place_is_refused(subtests):
     for options, sentence in [
-        ({"contract": lambda step, index: None}, "step_contract= takes a function"),
+        ({"contract": lambda step, index: None}, "and a function as step_contract="),
         ({"contract": {"must_cal": ["search"]}}, "contract: must_cal: no field has this name"),
         ({"output_contract": contract_of()}, "output_contract is no argument of LangGraphOrchestrator; give"),
         ({"step_contract": "from_task"}, "or a function of a step and its index that returns one"),
