@@ -85,7 +85,7 @@ def test_the_contract_of_another_task_ends_the_run_before_a_step():
 def test_bad_options_are_refused(subtests):
     for options, sentence in [
         ({"contract": "from_tsk"}, "contract is 'from_tsk'; give an EvaluationContract"),
-        ({"contract": Path("checks.yaml")}, "or a TaskCase such as read_case_set(file).cases[0]"),
+        ({"contract": Path("checks.yaml")}, "a TaskCase such as read_case_set(file).cases[0]"),
         ({"require": "proved"}, "require is 'proved'; give 'checked', 'judged' or 'approved'"),
     ]:
         with subtests.test(options=options):
