@@ -259,7 +259,7 @@ print(*(asked or [state["messages"][-1].text, *(each["outcome"] for each in stat
 WAYS = [
     ("question", "reject", "unknown", 1),
     *((mode, "reject", "unknown", 1) for mode in ("sync", "async")),
-    *((mode, "approve", "acted unknown", 2) for mode in ("sync", "async")),
+    *((mode, "approve", "unknown acted", 2) for mode in ("sync", "async")),
     *((mode, "respond", "stated", 1) for mode in ("sync", "async")),
 ]
 
