@@ -84,7 +84,7 @@ class ExecutionAgent(BaseAgent):
             return (yield from super()._ask_model(user_input, schema))
         return (yield from self._run_graph(self.graph, self._messages(user_input), schema))
 
-    def _execute(
+    def _execute_step(
         self,
         step_description: str,
         context: str = "",
@@ -112,7 +112,7 @@ class ExecutionAgent(BaseAgent):
         """
         return self._converse(self._request_step(step_description, context, task), schema, sampling)
 
-    def _correct(
+    def _correct_step(
         self,
         step_description: str,
         previous_output: str,
@@ -153,8 +153,8 @@ class ExecutionAgent(BaseAgent):
         messages = self._messages(prompts.answer_request(task, results))
         return self._converse_without_tools(messages, schema, sampling)
 
-    execute_step, aexecute_step = blocking(_execute), awaited(_execute)
-    correct_step, acorrect_step = blocking(_correct), awaited(_correct)
+    execute_step, aexecute_step = blocking(_execute_step), awaited(_execute_step)
+    correct_step, acorrect_step = blocking(_correct_step), awaited(_correct_step)
     synthesize, asynthesize = blocking(_synthesize), awaited(_synthesize)
 
     def _request_step(self, step: str, context: str, task: str) -> list[BaseMessage]:

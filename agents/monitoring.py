@@ -44,7 +44,7 @@ class MonitoringAgent(BaseAgent):
             self, self.llm, json.dumps([self.system_prompt, example, again, VERDICT_SCHEMA])
         )
 
-    def _judge(
+    def _evaluate(
         self, objective: str, result: str, *, task: str = "", evidence: str = ""
     ) -> Conversation[Verdict]:
         """Judges whether ``result`` meets ``objective``, a step of ``task``.
@@ -78,7 +78,7 @@ class MonitoringAgent(BaseAgent):
         _log.warning("the judge's reply of %d characters is unreadable (%s)", len(reply), verdict.reason)
         return Verdict(success=False, feedback=f"{UNREADABLE_PREFIX}{reply}")
 
-    evaluate, aevaluate = blocking(_judge), awaited(_judge)
+    evaluate, aevaluate = blocking(_evaluate), awaited(_evaluate)
 
 
 def _read_reply(reply: str, *shown: str) -> Verdict | Unreadable:

@@ -41,7 +41,7 @@ class PlanningAgent(BaseAgent):
         super().__init__(llm, system_prompt, transport_retry=transport_retry)
         self._schema = plan_schema(max_steps)
 
-    def _plan(self, task: str) -> Conversation[list[str]]:
+    def _generate_plan(self, task: str) -> Conversation[list[str]]:
         """Plans ``task``.
 
         A reply without a list becomes one step with its text, and a tool call or other data becomes one step
@@ -66,7 +66,7 @@ class PlanningAgent(BaseAgent):
             steps = read_plan(reply, is_repeated=True)
         return _choose_steps(task, reply, steps)
 
-    generate_plan, agenerate_plan = blocking(_plan), awaited(_plan)
+    generate_plan, agenerate_plan = blocking(_generate_plan), awaited(_generate_plan)
 
 
 def _choose_steps(task: str, reply: str, steps: list[str] | Unreadable) -> list[str]:

@@ -94,7 +94,7 @@ def blocking(converse: Callable[P, Conversation[T]]) -> Callable[P, T]:
     def run(*args: P.args, **options: P.kwargs) -> T:
         return run_conversation(converse(*args, **options))
 
-    return _show_result(run, converse)
+    return _describe(run, converse, "")
 
 
 def awaited(converse: Callable[P, Conversation[T]]) -> Callable[P, Coroutine[Any, Any, T]]:
@@ -104,7 +104,7 @@ def awaited(converse: Callable[P, Conversation[T]]) -> Callable[P, Coroutine[Any
     async def run(*args: P.args, **options: P.kwargs) -> T:
         return await arun_conversation(converse(*args, **options))
 
-    return _show_result(run, converse)
+    return _describe(run, converse, "a")
 
 
 @contextmanager
@@ -117,8 +117,10 @@ def set_variable(variable: ContextVar[Any], value: T) -> Iterator[T]:
         variable.reset(token)
 
 
-def _show_result(run: C, converse: Callable[..., Conversation[Any]]) -> C:
-    """Shows the type of the result in the signature of a method."""
+def _describe(run: C, converse: Callable[..., Conversation[Any]], prefix: str) -> C:
+    """Sets the name, which pickle looks up, and shows the type of the result in the signature."""
+    run.__name__ = prefix + converse.__name__.removeprefix("_")
+    run.__qualname__ = converse.__qualname__.removesuffix(converse.__name__) + run.__name__
     shown = str(converse.__annotations__["return"]).removeprefix("Conversation[").removesuffix("]")
     vars(run)["__signature__"] = signature(converse).replace(return_annotation=shown)
     return run

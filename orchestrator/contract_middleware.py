@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Annotated, Any, Final, Literal, NotRequired, TypeAlias, Unpack
 from uuid import uuid4
 
-from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse, hook_config
+from langchain.agents.middleware import AgentMiddleware, ModelResponse, hook_config
 from langchain.agents.middleware.human_in_the_loop import HITLRequest
 from langchain.agents.middleware.types import OmitFromInput, PrivateStateAttr
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ToolCall, ToolMessage
@@ -27,7 +27,7 @@ from agents.loop.effects import (
     is_request,
     list_attempts,
 )
-from agents.loop.effects_middleware import AnyHandler, EffectsState, ToolHandler
+from agents.loop.effects_middleware import AnyHandler, AnyRequest, EffectsState, ToolHandler
 from agents.loop.langgraph_internals import has_saver, is_in_tool
 from agents.loop.reply_problems import build_correction
 from agents.loop.single_agent import ask_decision, build_decision_request, build_single_gate
@@ -165,7 +165,7 @@ class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
         """Like ``before_agent``; OpenTelemetry's instrumentation makes LangChain call only this one."""
         return self.before_agent(state, runtime)
 
-    def _ask_model(self, request: ModelRequest[Any], handler: AnyHandler) -> Conversation[ModelResponse[Any]]:
+    def _wrap_model_call(self, request: AnyRequest, handler: AnyHandler) -> Conversation[ModelResponse[Any]]:
         """Checks the tools that the contract names.
 
         Raises:
@@ -175,13 +175,13 @@ class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
         response: ModelResponse[Any] = yield call_either(handler, handler, request)
         return response
 
-    wrap_model_call, awrap_model_call = blocking(_ask_model), awaited(_ask_model)  # type: ignore[arg-type]
+    wrap_model_call, awrap_model_call = blocking(_wrap_model_call), awaited(_wrap_model_call)  # type: ignore[arg-type]
 
-    def _call_tool(self, request: ToolCallRequest, handler: ToolHandler) -> Conversation[ToolResult]:
+    def _wrap_tool_call(self, request: ToolCallRequest, handler: ToolHandler) -> Conversation[ToolResult]:
         """Keeps the verdict on a subagent out of the state, where the verdict on this agent stands."""
         return _leave_verdict((yield call_either(handler, handler, request)))
 
-    wrap_tool_call, awrap_tool_call = blocking(_call_tool), awaited(_call_tool)  # type: ignore[arg-type]
+    wrap_tool_call, awrap_tool_call = blocking(_wrap_tool_call), awaited(_wrap_tool_call)  # type: ignore[arg-type]
 
     def after_model(self, state: ContractState, runtime: Runtime[Any]) -> dict[str, Any] | None:  # noqa: ARG002
         """Answers the calls that the contract excludes."""
@@ -285,7 +285,7 @@ class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
         is_lost = self._rules.find_lasting_breach(_list_calls(state)) is not None
         return not (verdict["status"] in ACCEPTING or is_open or is_repeated or is_lost)
 
-    def _check_tools(self, request: ModelRequest[Any]) -> None:
+    def _check_tools(self, request: AnyRequest) -> None:
         tools = {each.name: each for each in request.tools if isinstance(each, BaseTool)}
         known = tuple(tools) if len(tools) == len(request.tools) else None
         problem = ExecutorTools(known, tools=tools).find_problem(self._contract)

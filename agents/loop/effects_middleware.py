@@ -89,7 +89,8 @@ from agents.models.identity import name_called
 from agents.models.whole_replies import check_replies
 from agents.sync import Conversation, awaited, blocking, call_either
 
-AnyHandler: TypeAlias = Callable[[ModelRequest[Any]], Any]
+AnyRequest: TypeAlias = ModelRequest[Any]
+AnyHandler: TypeAlias = Callable[[AnyRequest], Any]
 ToolHandler: TypeAlias = Callable[[ToolCallRequest], Any]
 _GUESSING: Final = ActingTools()
 
@@ -128,7 +129,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         self._acting = None if acting_tools is None else read_acting_tools(acting_tools)
 
     @hook_config(can_jump_to=["model"])
-    def _answer_reply(self, state: EffectsState, *_: object) -> Conversation[dict[str, Any] | None]:
+    def _after_model(self, state: EffectsState, *_: object) -> Conversation[dict[str, Any] | None]:
         """Decides about the calls of a reply, in their order, and stores the decisions.
 
         Raises:
@@ -155,7 +156,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         jump = {} if reply.tool_calls else {"jump_to": "model"}
         return {**update, **jump, "messages": [*told, *update.get("messages", [])]}
 
-    after_model, aafter_model = blocking(_answer_reply), awaited(_answer_reply)  # type: ignore[arg-type]
+    after_model, aafter_model = blocking(_after_model), awaited(_after_model)  # type: ignore[arg-type]
 
     def _decide_open(
         self, state: EffectsState, reply: AIMessage, calls: Sequence[ToolCall]
@@ -217,14 +218,14 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
                 told.append(build_answer(call, text))
         return told
 
-    def _ask_model(self, request: ModelRequest[Any], handler: AnyHandler) -> Conversation[ModelResponse[Any]]:
+    def _wrap_model_call(self, request: AnyRequest, handler: AnyHandler) -> Conversation[ModelResponse[Any]]:
         """Marks the reply with this execution and the time, which is the time of questions about it."""
         prepared = self.prepare_request(request)
         return self._mark(prepared, (yield call_either(handler, handler, prepared)))
 
-    wrap_model_call, awrap_model_call = blocking(_ask_model), awaited(_ask_model)  # type: ignore[arg-type]
+    wrap_model_call, awrap_model_call = blocking(_wrap_model_call), awaited(_wrap_model_call)  # type: ignore[arg-type]
 
-    def prepare_request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
+    def prepare_request(self, request: AnyRequest) -> AnyRequest:
         """Returns the request of a reply, if this middleware is first and ``acting_tools`` fits the tools."""
         self._note_history(request.state)
         if (problem := find_order_problem(self.name, list_running_nodes())) is not None:
@@ -235,7 +236,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         messages = write_messages(request.messages, request.model, tools)
         return request.override(model=check_replies(request.model), messages=cast("list[Any]", messages))
 
-    def _mark(self, request: ModelRequest[Any], response: ModelResponse[Any]) -> ModelResponse[Any]:
+    def _mark(self, request: AnyRequest, response: ModelResponse[Any]) -> ModelResponse[Any]:
         last, gate, now = response.result[-1], self._find_gate(), utc_now().isoformat()
         mark = ReplyMark(model=name_called(request.model), execution=gate.execution, replied_at=now)
         if annotations := read_annotations(self._find_acting(), request.tools):
@@ -261,10 +262,10 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         self.check_response(request, marked)
         return marked
 
-    def check_response(self, request: ModelRequest[Any], response: ModelResponse[Any]) -> None:
+    def check_response(self, request: AnyRequest, response: ModelResponse[Any]) -> None:
         """Checks a response with its marks; this middleware accepts each."""
 
-    def _make_call(self, request: ToolCallRequest, handler: ToolHandler) -> Conversation[Output]:
+    def _wrap_tool_call(self, request: ToolCallRequest, handler: ToolHandler) -> Conversation[Output]:
         """Makes a call unless another execution began it, and stores its effect."""
         call, gate = edit_call(request.state, request.tool_call), self._find_gate()
         acting = self._find_acting(_find_reply(request.state))
@@ -309,7 +310,7 @@ class EffectsMiddleware(AgentMiddleware[Any, Any, Any]):
         yield from gate.keep_effects(request, effects)
         return add_effects(output, effects)
 
-    wrap_tool_call, awrap_tool_call = blocking(_make_call), awaited(_make_call)  # type: ignore[arg-type]
+    wrap_tool_call, awrap_tool_call = blocking(_wrap_tool_call), awaited(_wrap_tool_call)  # type: ignore[arg-type]
 
     def _begin_again(
         self, request: ToolCallRequest, call: ToolCall, intent: Effect

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, cast
 
 from langchain.agents import create_agent
-from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+from langchain.agents.middleware import AgentMiddleware, ModelResponse
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import (
     SystemMessage,
@@ -23,7 +23,7 @@ from langgraph.types import Command
 
 from agents.errors import ModelSetupError
 from agents.loop.effects import Effect, Output, check_rounds, find_gate
-from agents.loop.effects_middleware import AnyHandler, EffectsMiddleware
+from agents.loop.effects_middleware import AnyHandler, AnyRequest, EffectsMiddleware
 from agents.loop.langgraph_internals import (
     AFTER_MODEL,
     AnyPregel,
@@ -79,7 +79,7 @@ class ExecutorMiddleware(EffectsMiddleware):
         super().__init__()
         self._max_rounds = max_rounds
 
-    def check_response(self, request: ModelRequest[Any], response: ModelResponse[Any]) -> None:
+    def check_response(self, request: AnyRequest, response: ModelResponse[Any]) -> None:
         """Checks the number of rounds.
 
         Raises:
@@ -87,7 +87,7 @@ class ExecutorMiddleware(EffectsMiddleware):
         """
         check_rounds([*request.messages, *response.result], self._max_rounds)
 
-    def prepare_request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
+    def prepare_request(self, request: AnyRequest) -> AnyRequest:
         """Gives the system prompt and the model of the step."""
         step = _step.get()
         other = None if step.sampling is None else step.sampling.model
@@ -142,7 +142,7 @@ class ModelCallMiddleware(AgentMiddleware[Any, Any, Any]):
         super().__init__()
         self._retry = retry
 
-    def _converse(self, request: ModelRequest[Any], handler: AnyHandler) -> Conversation[ModelResponse[Any]]:
+    def _wrap_model_call(self, request: AnyRequest, handler: AnyHandler) -> Conversation[ModelResponse[Any]]:
         """Calls the model.
 
         Raises:
@@ -156,7 +156,7 @@ class ModelCallMiddleware(AgentMiddleware[Any, Any, Any]):
 
         return retry_call(request.model, self._retry, _step.get().sampling, ask)
 
-    wrap_model_call, awrap_model_call = blocking(_converse), awaited(_converse)  # type: ignore[arg-type]
+    wrap_model_call, awrap_model_call = blocking(_wrap_model_call), awaited(_wrap_model_call)  # type: ignore[arg-type]
 
 
 def _has_graph_around(request: ToolCallRequest) -> bool:

@@ -121,7 +121,8 @@ _FIRST: Final = frozenset({"i", "we", "i've", "we've"})
 _PASSIVE: Final = frozenset({"is", "are", "was", "were", "be", "got", "it's", "that's"})
 _MODAL: Final = read_words("modal")
 _BLOCKS: Final = read_words("blocks")
-_NOTHING: Final = frozenset({"no", "none", "nothing", "zero", "nobody", "before", "short"})
+_IDIOMS: Final = read_pattern("idioms")
+_NOTHING: Final = frozenset({"no", "none", "nothing", "zero", "nobody"})
 _CONDITIONS: Final = frozenset({"if", "once", "unless", "until", "when", "assuming", "suppose", "would"})
 _AFTER_SHORT: Final = frozenset({"to", "for", "and", "with", "from", "on", "at", "as", "by", "in", "into"})
 _HAS: Final = frozenset({"has", "have", "had"})
@@ -191,7 +192,7 @@ def _read_clause(
     for at, word in enumerate(words):
         is_german = word in _BY_GERMAN and word not in _BY_VERB
         verb = _BY_GERMAN[word] if is_german else _PAST.get(word)
-        if verb is None or _is_blocked(words, at) or words[max(0, at - 1) : at + 1] == ["all", "set"]:
+        if verb is None or _is_blocked(words, at) or _IDIOMS.search(" ".join(words[max(0, at - 1) : at + 2])):
             continue
         form = _find_german_form(words[:at]) if is_german else _find_form(words, at, before, is_open)
         families = _find_families(verb, words) if form else frozenset[str]()
@@ -219,7 +220,7 @@ def _find_german_form(lead: Sequence[str]) -> Form | None:
 def _is_blocked(words: Sequence[str], at: int) -> bool:
     near = words[max(0, at - 4) : at]
     is_negated = _BLOCKS.intersection(words[:at]) or any(word.endswith("n't") for word in words[:at])
-    # "I bought nothing", "I sent no mail" and "I stopped before the deletion" say that it was not done.
+    # "I bought nothing" and "I sent no mail" say that it was not done.
     is_negated = is_negated or not _NOTHING.isdisjoint(words[at + 1 : at + 2])
     after = pairwise(words[at + 1 : at + 7])
     is_others = any(by == "by" and not (who in {"me", "us"} or who[0].isdigit()) for by, who in after)

@@ -46,8 +46,9 @@ def find_untold_failures(evidence: Evidence) -> Iterator[DefectFinding]:
     failed = [
         call
         for call in calls
-        if call.answer
-        and (call.state in {"refused", "unknown"} or (call.is_vague and call.state == "missed"))
+        if call.state == "refused"
+        or (call.state == "unknown" and call.answer)
+        or (call.is_vague and call.state == "missed")
     ]
     for call in [] if any(call.is_open for call in calls) else failed:
         later = [turn.text for turn in evidence.said if turn.known > call.place]

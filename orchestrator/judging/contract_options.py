@@ -84,10 +84,8 @@ def _read_contract(
     if problem := problem or find_unknown_check(contract, checks):
         raise ConfigurationError(f"{name}.{problem}")
     if (mode := contract.rules.trajectory_match_mode) not in MATCH_MODES:
-        modes = ", ".join(MATCH_MODES)
-        raise ConfigurationError(
-            f"{name}.trajectory_match_mode is {format_repr(mode, 80)}; give one of {modes}"
-        )
+        given, modes = format_repr(mode, 80), ", ".join(MATCH_MODES)
+        raise ConfigurationError(f"{name}.trajectory_match_mode is {given}; give one of {modes}")
     return contract
 
 

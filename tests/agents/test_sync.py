@@ -27,7 +27,12 @@ async def test_inside_a_running_loop_it_runs_beside_it_with_the_callers_context(
 # ------------------------------------------------------------------------------------ what is left running
 
 
+LEFT: list[object] = []
+"""The tasks that never end: asyncio logs it, in the middle of another test, if one is collected."""
+
+
 async def never_ends() -> None:
+    LEFT.append(asyncio.current_task())
     while True:
         with suppress(asyncio.CancelledError):
             await asyncio.sleep(3600)

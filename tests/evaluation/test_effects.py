@@ -73,7 +73,9 @@ def test_a_refused_call_is_no_effect_of_a_tool_that_may_not_act():
 def test_an_unknown_effect_is_named_with_what_to_give():
     for report in (judge(OPEN, **EXPECTED), judge(OPEN, **bound(max=0), **ACTING)):
         reasons = " ".join(alert["reason"] for alert in report.alerts)
-        assert 'ship answered "ok?": whether it acted is not known; succeeded= or read_back= of' in reasons
+        assert (
+            'ship answered "ok?": whether it acted is not known; check succeeded= or read_back= of' in reasons
+        )
 
 
 def test_a_tool_that_only_its_name_tells_keeps_the_count_of_calls(subtests):

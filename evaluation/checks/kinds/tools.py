@@ -55,11 +55,8 @@ class ToolCalls(CountCheck):
         names = ", ".join(dict.fromkeys(quote_text(call.name) for call in others))
         spelled = f"; other spellings of it were called: {names}" if others else ""
         times = self._describe_calls(calls, [*answered, *unknown])
-        open_ = "".join(
-            f"; {describe_unknown(each.name, each.result, each.error)}"
-            for each in unknown[-1:]
-            if passed is None
-        )
+        left = unknown[-1:] if passed is None else []
+        open_ = "".join(f"; {describe_unknown(each.name, each.result, each.error)}" for each in left)
         return CheckOutcome(passed, f"it was called {times}{spelled}{advice}{open_}")
 
     def _is_other_spelling(self, name: str) -> bool:
@@ -103,7 +100,7 @@ def describe_unknown(tool: str, answer: object, error: object) -> str:
     told = error if answer is None else answer
     verb = "answered" if answer is not None else "failed with"
     words = "gave no answer" if told is None else f'{verb} "{shorten(str(told), _LONGEST_ANSWER)}"'
-    return f"{tool} {words}: whether it acted is not known; succeeded= or read_back= of ActingTool tell it"
+    return f"{tool} {words}: whether it acted is not known; check succeeded= or read_back= of its ActingTool"
 
 
 class SourcedFacts(BaseCheck):

@@ -81,7 +81,7 @@ def _find_nested_agent(span: Span, by_id: Mapping[str, Span], asking: Collection
     """
     agent: str | None = None
     for level in range(_DEEPEST):  # a trace of a hostile file may go in a circle
-        if span.operation == TOOL and (agent or (level and span.id in asking)):
+        if span.operation == TOOL and (agent or (level and span.id in asking and span.parent in by_id)):
             return agent or span.id
         if span.operation in {AGENT, CHAIN}:
             agent = span.id
