@@ -255,6 +255,6 @@ def _count_checks(state: PreparedState) -> str:
     checks = select_findings(state, *_CHECKED)
     judge = "the judge" if state["judge_decision"].get("called") else "a fake judge response"
     judged = f", {judge} approved" if (state["judge_result"] or {}).get("passed") is True else ""
-    if state["evaluation_status"] == "passed" and not (checks or judged):
+    if not (checks or judged):
         return UNVERIFIED
     return f"{len(checks)} check{'' if len(checks) == 1 else 's'}, none failed{judged}"

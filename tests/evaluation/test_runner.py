@@ -215,15 +215,3 @@ def test_a_worker_process_may_be_sent_the_functions(subtests):
     for function in (evaluate, aevaluate):
         with subtests.test(function=function.__name__):
             assert pickle.loads(pickle.dumps(function)) is function
-
-
-def test_a_warning_without_a_check_does_not_say_that_nothing_was_found():
-    calls = [{"id": f"c{at}", "name": "read_file", "args": {"path": "a.md"}} for at in range(8)]
-    said = [{"role": "user", "content": "Summarise a.md."}]
-    for call in calls:
-        said.append({"role": "assistant", "content": "", "tool_calls": [call]})
-        said.append({"role": "tool", "tool_call_id": call["id"], "content": "It is about the moon."})
-    report = evaluate([*said, {"role": "assistant", "content": "It is about the moon."}])
-
-    assert report.status == "warning"
-    assert "no defect found" not in report.summary

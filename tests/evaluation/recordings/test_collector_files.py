@@ -149,7 +149,7 @@ def test_spans_of_parallel_calls_are_joined_by_their_arguments(tmp_path):
     assert run.case["agent_run"]["tool_calls"][0]["result"] == "ok"
 
 
-def test_a_tool_that_asks_a_model_itself_is_an_agent_with_its_own_calls(tmp_path):
+def test_a_tool_that_asks_a_model_itself_is_an_agent_with_its_own_calls(subtests, tmp_path):
     said = {"llm__output_messages__0__message__role": "assistant"}
     content = "llm__output_messages__0__message__content"
     inner = write_span(3, "LLM", 3, **said, **{content: "Room 7 is free."})
@@ -161,12 +161,18 @@ def test_a_tool_that_asks_a_model_itself_is_an_agent_with_its_own_calls(tmp_path
         write_span(5, "LLM", 20, **said, **{content: "I found room 7."}),
     ]
     file = tmp_path / "spans.json"
-    file.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}))
+    own = [(["find_room"], "I found room 7."), (["get_rooms"], "Room 7 is free.")]
+    # Without the span that called the tool, nothing tells an agent in an agent from the agent itself.
+    for recorded, expected in [(spans, own), (spans[1:], [(["find_room", "get_rooms"], "I found room 7.")])]:
+        with subtests.test(spans=len(recorded)):
+            file.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": recorded}]}]}))
 
-    runs = [run.case["agent_run"] for run in read_runs(file)]
+            runs = [run.case["agent_run"] for run in read_runs(file)]
 
-    assert [[call["name"] for call in run["tool_calls"]] for run in runs] == [["find_room"], ["get_rooms"]]
-    assert [run["messages"][-1]["content"] for run in runs] == ["I found room 7.", "Room 7 is free."]
+            told = [
+                ([call["name"] for call in run["tool_calls"]], run["messages"][-1]["content"]) for run in runs
+            ]
+            assert told == expected
 
 
 def test_an_output_of_an_agent_that_is_not_in_its_messages_is_told(subtests, tmp_path):
