@@ -33,7 +33,7 @@ from orchestrator.state.graph_state import (
     lacks_report,
     list_accepted,
     list_records,
-    merge_records,
+    read_place,
     supervision_mode,
 )
 from orchestrator.state.records import SupervisionMode
@@ -278,10 +278,11 @@ def _select_changes(state: OrchestratorState, update: StateUpdate) -> StateUpdat
     A store writes a row for each field.
     """
     known: StateUpdate = {**state}
-    new = {name: update[name] for name in ("results", "synthesis") if isinstance(update.get(name), list)}
-    if any(new.values()):
-        merged = (merge_records(known[name], [new.get(name, [])]) for name in ("results", "synthesis"))
-        update = {**update, "effects": list_effects(chain.from_iterable(merged))}
+    written = [value for name in ("results", "synthesis") if isinstance(value := update.get(name), list)]
+    if new := [*chain.from_iterable(written)]:
+        judged = {*map(read_place, new)}
+        kept = [effect for effect in state["effects"] if read_place(effect) not in judged]
+        update = {**update, "effects": sorted([*kept, *list_effects(new)], key=read_place)}
     return {
         name: value
         for name, value in update.items()

@@ -34,6 +34,7 @@ from orchestrator.state.graph_state import (
     current_records,
     list_corrections,
     list_records,
+    read_place,
     records_field,
 )
 from orchestrator.state.records import Attempt, CallOrigin, Grounding, Json, Report
@@ -219,9 +220,8 @@ def list_evidence(state: OrchestratorState, record: Attempt, *, is_run: bool) ->
     """
     if is_run:
         return {"earlier_calls": []}
-    own = (record["step_index"], record["attempt"])
-    others = [each for each in list_records(state) if (each["step_index"], each["attempt"]) != own]
-    calls = [call for each in others for call in each["tool_calls"]]
+    made = [(read_place(each), call) for each in list_records(state) for call in each["tool_calls"]]
+    calls = [call for place, call in made if place != read_place(record)]
     return {"sources": _list_sources(state), "earlier_calls": convert_calls(calls)["tool_calls"]}
 
 

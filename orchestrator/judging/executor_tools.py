@@ -137,12 +137,10 @@ class ExecutorTools:
 
     def warn_of_calls(self, earlier: Sequence[Attempt], record: Attempt) -> list[str]:
         """Returns warnings of repeated tools that act by their names alone, and of failed read-backs."""
-        made = [call for each in earlier for call in each["tool_calls"] if call.get("outcome") in LASTING]
-        repeated = {
-            call["name"]
-            for call in record["tool_calls"]
-            if self._is_guess(call) and any(self.are_equal(call, each) for each in made)
-        }
+        guesses = [call for call in record["tool_calls"] if self._is_guess(call)]
+        made = [call for each in earlier if guesses for call in each["tool_calls"]]
+        lasting = [call for call in made if call.get("outcome") in LASTING]
+        repeated = {call["name"] for call in guesses if any(self.are_equal(call, each) for each in lasting)}
         unread = [
             f"{call['name']} was not read back, since {read['name']} failed: {read['error']}"
             for call in record["tool_calls"]

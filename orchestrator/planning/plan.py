@@ -131,7 +131,8 @@ def _build_outline(state: OrchestratorState, index: int) -> str:
     Steps that a re-plan removed are left out. Numbers are the ones that the context uses.
     """
     replaced = {*state["replaced"]}
-    steps = [number for number in range(len(state["plan"])) if number not in replaced]
+    numbers = range(len(state["plan"]))
+    steps = [number for number in numbers if number not in replaced] if replaced else numbers
     if len(steps) < 2 or index not in steps:  # noqa: PLR2004 - two steps make a plan
         return ""
     place = steps.index(index)
@@ -139,7 +140,7 @@ def _build_outline(state: OrchestratorState, index: int) -> str:
     return "\n".join(_list_lines(state["plan"], steps, shown, index))
 
 
-def _list_lines(plan: list[str], steps: list[int], shown: list[int], index: int) -> Iterator[str]:
+def _list_lines(plan: list[str], steps: Sequence[int], shown: Sequence[int], index: int) -> Iterator[str]:
     yield f"Plan of {len(steps)} steps:"
     if earlier := steps.index(shown[0]):
         yield f"({earlier} earlier)"

@@ -38,7 +38,7 @@ from orchestrator.state.graph_state import (
     format_entry,
     is_answer_due,
     list_corrections,
-    list_records,
+    list_executions,
     read_correction,
 )
 from orchestrator.state.plain_values import plain_text
@@ -94,7 +94,7 @@ def next_state(
     is_final = is_answer_due(state) or (bool(kinds) and _FORM.issuperset(kinds))
     replans = 0 if is_final else max(0, policy.max_replans - state["retries"]["replans"])
     bounded = policy.model_copy(update={"max_retries": state["max_retries"], "max_replans": replans})
-    decision = decide(bounded, _list_executions(state, judged))
+    decision = decide(bounded, _list_judged(state, judged))
     if decision.use == "ask_human":
         text = record["verdict"]["feedback"] if record["verdict"] else "There is no verdict."
         return ask_person(with_decision(record, decision), "review", text)
@@ -169,7 +169,7 @@ def warn_of_refused_calls(state: OrchestratorState, record: Attempt) -> list[str
         state: The state before the update.
         record: The last execution of the step.
     """
-    calls = [call for execution in _list_executions(state, record) for call in execution["tool_calls"]]
+    calls = [call for execution in _list_judged(state, record) for call in execution["tool_calls"]]
     warnings = []
     for decision, words in _REFUSED.items():
         if names := dict.fromkeys(call["name"] for call in calls if call.get("gate") == decision):
@@ -250,9 +250,9 @@ def ask_person(record: Attempt, kind: Literal["supervision", "review"], text: st
     return {"results": [record], "question": build_question(record, kind, text, problems)}
 
 
-def _list_executions(state: OrchestratorState, judged: Attempt) -> list[Attempt]:
+def _list_judged(state: OrchestratorState, judged: Attempt) -> list[Attempt]:
     """Returns the executions of the step of this one, with this one as it was judged."""
-    own = [other for other in list_records(state) if other["step_index"] == judged["step_index"]]
+    own = list_executions(state, judged["step_index"])
     return [*(other for other in own if other["attempt"] != judged["attempt"]), judged]
 
 

@@ -1,6 +1,9 @@
 """The state of a run: plain JSON values only, so that any store can hold it, and how updates change it."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from itertools import chain
+from operator import itemgetter
 from typing import Annotated, Any, Final, Literal, NotRequired, TypeAlias, TypeVar, cast, get_args
 
 from langgraph.channels import DeltaChannel
@@ -29,9 +32,17 @@ def merge_records(current: Sequence[Attempt], writes: Sequence[Sequence[Attempt]
 
     The records are in the order of the plan; the records of a step are in the order of its executions.
     """
-    new = (record for write in writes for record in write)
-    records = {(record["step_index"], record["attempt"]): record for record in (*current, *new)}
-    return [records[key] for key in sorted(records)]
+    records = [*current]
+    for record in chain.from_iterable(writes):
+        place = read_place(record)
+        first, last = (find(records, place, key=read_place) for find in (bisect_left, bisect_right))
+        records[first:last] = [record]
+    return records
+
+
+def read_place(record: Attempt | EffectRecord) -> tuple[int, int]:
+    """Returns the step and the attempt of an execution, or of the execution that an effect belongs to."""
+    return record["step_index"], record["attempt"]
 
 
 def append_entries(context: str, entries: Sequence[str]) -> str:
@@ -283,7 +294,13 @@ def list_records(state: OrchestratorState) -> list[Attempt]:
 
 def current_records(state: OrchestratorState) -> list[Attempt]:
     """Returns the executions of the current step or of the final answer, in their order."""
-    return [record for record in list_records(state) if record["step_index"] == state["current_step_index"]]
+    return list_executions(state, state["current_step_index"])
+
+
+def list_executions(state: OrchestratorState, index: int) -> list[Attempt]:
+    """Returns the executions of the step with this index, or of the final answer, in their order."""
+    records, step = list_records(state), itemgetter("step_index")
+    return records[bisect_left(records, index, key=step) : bisect_right(records, index, key=step)]
 
 
 def records_field(state: OrchestratorState) -> Literal["results", "synthesis"]:
