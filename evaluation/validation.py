@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import json
 import math
 from collections import Counter
@@ -9,10 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from functools import cache
+from itertools import chain, pairwise
+from textwrap import dedent
 from typing import Final, TypeAlias, get_args
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic_core import ErrorDetails, from_json, to_json, to_jsonable_python
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, ValidationError
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, ErrorDetails, from_json, to_json, to_jsonable_python
 
 from agents.parsing.loose_json import replace_surrogates
 from evaluation.errors import ContractError
@@ -243,7 +248,6 @@ class InputModel(BaseModel):
         frozen=True,
         allow_inf_nan=False,
         hide_input_in_errors=True,
-        use_attribute_docstrings=True,
     )
 
     def __init__(self, **fields: object) -> None:
@@ -255,6 +259,32 @@ class InputModel(BaseModel):
 
     # Without this mark, pydantic would call this method for each model inside of another one.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        # With use_attribute_docstrings, each start would read the source of all models.
+        schema = handler(core_schema)
+        fields = handler.resolve_ref_schema(schema).get("properties", {})
+        models = [each for each in cls.__mro__ if issubclass(each, InputModel)]
+        for name, text in chain.from_iterable(_read_field_texts(each).items() for each in models):
+            if name in fields:
+                fields[name].setdefault("description", text)
+        return schema
+
+
+@cache
+def _read_field_texts(model: type[BaseModel]) -> dict[str, str]:
+    """Returns the text below each field that the class states; none if somebody typed it at a prompt."""
+    texts: dict[str, str] = {}
+    with suppress(OSError):
+        statement = ast.parse(dedent(inspect.getsource(model))).body[0]
+        for pair in pairwise(statement.body if isinstance(statement, ast.ClassDef) else ()):
+            match pair:
+                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                    texts[name] = inspect.cleandoc(text)
+    return texts
 
 
 def wrap_name(value: object) -> object:
