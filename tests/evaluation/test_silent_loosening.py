@@ -99,6 +99,7 @@ def test_a_required_number_is_no_part_of_another_one(subtests):
 def test_a_number_is_read_in_its_notation(subtests):
     for text, number in [
         *(("minus 42", -42), ("42 million", 42e6), ("4.2 x 10^1", 42), ("1/4", 0.25), ("42.", 42)),
+        *(("0.042 x 10^3", 42), ("420 × 10⁻¹", 42), (r"4.2 \times 10^{1}", 42)),
         *(("minus forty-two", -42), ("10⁵", 1e5), ("**42** million", 42e6), ("42 m", 42), ("42 MB", 42)),
         *(("$42m", 42e6), ("42m", 42), ("42 / 100", 0.42), ("42_000", 42_000), ("at 12:30, 42", 42)),
         *(("7:1", 7), ("42 mnemonics", 42), ("7 minus 42", 42), ("42.000", 42), ("1,786", 1786)),

@@ -11,6 +11,7 @@ from evaluation.contract.rubric import Criterion, Rubric, Scale
 from evaluation.errors import JudgeError
 from evaluation.judges.judge_call import MAX_ANSWER, JudgeScore, add_cost, read_judge_result, read_object
 from evaluation.plugins import Price
+from tests.evaluation.cases import any_json
 
 RUBRIC = Rubric(criteria=[Criterion(name="clarity"), Criterion(name="warmth")])
 ONE = Rubric(criteria=[Criterion(name="clarity")])
@@ -116,14 +117,9 @@ def test_three_quarters_up_the_scale_pass_unless_the_rubric_says_otherwise(subte
             assert rubric.lowest_passing == lowest
 
 
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=6,
-)
 answers = st.dictionaries(
     st.sampled_from(["score", "rationale", "criteria", "concerns", "recommended_action", "usage", "more"]),
-    json_values | st.integers(1, 5) | st.just({"clarity": 3, "warmth": 4}),
+    any_json | st.integers(1, 5) | st.just({"clarity": 3, "warmth": 4}),
 )
 
 

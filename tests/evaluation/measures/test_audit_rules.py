@@ -1,6 +1,7 @@
 import re
 
 from evaluation import evaluate
+from evaluation.report.redaction import build_excerpt
 from tests.evaluation.messages import said, user
 
 
@@ -54,12 +55,7 @@ def test_a_finding_says_what_its_rule_says_of_it():
         "metric": "audit",
         "reason": 'Rule rule: Do not use "transit"; the text has "transit". Ask legal.',
         "where": "agent_run.final_output",
-        "evidence": {
-            "sha256": finding["evidence"]["sha256"],
-            "type": "string",
-            "length": 26,
-            "excerpt": "Order 12345 is in transit.",
-        },
+        "evidence": build_excerpt("Order 12345 is in transit."),
     }
 
 
