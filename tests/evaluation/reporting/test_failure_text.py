@@ -36,9 +36,8 @@ def test_a_long_text_of_the_run_is_one_short_line_that_no_terminal_obeys(subtest
                 "error": bad if field == "error" else None,
             }
             run = {"final_output": bad if field == "answer" else "", "tool_calls": [call]}
-            text = describe_failure(
-                stored(status="failed", agent_run=run, reasons=(bad if field == "reason" else "a",))
-            )
+            reasons = (bad if field == "reason" else "a",)
+            text = describe_failure(stored(status="failed", agent_run=run, reasons=reasons))
 
             assert len(text.splitlines()) == 3
             assert len(text) < 700

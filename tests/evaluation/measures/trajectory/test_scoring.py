@@ -38,24 +38,17 @@ def brief(result):
 def test_everything_that_was_found_is_there():
     result = scores(["b", "x", call("a", {"x": 2})], ["b", call("a", {"x": 1})])
     shares = {"score": 0.0, "precision": 1 / 3, "recall": 0.5, "f1": 0.4}
+    sides = {"expected": build_excerpt(1), "actual": build_excerpt(2)}
     facts = {
         "match_mode": "in_order",
         "missing_actions": ["a"],
         "extra_actions": ["x", "a"],
+        "argument_mismatches": [{"name": "a", "path": "/x", "problem": "different", **sides}],
         "order_violations": [],
-        "argument_mismatches": [
-            {
-                "name": "a",
-                "path": "/x",
-                "problem": "different",
-                "expected": build_excerpt(1),
-                "actual": build_excerpt(2),
-            }
-        ],
         "forbidden_actions": [],
         "unreadable_arguments": [],
-        "expected_count": 2,
         "unexpected_writes": [],
+        "expected_count": 2,
         "actual_count": 3,
         "matched_count": 1,
     }
