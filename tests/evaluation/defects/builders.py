@@ -7,6 +7,7 @@ from evaluation.defects.evidence import build_call, build_evidence, build_eviden
 from evaluation.defects.rules import find_defects
 
 TASK = "Book the room Fjord on 2026-05-04 and mail the confirmation to ada@example.com."
+STRICT = {"audit": {"defects": "fail"}}
 SLOTS = ("find_slots", {"day": "2026-05-04"}, {"slots": ["10:00", "11:00"]})
 BOOKED = ("book_room", {"room": "Fjord", "day": "2026-05-04"}, {"status": "confirmed", "id": "bk_7712"})
 
@@ -40,9 +41,7 @@ def levels(task, *parts):
 
 def report_on(task, answer, **run):
     """Returns the report of a run that is failed by a defect."""
-    return evaluate(
-        {"agent_run": {"input": task, "final_output": answer, **run}, "audit": {"defects": "fail"}}
-    )
+    return evaluate({"agent_run": {"input": task, "final_output": answer, **run}, **STRICT})
 
 
 def judge_answer(task, calls, answer):

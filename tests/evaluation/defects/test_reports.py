@@ -7,7 +7,7 @@ import pytest
 
 from evaluation import evaluate
 from evaluation.recordings.default_contract import hold_own_audit
-from tests.evaluation.defects.builders import BOOKED, SLOTS, TASK, judge_answer, report_on, run
+from tests.evaluation.defects.builders import BOOKED, SLOTS, STRICT, TASK, judge_answer, report_on, run
 from tests.evaluation.messages import answered, calling, said, user
 
 
@@ -23,9 +23,7 @@ def test_a_run_without_recorded_calls_abstains_and_says_so_and_one_with_an_empty
     answer, none = "I booked the room.", {"tool_calls": []}
     silent, known = (report_on(TASK, answer, **calls) for calls in ({}, none))
     unsaid, stated = (
-        evaluate(
-            {"agent_run": {"messages": [user(TASK), said(answer, **calls)]}, "audit": {"defects": "fail"}}
-        )
+        evaluate({"agent_run": {"messages": [user(TASK), said(answer, **calls)]}, **STRICT})
         for calls in ({}, none)
     )
 

@@ -132,7 +132,7 @@ def test_a_refused_pattern_schema_or_case_shows_no_part_of_a_secret(subtests):
         (lambda case: EvaluationCase(**case), CASE),
         (EvaluationCase.model_validate, CASE),
     ]:
-        with subtests.test(value=value):
+        with subtests.test(read=read, value=value):
             with pytest.raises((ContractError, ValidationError)) as refused:
                 read(value)
 
