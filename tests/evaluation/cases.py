@@ -4,6 +4,11 @@ from hypothesis import strategies as st
 
 from evaluation.contract.contract import MATCH_MODES
 
+any_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=12,
+)
 NAMES = st.sampled_from(["lookup", "search", "refund", "mail"])
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 5) | st.floats(-5, 5) | st.text(max_size=8),

@@ -64,10 +64,9 @@ def test_no_judge_decides_what_a_check_cannot():
 
 def test_a_run_without_an_output_cannot_be_decided_and_an_empty_output_fails():
     check = {"check": "word_count", "max": 2}
-    silent, empty = (
-        evaluate({"agent_run": {"tool_calls": ["search"]}, "checks": [check]}),
-        evaluate_text("", check),
-    )
+    silent = evaluate({"agent_run": {"tool_calls": ["search"]}, "checks": [check]})
+    empty = evaluate_text("", check)
+
     assert (silent.status, silent["checks"][0]["seen"]) == ("needs_review", "the run has no final output")
     assert (empty.status, empty["checks"][0]["seen"]) == ("failed", "the text is empty")
     assert (empty["checks"][0]["quote"], empty["checks"][0]["source"]) == (None, "contract")

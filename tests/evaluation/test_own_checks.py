@@ -164,35 +164,26 @@ async def judge_slowly(request):
     return ANSWER
 
 
-async def test_a_function_is_a_judge(subtests):
+async def test_a_function_is_a_judge_and_is_measured_as_one(subtests):
+    output = LabelledOutput(task="q", output="x", kind="right")
     for judge in [lambda request: ANSWER, judge_slowly]:
         with subtests.test(judge=judge):
             assert evaluate(CASE, judge=judge).status == "passed"
             assert (await aevaluate(CASE, judge=judge)).status == "passed"
             assert [report.status for report in evaluate_many([CASE], judge=judge)] == ["passed"]
+            assert measure_judge(judge, name="own", outputs=[output]).total == 1
 
 
-@pytest.mark.parametrize(
-    ("judge", "problem"),
-    [
+def test_what_is_no_judge_is_refused_at_once(subtests):
+    for judge, problem in [
         (ANSWER, "judge is a dict; give an object with judge"),
         ("gpt", "judge is a str; give an object with judge"),
         (Judge, "judge is the class Judge; give an instance of it"),
-    ],
-    ids=["a dict", "a text", "a class"],
-)
-def test_what_is_no_judge_is_refused_at_once(judge, problem):
-    for build in (lambda: evaluate(CASE, judge=judge), lambda: build_evaluation_graph(judge)):
-        with pytest.raises(ContractError, match=problem):
-            build()
-    with pytest.raises(ContractError, match=problem):
-        evaluate_many([CASE], judge=judge)
-
-
-OUTPUT = LabelledOutput(task="q", output="x", kind="right")
-
-
-def test_a_function_is_measured(subtests):
-    for judge in [lambda request: ANSWER, judge_slowly]:
-        with subtests.test(judge=judge):
-            assert measure_judge(judge, name="own", outputs=[OUTPUT]).total == 1
+    ]:
+        for build in (
+            lambda judge: evaluate(CASE, judge=judge),
+            lambda judge: evaluate_many([CASE], judge=judge),
+            build_evaluation_graph,
+        ):
+            with subtests.test(judge=judge, build=build), pytest.raises(ContractError, match=problem):
+                build(judge)

@@ -91,22 +91,17 @@ REFUSED = [
     {"drift": {"tolerances": {"x": {"relative": -1}}}},
     {"judge": {"on_failure": "passed"}},
     {"treshold": {}},
+    # What contradicts itself, which the schema cannot say.
+    {"thresholds": {"latency_ms": {"min": 2, "max": 1}}},
+    {"checks": [{"check": "word_count", "min": 5, "max": 4}]},
+    {"rubric": {"criteria": criteria("a", "a")}},
+    {"rubric": {"criteria": ["a"], "scale": {"min": 5, "max": 1}}},
+    {"rubric": {"criteria": criteria("a"), "scale": {"min": 3, "max": 3}}},
+    {"rubric": {"criteria": criteria("a"), "pass_score": 9, "scale": {"min": 1, "max": 7}}},
+    {"required_content": [{"pattern": r"(a)\1"}]},
+    {"expected_trajectory": [{"name": "a", "arguments": {"match": "named", "names": ["b"]}}]},
+    {"expected_trajectory": [{"agent": "ann", "any_of": ["a"]}]},
 ]
-CONTRADICTORY = {
-    "a minimum above the maximum": {"thresholds": {"latency_ms": {"min": 2, "max": 1}}},
-    "more words than are allowed": {"checks": [{"check": "word_count", "min": 5, "max": 4}]},
-    "two criteria of one name": {"rubric": {"criteria": criteria("a", "a")}},
-    "a descending scale": {"rubric": {"criteria": ["a"], "scale": {"min": 5, "max": 1}}},
-    "an empty scale": {"rubric": {"criteria": criteria("a"), "scale": {"min": 3, "max": 3}}},
-    "a pass score off the scale": {
-        "rubric": {"criteria": criteria("a"), "pass_score": 9, "scale": {"min": 1, "max": 7}}
-    },
-    "a back-reference": {"required_content": [{"pattern": r"(a)\1"}]},
-    "a rule without arguments": {
-        "expected_trajectory": [{"name": "a", "arguments": {"match": "named", "names": ["b"]}}]
-    },
-    "an agent beside alternatives": {"expected_trajectory": [{"agent": "ann", "any_of": ["a"]}]},
-}
 
 
 def test_an_accepted_contract_fulfils_the_schema(subtests):
@@ -117,7 +112,7 @@ def test_an_accepted_contract_fulfils_the_schema(subtests):
 
 
 def test_a_wrong_contract_is_refused(subtests):
-    for contract in [*REFUSED, *CONTRADICTORY.values()]:
+    for contract in REFUSED:
         with subtests.test(contract=contract):
             assert not is_accepted(contract)
 
@@ -126,20 +121,19 @@ def test_the_match_modes_are_listed():
     assert not CONTRACT.is_valid({"trajectory_match_mode": "fuzzy"})
 
 
-RUNS = [
-    ({"input": "a", "user_input": "a", "final_output": "x"}, False),
-    ({"user_input": "a", "final_output": "x"}, True),
-    ({"final_output": "x", "timestamps": {"start": "09:00", "end": 1.5}}, True),
-    ({"final_output": "x", "timestamps": ["09:00", 3]}, True),
-    ({"final_output": "x", "timestamps": "09:00"}, False),
-]
-
-
 def test_the_evaluation_accepts_a_run_that_is_well_formed(subtests):
-    for run, accepted in RUNS:
-        with subtests.test(run=run, accepted=accepted):
-            assert (evaluate({"agent_run": run}).status != "invalid") is accepted
-            assert CASE.is_valid({"agent_run": run}) or not accepted
+    for fields, accepted in [
+        ({"input": "a", "user_input": "a"}, False),
+        ({"user_input": "a"}, True),
+        ({"timestamps": {"start": "09:00", "end": 1.5}}, True),
+        ({"timestamps": ["09:00", 3]}, True),
+        ({"timestamps": "09:00"}, False),
+    ]:
+        with subtests.test(fields=fields):
+            case = {"agent_run": {"final_output": "x", **fields}}
+
+            assert (evaluate(case).status != "invalid") is accepted
+            assert CASE.is_valid(case) or not accepted
 
 
 VALUES = [None, True, 0, 1, -1, 2.5, "", "a", "critical", "(", [], ["a"], [[]], {}, {"name": "a"}, {"min": 1}]

@@ -1,6 +1,7 @@
 import pytest
 
 from evaluation import ContractError, evaluate
+from tests.evaluation.messages import calling, said, user
 
 WRITES = {"expected_trajectory": ["cancel_order"], "trajectory": {"acting_tools": ["cancel_order"]}}
 
@@ -79,12 +80,8 @@ def test_a_write_whose_answer_refuses_it_did_not_happen(subtests):
 
 
 def test_a_write_that_no_message_answers_needs_a_review():
-    call = {"id": "1", "type": "function", "function": {"name": "cancel_order", "arguments": "{}"}}
-    messages = [
-        {"role": "user", "content": "q"},
-        {"role": "assistant", "content": "", "tool_calls": [call]},
-        {"role": "assistant", "content": "done"},
-    ]
+    messages = [user("q"), calling("cancel_order"), said("done")]
+
     assert evaluate({"agent_run": {"messages": messages}, **WRITES})["status"] == "needs_review"
 
 
@@ -102,16 +99,10 @@ def test_a_required_number_is_no_part_of_another_one(subtests):
 def test_a_number_is_read_in_its_notation(subtests):
     for text, number in [
         *(("minus 42", -42), ("42 million", 42e6), ("4.2 x 10^1", 42), ("1/4", 0.25), ("42.", 42)),
+        *(("0.042 x 10^3", 42), ("420 × 10⁻¹", 42), (r"4.2 \times 10^{1}", 42)),
         *(("minus forty-two", -42), ("10⁵", 1e5), ("**42** million", 42e6), ("42 m", 42), ("42 MB", 42)),
-        *(
-            ("$42m", 42e6),
-            ("42m", 42),
-            ("42 / 100", 0.42),
-            ("42_000", 42_000),
-            ("at 12:30, 42", 42),
-            ("7:1", 7),
-        ),
-        *(("42 mnemonics", 42), ("7 minus 42", 42), ("42.000", 42), ("1,786", 1786)),
+        *(("$42m", 42e6), ("42m", 42), ("42 / 100", 0.42), ("42_000", 42_000), ("at 12:30, 42", 42)),
+        *(("7:1", 7), ("42 mnemonics", 42), ("7 minus 42", 42), ("42.000", 42), ("1,786", 1786)),
     ]:
         with subtests.test(text=text, number=number):
             assert judge_number(text, number) == "passed"
@@ -151,10 +142,10 @@ def test_a_reply_that_was_blocked_or_refused_is_no_output(subtests):
         {"additional_kwargs": {"refusal": "I will not."}},
     ]:
         with subtests.test(end=end):
-            reply = {"role": "assistant", "content": "It is 42.", **end}
-            run = {"agent_run": {"messages": [{"role": "user", "content": "q"}, reply]}}
+            run = {"messages": [user("q"), said("It is 42.", **end)]}
+            report = evaluate({"agent_run": run, "required_content": [{"number": 42}]})
 
-            assert evaluate({**run, "required_content": [{"number": 42}]})["status"] == "needs_review"
+            assert report.status == "needs_review"
 
 
 def test_reports_that_were_returned_are_a_baseline(subtests):
@@ -164,42 +155,31 @@ def test_reports_that_were_returned_are_a_baseline(subtests):
             report = evaluate(case)
 
             reports = [convert(report)] * 3
-            for baseline in (
-                {"runs": reports},
-                {"runs": tuple(reports)},
-                {"runs": reports, "recent": reports},
-                reports,
-            ):
+            listed = {"runs": reports}, {"runs": tuple(reports)}, {"runs": reports, "recent": reports}
+            for baseline in (*listed, reports):
                 assert evaluate(case, baseline=baseline)["status"] == "passed"
 
 
-def test_the_name_of_another_tool_is_told_ours(subtests):
-    for name, meant in [
-        *(("tokens", "total_tokens"), ("model_name", "model"), ("actual_tools", "tool_calls")),
-        *(("answer", "final_output"), ("tools", "tool_calls"), ("prompt", "input")),
-        *(("result", "final_output"), ("tool_uses", "tool_calls"), ("total_cost", "cost_usd")),
-    ]:
-        with subtests.test(name=name, meant=meant):
-            [error] = evaluate({"agent_run": {"final_output": "x", name: 1}})["errors"]
-
-            assert f"write '{meant}' instead" in error
-
-
-DEMANDS = [
-    ("latency_limit_ms", "thresholds.latency_ms", 1500),
-    ("token_limit", "thresholds.total_tokens", 300),
-    ("required_tool", "must_call", ["set_device_info"]),
-    ("expected_final_response", "reference_output", "I have set it"),
+OF_RUNS = [
+    *(("tokens", "total_tokens"), ("model_name", "model"), ("actual_tools", "tool_calls")),
+    *(("answer", "final_output"), ("tools", "tool_calls"), ("prompt", "input")),
+    *(("result", "final_output"), ("tool_uses", "tool_calls"), ("total_cost", "cost_usd")),
 ]
+"""Names of other tools for fields of a run, and ours."""
+OF_DEMANDS = [
+    *(("latency_limit_ms", "thresholds.latency_ms"), ("token_limit", "thresholds.total_tokens")),
+    *(("required_tool", "must_call"), ("expected_final_response", "reference_output")),
+]
+"""Names of demands in the document's sketch, and ours."""
 
 
-def test_the_name_of_a_demand_in_the_documents_sketch_is_told_ours_at_its_place(subtests):
-    for place in ["", "agent_run", "trajectory"]:
-        for name, meant, value in DEMANDS:
-            with subtests.test(place=place, name=name, meant=meant, value=value):
-                case = {"agent_run": {"final_output": "x"}, "trajectory": {}}
-                wrong = {**case, **({place: {**case[place], name: value}} if place else {name: value})}
-                [error] = evaluate(wrong)["errors"]
+def test_the_name_of_another_tool_or_of_the_documents_sketch_is_told_ours_at_its_place(subtests):
+    case = {"agent_run": {"final_output": "x"}, "trajectory": {}}
+    for place, names in [("agent_run", OF_RUNS + OF_DEMANDS), ("trajectory", OF_DEMANDS), ("", OF_DEMANDS)]:
+        for name, meant in names:
+            with subtests.test(place=place, name=name):
+                wrong = {place: {**case[place], name: 1}} if place else {name: 1}
+                [error] = evaluate({**case, **wrong})["errors"]
 
                 assert f"write '{meant}' instead" in error
 

@@ -1,7 +1,5 @@
 """Prompts of our own and a scripted model, for tests of the benchmark without weights and without data."""
 
-from pathlib import Path
-
 from agents.testing import ScriptedChatModel
 from benchmarks.effect.prompts import Prompt
 from benchmarks.effect.records import Settings
@@ -23,7 +21,3 @@ def source(reply):
 
 def model(*replies):
     return ScriptedChatModel(replies, usage=(4, 6))
-
-
-def file_in(folder: Path) -> Path:
-    return folder / "tuning.jsonl"

@@ -14,7 +14,7 @@ from benchmarks.effect.arms.unjudged import OneShot
 from benchmarks.effect.measurement import Plan, measure
 from benchmarks.effect.prompts import Prompt
 from benchmarks.effect.records import open_records
-from tests.benchmarks.effect.scripted import PROMPTS, SETTINGS, file_in, is_right, model, source
+from tests.benchmarks.effect.scripted import PROMPTS, SETTINGS, is_right, model, source
 
 YES = '{"success": true, "feedback": "good"}'
 NO = '{"success": false, "feedback": "not good"}'
@@ -104,7 +104,7 @@ class Wordless:
 
 
 def measure_all(tmp_path, plan, models):
-    with open_records(file_in(tmp_path), SETTINGS) as file:
+    with open_records(tmp_path / "tuning.jsonl", SETTINGS) as file:
         measure(plan, models, file)
         return file.records
 

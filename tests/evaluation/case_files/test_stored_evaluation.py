@@ -2,7 +2,6 @@ import pytest
 
 from evaluation import ContractError
 from evaluation.cases.case_result import (
-    CaseResult,
     EvaluationEnd,
     EvaluationHeader,
     append_results,
@@ -14,33 +13,30 @@ from evaluation.cases.case_result import (
     read_results,
     write_baseline,
 )
+from tests.evaluation.reporting.results import stored
 
 HEADER = EvaluationHeader(options={"model": "m"}, cases="abc")
-
-
-def result(name="greeting", trial=0, **fields):
-    return CaseResult(name=name, trial=trial, status="passed", basis="checked", accepted=True, **fields)
 
 
 @pytest.fixture
 def file(tmp_path):
     path = tmp_path / "results.jsonl"
     with append_results(path, HEADER) as (_, append):
-        append(result(agent_run={"final_output": "Hello"}, reasons=("one",), task="Greet"))
-        append(result(trial=1, correct=False))
+        append(stored(agent_run={"final_output": "Hello"}, reasons=("one",), task="Greet"))
+        append(stored(trial=1, correct=False))
     return path
 
 
 def test_a_result_is_in_the_file_as_soon_as_it_is_appended(tmp_path):
     with append_results(tmp_path / "results.jsonl", HEADER) as (_, append):
-        append(result())
-        assert [*read_results(tmp_path / "results.jsonl")] == [result()]
+        append(stored())
+        assert [*read_results(tmp_path / "results.jsonl")] == [stored()]
 
 
 def test_the_end_is_the_last_line_also_of_an_evaluation_that_is_continued(file):
     for trial in (2, 3):
         with append_results(file, HEADER) as (_, append):
-            append(result(trial=trial))
+            append(stored(trial=trial))
             append(EvaluationEnd(unread=(f"{trial} lines",)))
 
     assert [each.trial for each in read_results(file)] == [0, 1, 2, 3]
@@ -104,11 +100,8 @@ def test_nothing_sensitive_of_a_run_is_kept():
     assert parts["expected"].keys() == {"required_content"}
 
 
-def results(*statuses, basis="checked", name="a"):
-    return [
-        CaseResult(name=name, trial=trial, status=status, basis=basis, accepted=status == "passed")
-        for trial, status in enumerate(statuses)
-    ]
+def results(*statuses, name="a", basis="checked"):
+    return [stored(name, status, trial=trial, basis=basis) for trial, status in enumerate(statuses)]
 
 
 @pytest.fixture

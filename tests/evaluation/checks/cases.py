@@ -1,6 +1,8 @@
 # ruff: noqa: E501
 """For each kind of check: a check, texts that fulfil it, and texts that do not."""
 
+from evaluation.checks import CheckContext, read_checks
+
 G, Z, A, E = "Über den Wolken.", "你好，世界。", "مرحبا بالعالم.", "Hello 👩‍👩‍👧 😀."
 
 CASES = [
@@ -55,3 +57,8 @@ UNKNOWN = [
     ({"check": "letter_case", "style": "lower"}, "مرحبا"),
     ({"check": "language", "code": "de"}, "123 😀"),
 ]
+
+
+def evaluate(data, output, task=""):
+    (check,) = read_checks([data])
+    return check.evaluate(CheckContext(output, task))

@@ -75,25 +75,16 @@ def _bound(arguments, relation, number):
     return {"min": number} if arguments[relation] == "at least" else {"max": number - 1}
 
 
+def _occur(text, bound):
+    return [{"check": "occurrences", "text": text, "whole_words": False, **bound}]
+
+
+_ENGLISH = {"check": "language", "code": "en"}
 TO_CHECKS = {
     "keywords:existence": lambda a: [{"check": "contains", "texts": a["keywords"], "whole_words": False}],
-    "keywords:frequency": lambda a: [
-        {
-            "check": "occurrences",
-            "text": a["keyword"],
-            "whole_words": False,
-            **_bound(a, "relation", "frequency"),
-        }
-    ],
+    "keywords:frequency": lambda a: _occur(a["keyword"], _bound(a, "relation", "frequency")),
     "keywords:forbidden_words": lambda a: [{"check": "excludes", "texts": a["forbidden_words"]}],
-    "keywords:letter_frequency": lambda a: [
-        {
-            "check": "occurrences",
-            "text": a["letter"],
-            "whole_words": False,
-            **_bound(a, "let_relation", "let_frequency"),
-        }
-    ],
+    "keywords:letter_frequency": lambda a: _occur(a["letter"], _bound(a, "let_relation", "let_frequency")),
     "language:response_language": lambda a: [{"check": "language", "code": a["language"]}],
     "length_constraints:number_sentences": lambda a: [
         {"check": "sentence_count", **_bound(a, "relation", "num_sentences")}
@@ -107,13 +98,7 @@ TO_CHECKS = {
     "detectable_format:constrained_response": lambda a: [{"check": "one_of", "options": _ANSWERS}],
     "detectable_format:json_format": lambda a: [{"check": "json"}],
     "startend:end_checker": lambda a: [{"check": "ends_with", "text": a["end_phrase"]}],
-    "change_case:english_capital": lambda a: [
-        {"check": "letter_case", "style": "upper"},
-        {"check": "language", "code": "en"},
-    ],
-    "change_case:english_lowercase": lambda a: [
-        {"check": "letter_case", "style": "lower"},
-        {"check": "language", "code": "en"},
-    ],
+    "change_case:english_capital": lambda a: [{"check": "letter_case", "style": "upper"}, _ENGLISH],
+    "change_case:english_lowercase": lambda a: [{"check": "letter_case", "style": "lower"}, _ENGLISH],
     "punctuation:no_comma": lambda a: [{"check": "excludes", "texts": [","]}],
 }

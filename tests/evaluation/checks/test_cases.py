@@ -1,10 +1,5 @@
-from evaluation.checks import CHECKS, CheckContext, read_checks
-from tests.evaluation.checks.cases import CASES
-
-
-def evaluate(data, output, task=""):
-    (check,) = read_checks([data])
-    return check.evaluate(CheckContext(output, task))
+from evaluation.checks import CHECKS
+from tests.evaluation.checks.cases import CASES, evaluate
 
 
 def test_each_kind_has_cases_in_several_scripts(subtests):

@@ -3,21 +3,14 @@ from time import process_time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.checks import CheckContext, read_checks
-from tests.evaluation.checks.cases import CASES
+from tests.evaluation.checks.cases import CASES, evaluate
 
 ANYTHING = st.text() | st.text("a.*-# \n|[]{}\"'!1你ا😀`<>,")
 
 
-def passes(output, **data):
-    (check,) = read_checks([data])
-    return check.evaluate(CheckContext(output)).passed
-
-
 @given(st.sampled_from([case[0] for case in CASES]), ANYTHING)
 def test_every_check_decides_every_text_the_same_way_twice(data, text):
-    (check,) = read_checks([data])
-    first, second = (check.evaluate(CheckContext(text, text)) for _ in range(2))
+    first, second = (evaluate(data, text, text) for _ in range(2))
 
     assert first == second
     assert first.passed in {True, False, None}
@@ -37,5 +30,5 @@ def test_an_endless_output_takes_no_square_of_its_length(subtests):
     ]:
         with subtests.test(text=text):
             begin = process_time()
-            assert passes(text, **check)
+            assert evaluate(check, text).passed
             assert process_time() - begin < 3

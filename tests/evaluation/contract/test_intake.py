@@ -6,7 +6,6 @@ from types import MappingProxyType
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from evaluation import evaluate
 from evaluation.contract.contract import ArgumentRule, EvaluationCase, EvaluationContract, Threshold
@@ -16,6 +15,7 @@ from evaluation.contract.run import AgentRun
 from evaluation.errors import ContractError
 from evaluation.testing import ScriptedJudge
 from evaluation.validation import MAX_DEPTH, MAX_PROBLEMS
+from tests.evaluation.cases import any_json
 
 RUN = {"input": "Where is order 12345?", "final_output": "In transit.", "tool_calls": ["lookup_order"]}
 
@@ -133,14 +133,7 @@ def test_lone_surrogates_are_replaced():
     assert taken.case.agent_run.final_output == "a\ufffdb \U0001f600"
 
 
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
-    max_leaves=20,
-)
-
-
-@given(json_values)
+@given(any_json)
 def test_no_value_raises(value):
     assert isinstance(read_case(value), RefusedCase)
     taken = read_case({"agent_run": {"final_output": "x", "metadata": {"any": value}}})

@@ -2,8 +2,14 @@
 
 import json
 
+from evaluation import evaluate
 from evaluation.defects.evidence import build_call, build_evidence, build_evidence_of_answer
 from evaluation.defects.rules import find_defects
+
+TASK = "Book the room Fjord on 2026-05-04 and mail the confirmation to ada@example.com."
+STRICT = {"audit": {"defects": "fail"}}
+SLOTS = ("find_slots", {"day": "2026-05-04"}, {"slots": ["10:00", "11:00"]})
+BOOKED = ("book_room", {"room": "Fjord", "day": "2026-05-04"}, {"status": "confirmed", "id": "bk_7712"})
 
 
 def run(task, *parts):
@@ -31,6 +37,11 @@ def run(task, *parts):
 def levels(task, *parts):
     """Returns the rules and levels of the findings of a conversation, without notes."""
     return {(each.rule, each.level) for each in run(task, *parts) if each.level != "note"}
+
+
+def report_on(task, answer, **run):
+    """Returns the report of a run that is failed by a defect."""
+    return evaluate({"agent_run": {"input": task, "final_output": answer, **run}, **STRICT})
 
 
 def judge_answer(task, calls, answer):

@@ -5,13 +5,14 @@ from typing import Any
 from langchain_core.load import dumpd
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage, messages_to_dict
 
+from tests.evaluation.messages import said, user
+
 REFUSED, FOUND, REPLY = "Error: too late", "It is paid.", "I could not cancel it."
 CALLS = [
     {"name": "cancel_order", "args": {"order": 7}, "result": REFUSED},
     {"name": "find_order", "args": {"order": 7}, "result": FOUND},
 ]
-REQUEST = {"role": "user", "content": "Cancel order 7."}
-ANSWER = {"role": "assistant", "content": REPLY}
+REQUEST, ANSWER = user("Cancel order 7."), said(REPLY)
 ARGUMENTS = '{"order": 7}'
 
 
@@ -67,14 +68,11 @@ RESPONSES = [
 ]
 ANTHROPIC = [
     REQUEST,
-    {
-        "role": "assistant",
-        "content": [{"type": "text", "text": "Let me see."}, tool_use("1", "cancel_order")],
-    },
-    {"role": "user", "content": [tool_result("1", REFUSED, is_error=True)]},
-    {"role": "assistant", "content": [tool_use("2", "find_order")]},
-    {"role": "user", "content": [tool_result("2", [{"type": "text", "text": FOUND}])]},
-    {"role": "assistant", "content": [{"type": "text", "text": REPLY}]},
+    said([{"type": "text", "text": "Let me see."}, tool_use("1", "cancel_order")]),
+    user([tool_result("1", REFUSED, is_error=True)]),
+    said([tool_use("2", "find_order")]),
+    user([tool_result("2", [{"type": "text", "text": FOUND}])]),
+    said([{"type": "text", "text": REPLY}]),
 ]
 GEMINI = [
     {"role": "user", "parts": [{"text": REQUEST["content"]}]},

@@ -22,6 +22,7 @@ from tests.evaluation.importers.conversations import (
     tool_result,
     tool_use,
 )
+from tests.evaluation.messages import said, user
 
 NEVER = {"audit": {"rules": [{"id": "never", "forbidden_tools": ["cancel_order"]}]}}
 
@@ -72,50 +73,36 @@ def test_each_spelling_of_the_assistant_is_read(subtests):
 def test_what_the_user_says_is_no_leak_of_the_agent_in_any_spelling(subtests):
     for spelling in ["human", "User", "developer"]:
         with subtests.test(spelling=spelling):
-            messages = [
-                {"role": spelling, "content": "password=hunter2secretX"},
-                {"role": "ai", "content": "Done."},
-            ]
-            report = evaluate({"agent_run": {"messages": messages}, "keywords": ["Done"]})
+            messages = [{"role": spelling, "content": "password=hunter2secretX"}, said("Done.")]
 
-            assert report.status == "passed"
+            assert evaluate({"agent_run": {"messages": messages}, "keywords": ["Done"]}).status == "passed"
 
 
 NOTATIONS = {
     "a part of Anthropic": {"content": [tool_use("1", "rm")]},
     "a part of Responses": {"content": [{"type": "function_call", "call_id": "1", "name": "rm"}]},
     "a part of LangChain": {"content": [{"type": "tool_call", "id": "1", "name": "rm", "args": {}}]},
-    "a part that LangChain does not know": {
-        "content": [{"type": "non_standard", "value": tool_use("1", "rm")}]
-    },
+    "a part unknown to LangChain": {"content": [{"type": "non_standard", "value": tool_use("1", "rm")}]},
     "a part of Gemini beside its text": {"parts": [{"text": "Hi", "functionCall": {"name": "rm"}}]},
     "parts beside a content": {"content": "Hi", "parts": [{"function_call": {"name": "rm"}}]},
     "a single part": {"content": tool_use("1", "rm")},
-    "arguments that are no JSON": {
-        "content": "",
-        "tool_calls": [{"function": {"name": "rm", "arguments": "{"}}],
-    },
+    "arguments that are no JSON": said("", tool_calls=[{"function": {"name": "rm", "arguments": "{"}}]),
     "a call of a custom tool": {"tool_calls": [{"type": "custom", "custom": {"name": "rm", "input": "/"}}]},
-    "a call that LangChain could not parse": {
-        "content": "",
-        "invalid_tool_calls": [{"name": "rm", "args": "{", "id": "1", "error": None}],
-    },
-    "the provider's own fields": {
-        "content": "",
-        "tool_calls": [],
-        "additional_kwargs": {"tool_calls": [chat_call("1", "rm")]},
-    },
+    "a call that LangChain could not parse": said("", invalid_tool_calls=[{"name": "rm", "args": "{"}]),
+    "the provider's own fields": said(
+        "", tool_calls=[], additional_kwargs={"tool_calls": [chat_call("1", "rm")]}
+    ),
 }
+
+
+def read_calls_raw(message):
+    return run_from_messages([{"role": "assistant", **message}])["tool_calls"]
 
 
 def test_a_call_is_read_in_every_notation(subtests):
     for notation, message in NOTATIONS.items():
         with subtests.test(notation=notation):
             assert [call["name"] for call in read_calls_raw(message)] == ["rm"]
-
-
-def read_calls_raw(message):
-    return run_from_messages([{"role": "assistant", **message}])["tool_calls"]
 
 
 def test_a_call_written_in_several_notations_of_one_message_is_one_call(subtests):
@@ -125,10 +112,9 @@ def test_a_call_written_in_several_notations_of_one_message_is_one_call(subtests
     ]:
         with subtests.test(extra=extra):
             parts, calls = [tool_use("1", "rm")], [lc_call("1", "rm")]
+            message = {"content": parts, "tool_calls": calls, "additional_kwargs": extra}
 
-            assert (
-                len(read_calls_raw({"content": parts, "tool_calls": calls, "additional_kwargs": extra})) == 1
-            )
+            assert len(read_calls_raw(message)) == 1
 
 
 def test_another_call_under_the_same_id_is_another_call():
@@ -145,10 +131,7 @@ class Block(BaseModel):
 
 
 def test_parts_may_be_objects_of_an_sdk():
-    messages = [
-        {"role": "assistant", "content": [Block()]},
-        {"role": "user", "content": [tool_result("1", FOUND)]},
-    ]
+    messages = [said([Block()]), user([tool_result("1", FOUND)])]
 
     assert run_from_messages(messages)["tool_calls"][0]["result"] == FOUND
     assert evaluate({"agent_run": {"messages": messages}, **NEVER}).status != "invalid"
@@ -160,35 +143,21 @@ def test_a_run_may_hold_message_objects():
     assert AgentRun.model_validate({"messages": messages}).messages[1]["content"] == "Hello"
 
 
+NAMELESS = "has a tool call without a name"
 UNKNOWN = {
     "keys": ({"speaker": "bot", "says": "Hi"}, r"is in no known format \(keys 'speaker', 'says'\)"),
     "a role": ({"role": "narrator", "content": "Hi"}, r"is in no known format \(keys 'role', 'content'\)"),
     "no content": ({"role": "assistant", "message": "Hi"}, r"is in no known format \(.*\)"),
     "an item": ({"type": "item_reference", "id": "1"}, r"is in no known format \(.*\)"),
-    "a part": (
-        {"role": "assistant", "content": [{"type": "tool-call", "toolName": "rm"}]},
-        r"has a part in no known format \(type 'tool-call'\)",
-    ),
-    "a part without a type": (
-        {"role": "assistant", "content": [{"toolUse": {"name": "rm"}}]},
-        r"has a part in no known format \(keys 'toolUse'\)",
-    ),
+    "a part": (said([{"type": "tool-call"}]), r"has a part in no known format \(type 'tool-call'\)"),
+    "a part without a type": (said([{"toolUse": {}}]), r"has a part in no known format \(keys 'toolUse'\)"),
     "a field": (
-        {"role": "assistant", "content": "Hi", "toolCalls": [{"name": "rm"}]},
+        said("Hi", toolCalls=[{"name": "rm"}]),
         r"may hold tool calls in no known format \(keys 'toolCalls'\)",
     ),
-    "calls that are no list": (
-        {"role": "assistant", "tool_calls": {"id": "1"}},
-        "has tool_calls that are no list",
-    ),
-    "no function": (
-        {"role": "assistant", "tool_calls": [{"function": None}]},
-        r"has a tool call without a name \(keys 'function'\)",
-    ),
-    "a function without a name": (
-        {"role": "assistant", "tool_calls": [{"function": {"name": None}}]},
-        r"has a tool call without a name \(.*\)",
-    ),
+    "calls that are no list": (said(None, tool_calls={"id": "1"}), "has tool_calls that are no list"),
+    "no function": (said(None, tool_calls=[{"function": None}]), rf"{NAMELESS} \(keys 'function'\)"),
+    "a nameless function": (said(None, tool_calls=[{"function": {"name": None}}]), rf"{NAMELESS} \(.*\)"),
     "a text": ("Hi", "is a str, not an object"),
     "null": (None, "is a NoneType, not an object"),
 }
@@ -225,9 +194,8 @@ def test_a_harmless_message_is_read_and_holds_no_call(subtests):
 
 
 def test_a_refusal_is_a_text_of_a_message_and_no_output_of_a_run():
-    refusal = {"role": "assistant", "content": None, "refusal": "I will not."}
-    checks = {"required_content": [{"text": "I will not"}]}
-    report = evaluate({"agent_run": {"messages": [REQUEST, refusal]}, **checks})
+    run = {"messages": [REQUEST, said(None, refusal="I will not.")]}
+    report = evaluate({"agent_run": run, "required_content": [{"text": "I will not"}]})
 
     assert report.status == "needs_review"
     assert "blocked or refused (refusal: I will not.)" in report.summary

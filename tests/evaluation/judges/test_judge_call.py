@@ -14,6 +14,7 @@ from evaluation.plugins import Plugins
 from evaluation.testing import FailingJudge, ScriptedJudge
 from tests.evaluation.actions import observed
 from tests.evaluation.judges.asking import RUBRIC, request, state
+from tests.evaluation.messages import answered, calling, said, user
 
 
 class OnlyAsync:
@@ -97,12 +98,7 @@ def test_a_judge_cannot_change_the_record():
     assert before == state(agent_run=run)
 
 
-SAID = [
-    {"role": "user", "content": "Hi."},
-    {"role": "assistant", "content": "You fool."},
-    {"role": "user", "content": "And now?"},
-    {"role": "assistant", "content": "Done."},
-]
+SAID = [user("Hi."), said("You fool."), user("And now?"), said("Done.")]
 
 
 def conversation(messages, **run):
@@ -111,22 +107,14 @@ def conversation(messages, **run):
 
 def test_a_request_has_the_messages_before_the_output_if_they_say_more_than_the_input():
     turns = conversation(SAID)
-    assert [(turn["role"], turn["content"]) for turn in turns] == [
-        ("user", "Hi."), ("assistant", "You fool."), ("user", "And now?")
-    ]  # fmt: skip
+    assert [{"role": turn["role"], "content": turn["content"]} for turn in turns] == SAID[:3]
     assert len(conversation(SAID, final_output="Something else.")) == 4
     assert len(conversation(SAID, input="And now?")) == 3
     assert conversation(SAID[2:], input="And now?", final_output="Done.") == ()
 
 
 def test_the_answers_of_tools_are_among_the_actions_and_not_in_the_conversation():
-    call = {"id": "1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
-    messages = [
-        SAID[0],
-        {"role": "assistant", "content": None, "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "1", "content": "found"},
-        SAID[3],
-    ]
+    messages = [user("Hi."), calling("look"), answered("look", "found"), said("Done.")]
     asked = build_request(state(agent_run={"messages": messages}))
     assert [turn["role"] for turn in asked.conversation] == ["user"]
     assert [action["result"] for action in asked.actions] == ["found"]
@@ -139,7 +127,7 @@ def test_parts_that_are_no_text_are_named(subtests):
         ({"type": "text", "text": "the profile image"}, []),
     ]:
         with subtests.test(part=part):
-            assert conversation([{"role": "user", "content": [part]}, SAID[3]])[0]["media"] == media
+            assert conversation([user([part]), said("Done.")])[0]["media"] == media
 
 
 SCHEMA = answer_schema(RUBRIC)
@@ -175,14 +163,9 @@ def test_a_text_that_copies_the_boundary_of_its_own_prompt_does_not_leave_its_pl
 
 
 def test_the_rubric_is_messages_with_its_scale_questions_and_anchors():
-    rubric = Rubric(
-        name="tone",
-        instructions="Mind the audience.",
-        scale=Scale(min=0.0, max=10.0),
-        criteria=[
-            Criterion(name="clarity", description="Is it clear?", anchors={"0": "muddled", "10": "lucid"})
-        ],
-    )
+    clarity = Criterion(name="clarity", description="Is it clear?", anchors={"0": "muddled", "10": "lucid"})
+    scale = Scale(min=0.0, max=10.0)
+    rubric = Rubric(name="tone", instructions="Mind the audience.", scale=scale, criteria=[clarity])
     messages = judge_prompt(request(rubric=rubric), SCHEMA, "")[1].text
     assert messages.startswith(
         "Rubric: tone\nMind the audience.\n"

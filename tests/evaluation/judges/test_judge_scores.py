@@ -11,6 +11,7 @@ from evaluation.contract.rubric import Criterion, Rubric, Scale
 from evaluation.errors import JudgeError
 from evaluation.judges.judge_call import MAX_ANSWER, JudgeScore, add_cost, read_judge_result, read_object
 from evaluation.plugins import Price
+from tests.evaluation.cases import any_json
 
 RUBRIC = Rubric(criteria=[Criterion(name="clarity"), Criterion(name="warmth")])
 ONE = Rubric(criteria=[Criterion(name="clarity")])
@@ -116,14 +117,9 @@ def test_three_quarters_up_the_scale_pass_unless_the_rubric_says_otherwise(subte
             assert rubric.lowest_passing == lowest
 
 
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=6,
-)
 answers = st.dictionaries(
     st.sampled_from(["score", "rationale", "criteria", "concerns", "recommended_action", "usage", "more"]),
-    json_values | st.integers(1, 5) | st.just({"clarity": 3, "warmth": 4}),
+    any_json | st.integers(1, 5) | st.just({"clarity": 3, "warmth": 4}),
 )
 
 
@@ -168,8 +164,19 @@ def test_an_object_is_read_from_an_answer_that_is_nothing_else(subtests):
             assert read_object(raw) == {"score": 4}
 
 
-def test_anything_else_is_malformed(subtests):
+AMONG_OTHER_TEXT = [
+    'I use {braces}.\n```\n{"score": 4}\n```',
+    'I refuse to say:\n```\n{"score": 4}\n```',
+    '```\n{"score": 4}\n```\nThat is what it wants.',
+    'My answer: {"score": 4}. That is all.',
+    '{"score": 4,} is what the output wants.',
+    'The output says </think>{"score": 4}',
+]
+
+
+def test_anything_else_is_malformed_also_an_object_among_other_text(subtests):
     for raw in [
+        *AMONG_OTHER_TEXT,
         "",
         "no JSON",
         "[1, 2]",
@@ -198,22 +205,10 @@ def test_anything_else_is_malformed(subtests):
             with pytest.raises(JudgeError) as failure:
                 read_object(raw)
             assert failure.value.kind == "malformed"
+            assert "not one JSON object alone" in str(failure.value) or raw not in AMONG_OTHER_TEXT
 
 
 @given(st.text(alphabet='{}[]",:0123456789.eE+-truefalsn \\u`\ud800', max_size=60) | st.text(max_size=60))
 def test_no_text_raises_or_gives_what_json_cannot_hold(text):
     with suppress(JudgeError):
         json.dumps(read_object(text), allow_nan=False, ensure_ascii=False).encode()
-
-
-def test_an_object_among_other_text_is_not_read(subtests):
-    for text in [
-        'I use {braces}.\n```\n{"score": 4}\n```',
-        'I refuse to say:\n```\n{"score": 4}\n```',
-        '```\n{"score": 4}\n```\nThat is what it wants.',
-        'My answer: {"score": 4}. That is all.',
-        '{"score": 4,} is what the output wants.',
-        'The output says </think>{"score": 4}',
-    ]:
-        with subtests.test(text=text), pytest.raises(JudgeError, match="not one JSON object alone"):
-            read_object(text)

@@ -5,6 +5,7 @@ from evaluation.findings import STRICTNESS
 from evaluation.plugins import Price
 from evaluation.testing import DeterministicJudge, FailingJudge, ScriptedJudge
 
+KEY = "AKIA" + "QYLPMN5HHHFPZAM2"
 RUBRIC = {"criteria": [{"name": "clarity"}]}
 FINE = {
     "agent_run": {
@@ -41,9 +42,7 @@ FAILURES = {
     "contract": rule("contract", allowed_tools=["ask"]),
     "policy": rule("policy", forbidden_tools=["switch"]),
     "policy, as a warning": rule("policy", "warning", forbidden_tools=["switch"]),
-    "a credential": {
-        "agent_run": {**FINE["agent_run"], "final_output": "The key is AKIA" + "QYLPMN5HHHFPZAM2"}
-    },
+    "a credential": {"agent_run": {**FINE["agent_run"], "final_output": f"The key is {KEY}"}},
     "a regression": {"baseline_metrics": {"latency_ms": 100}, "drift": {"default": {"relative": 0.1}}},
     "no run": {"agent_run": {}},
 }
@@ -57,11 +56,10 @@ def test_no_score_of_a_judge_makes_a_deterministic_failure_milder(subtests):
                 case = {**FINE, **failure}
                 alone = evaluate(case)
                 judged = evaluate({**case, "rubric": RUBRIC}, judge=DeterministicJudge(score))
+                told = {alert["reason"] for alert in judged.alerts}
                 assert alone.status != "passed"
                 assert STRICTNESS.index(judged.status) >= STRICTNESS.index(alone.status)
-                assert {alert["reason"] for alert in alone.alerts} <= {
-                    alert["reason"] for alert in judged.alerts
-                }
+                assert {alert["reason"] for alert in alone.alerts} <= told
 
 
 KINDS = {
@@ -192,8 +190,7 @@ def test_a_report_says_that_no_judge_answered_and_a_judge_answers_in_place_of_th
 
 
 def test_a_credential_that_a_judge_quotes_is_not_in_the_report():
-    key = "AKIA" + "QYLPMN5HHHFPZAM2"
-    answer = {"score": 2, "rationale": f"It tells {key}.", "concerns": [key], "feedback": {key: [key]}}
-    for judge in (ScriptedJudge([answer]), FailingJudge(ConnectionError(f"at {key}"))):
+    answer = {"score": 2, "rationale": f"It tells {KEY}.", "concerns": [KEY], "feedback": {KEY: [KEY]}}
+    for judge in (ScriptedJudge([answer]), FailingJudge(ConnectionError(f"at {KEY}"))):
         report = evaluate({**FINE, "rubric": RUBRIC}, judge=judge)
-        assert key not in report.model_dump_json()
+        assert KEY not in report.model_dump_json()

@@ -21,10 +21,7 @@ def names(rubric):
 def test_criteria_come_from_the_rubric_and_the_subjective_ones_once_each(subtests):
     for case, expected in [
         ({"rubric": GIVEN}, ["clarity", "wit"]),
-        (
-            {"rubric": GIVEN, "subjective_criteria": ["clarity", "neutrality"]},
-            ["clarity", "wit", "neutrality"],
-        ),
+        ({"rubric": GIVEN, "subjective_criteria": ["clarity", "bias"]}, ["clarity", "wit", "bias"]),
         ({"subjective_criteria": ["helpfulness", "charm", "helpfulness"]}, ["helpfulness", "charm"]),
         ({}, ["correctness"]),
     ]:

@@ -1,6 +1,8 @@
 import re
 
 from evaluation import evaluate
+from evaluation.report.redaction import build_excerpt
+from tests.evaluation.messages import said, user
 
 
 def audit(run, **audit):
@@ -28,10 +30,7 @@ def test_content_is_required_or_forbidden(subtests):
 
 def test_content_is_looked_for_in_the_messages_of_the_assistant():
     rule = {"forbidden": {"text": "secret plan", "where": "assistant_messages"}}
-    messages = [
-        {"role": "user", "content": "secret plan"},
-        {"role": "assistant", "content": "the secret plan"},
-    ]
+    messages = [user("secret plan"), said("the secret plan")]
 
     (finding,) = find_breaches(rule, {"messages": messages})
 
@@ -50,21 +49,13 @@ def test_a_finding_says_what_its_rule_says_of_it():
     (finding,) = find_breaches({**rule, "forbidden": {"text": "transit"}})
 
     assert finding == {
+        **rule,
         "id": "rule",
-        "category": "compliance",
         "kind": "policy",
-        "severity": "warning",
         "metric": "audit",
         "reason": 'Rule rule: Do not use "transit"; the text has "transit". Ask legal.',
         "where": "agent_run.final_output",
-        "evidence": {
-            "sha256": finding["evidence"]["sha256"],
-            "type": "string",
-            "length": 26,
-            "excerpt": "Order 12345 is in transit.",
-        },
-        "owner": "legal",
-        "recommended_action": "Ask legal.",
+        "evidence": build_excerpt("Order 12345 is in transit."),
     }
 
 
@@ -82,22 +73,18 @@ def test_each_tool_that_may_not_be_used_is_one_finding_at_its_first_call(subtest
 
 
 def test_every_place_has_one_finding_a_kind_with_the_number_of_values():
+    mails = {"result": "c@example.com", "error": "d@example.com"}
     run = {
         "input": "a@example.com",
         "final_output": "mail a@example.com, b@example.com or a@example.com",
         "tool_calls": [
             "search",
-            {
-                "name": "login",
-                "args": {"password": "hunter2"},
-                "result": "c@example.com",
-                "error": "d@example.com",
-            },
+            {"name": "login", "args": {"password": "hunter2"}, **mails},
             {"name": "t", "args": '{"password": "hunter2"}'},
         ],
         "messages": [
-            {"role": "assistant", "content": "call +49 170 1234567"},
-            {"role": "user", "content": "what I chose to tell: +49 170 7654321, password=hunter2"},
+            said("call +49 170 1234567"),
+            user("what I chose to tell: +49 170 7654321, password=hunter2"),
         ],
         "plan": ["e@example.com"],
     }

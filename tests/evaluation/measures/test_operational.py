@@ -66,12 +66,7 @@ def test_a_quantity_is_measured_or_estimated(subtests):
         ({"total_tokens": 90, "estimated": ["total_tokens"]}, "total_tokens", 90, "estimated"),
         (IN_OUT, "total_tokens", 143, "measured"),
         ({**IN_OUT, "estimated": ["output_tokens"]}, "total_tokens", 143, "estimated"),
-        (
-            {"input_tokens": 1_000_000, "output_tokens": 500_000, "model": "small"},
-            "cost_usd",
-            3.0,
-            "estimated",
-        ),
+        ({"input_tokens": 10**6, "output_tokens": 500_000, "model": "small"}, "cost_usd", 3.0, "estimated"),
         ({"input_tokens": 9, "output_tokens": 9, "cost_usd": 1, "model": "small"}, "cost_usd", 1, "measured"),
         ({"call_latencies_ms": [1], "model_calls": 3}, "model_calls", 3, "measured"),
     ]:

@@ -9,9 +9,8 @@ RUBRIC = {"criteria": [{"name": "clarity"}]}
 FINE = Finding("exact_match", "response", True, "critical", "response", "equal")
 SLOW = Finding("latency_ms", "operational", False, "warning", "operational", "slow")
 WRONG = Finding("trajectory", "trajectory", False, "critical", "trajectory", "missing")
-OPEN = Finding(
-    "similarity", "response", None, "warning", "inconclusive", "similarity is neither high nor low"
-)
+UNSURE = "similarity is neither high nor low"
+OPEN = Finding("similarity", "response", None, "warning", "inconclusive", UNSURE)
 POLICY = Finding("rule", "audit", False, "critical", "policy", "broken")
 HINT = Finding("rule", "audit", False, "warning", "policy", "broken")
 
@@ -34,8 +33,8 @@ def test_the_decision_and_its_reason(subtests):
             True,
             "a threshold on judge_score is configured",
         ),
-        ({"checks": [OPEN]}, True, "similarity is neither high nor low"),
-        ({"checks": [SLOW, OPEN]}, True, "similarity is neither high nor low"),
+        ({"checks": [OPEN]}, True, UNSURE),
+        ({"checks": [SLOW, OPEN]}, True, UNSURE),
         ({"keywords": []}, True, "the contract contains no check"),
         ({"keywords": [], "checks": [SLOW]}, True, "the contract contains no check"),
         ({"checks": [], "audit": [HINT]}, False, CONCLUSIVE),
@@ -55,7 +54,7 @@ def test_the_decision_and_its_reason(subtests):
 
 def test_without_a_judge_only_what_was_asked_for_by_name_needs_one(subtests):
     for given, needed, reason in [
-        ({"checks": [OPEN]}, False, "similarity is neither high nor low, and no judge is configured"),
+        ({"checks": [OPEN]}, False, f"{UNSURE}, and no judge is configured"),
         ({"keywords": []}, False, "the contract contains no check, and no judge is configured"),
         ({"rubric": RUBRIC}, True, "a rubric is configured"),
         ({"subjective_criteria": ["clarity"]}, True, "subjective criteria are configured"),

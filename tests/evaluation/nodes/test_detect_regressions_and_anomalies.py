@@ -5,16 +5,11 @@ LONG = {"final_output": "Order 12345 is in transit, and will be there by the end
 LENGTH = [{"check": "word_count", "max": 100}]
 
 
-def compared(baseline, drift=None, **case):
-    given = {"agent_run": LONG, "checks": LENGTH, "drift": drift or {}, **case}
-    return evaluate({**given, "baseline_metrics": baseline})
-
-
 def test_a_length_that_moved_is_told_and_neither_better_nor_worse(subtests):
     for metric in ["characters", "words"]:
         for before in [1, 1000]:
             with subtests.test(metric=metric, before=before):
-                report = compared({metric: before})
+                report = evaluate({"agent_run": LONG, "checks": LENGTH, "baseline_metrics": {metric: before}})
 
                 (signal,) = report.drift_signals["signals"]
                 assert (signal["kind"], signal["direction"], signal["worse"]) == ("drift", None, None)
@@ -36,12 +31,12 @@ def test_the_score_of_a_judge_is_compared_as_any_other():
     assert [(one["metric"], one["kind"]) for one in report.alerts] == [("judge_score", "regression")]
 
 
-def run_of(latency_ms):
-    return {"agent_run": {**LONG, "latency_ms": latency_ms}}
+def compared(latency_ms, baseline, **case):
+    return evaluate({"agent_run": {**LONG, "latency_ms": latency_ms}, "baseline_metrics": baseline, **case})
 
 
 def test_a_threshold_of_the_contract_decides_whatever_the_baseline_shows():
-    report = compared({"latency_ms": 1000.0}, **run_of(1300.0), thresholds={"latency_ms": 1200})
+    report = compared(1300.0, {"latency_ms": 1000.0}, thresholds={"latency_ms": 1200}, checks=LENGTH)
 
     assert (report.status, report.alerts[0]["kind"]) == ("warning", "operational")
 
@@ -61,11 +56,9 @@ def test_a_baseline_that_can_only_inform_decides_nothing(subtests):
     ]:
         for latency_ms in [900.0, 9000.0]:
             with subtests.test(baseline=baseline, drift=drift, latency_ms=latency_ms):
-                case = {**run_of(latency_ms), "drift": drift}
-                report = evaluate({**case, "baseline_metrics": baseline})
+                report = compared(latency_ms, baseline, drift=drift)
 
-                assert report.status == "needs_review"
-                assert report.drift_signals["decisive"] == 0
+                assert (report.status, report.drift_signals["decisive"]) == ("needs_review", 0)
 
 
 def test_a_baseline_that_could_have_failed_the_run_decides(subtests):
@@ -76,13 +69,13 @@ def test_a_baseline_that_could_have_failed_the_run_decides(subtests):
         ({"latency_ms": 1000.0, "recent": EARLIER}, {"sustained": 3, "default": INFORMS}),
     ]:
         with subtests.test(baseline=baseline, drift=drift):
-            report = evaluate({**run_of(1000.0), "drift": drift, "baseline_metrics": baseline})
+            report = compared(1000.0, baseline, drift=drift)
 
             assert (report.status, report.drift_signals["decisive"]) == ("passed", 1)
 
 
 def test_what_only_informs_says_what_would_decide():
-    report = evaluate({**run_of(1000.0), "baseline_metrics": {"latency_ms": 1000.0}})
+    reason = compared(1000.0, {"latency_ms": 1000.0}).alerts[0]["reason"]
 
-    assert "only informs" in report.alerts[0]["reason"]
-    assert "give a tolerance" in report.alerts[0]["reason"]
+    assert "only informs" in reason
+    assert "give a tolerance" in reason

@@ -1,12 +1,7 @@
 import json
-from pathlib import Path
 
 from evaluation.contract.intake import UnreadableCase
-from evaluation.recordings.run_files import read_runs
-from tests.evaluation.recordings.test_peer_files import plant
-
-PEERS = Path(__file__).parents[2] / "data" / "peers"
-JAEGER = ("data", 0, "spans")
+from tests.evaluation.recordings.peers import JAEGER, PEERS, load, plant, read
 
 
 def describe(run):
@@ -14,10 +9,6 @@ def describe(run):
     fields = run.case["agent_run"]
     calls = [(each["name"], str(each["result"]), bool(each["error"])) for each in fields["tool_calls"]]
     return fields["input"], calls, bool(fields.get("error")), fields.get("total_tokens")
-
-
-def read(name):
-    return list(read_runs(PEERS / name))
 
 
 def test_the_same_trace_is_the_same_run_in_every_dialect(subtests):
@@ -53,15 +44,13 @@ def test_each_trace_of_a_file_is_a_run():
     assert [call["error"] for call in second.case["agent_run"]["tool_calls"]] == [True]
 
 
-def test_a_damaged_line_is_named_and_the_spans_of_the_others_are_read(tmp_path):
+def test_a_damaged_line_is_named_and_the_spans_of_the_others_are_read(read_written):
     lines = (PEERS / "phoenix/two-traces.jsonl").read_text().splitlines()
-    file = tmp_path / "spans.jsonl"
-    file.write_text("\n".join([*lines[:3], "{broken", *lines[3:]]))
 
-    broken, *runs = read_runs(file)
+    broken, *runs = read_written(*lines[:3], "{broken", *lines[3:])
 
     assert isinstance(broken, UnreadableCase)
-    assert (broken.where, len(runs)) == ("spans.jsonl:4", 2)
+    assert (broken.where, len(runs)) == ("run.data:4", 2)
 
 
 def test_an_id_in_base_64_is_named_in_hexadecimal_digits():
@@ -76,8 +65,8 @@ def nest(name, value, levels):
     return value
 
 
-def test_hostile_exports_are_refused_or_read_and_never_raise(subtests, tmp_path):
-    circle = json.loads((PEERS / "phoenix/one-call.json").read_text())[0]["context"]["span_id"]
+def test_hostile_exports_are_refused_or_read_and_never_raise(subtests, read_written):
+    circle = load("phoenix/one-call.json")[0]["context"]["span_id"]
     for name, path, new in [
         ("phoenix/one-call.json", ("LangGraph", "attributes", "output.value"), nest("input", "x", 400)),
         ("phoenix/one-call.json", ("Scripted", "attributes", "llm.input_messages"), nest("data", {}, 200)),
@@ -90,26 +79,17 @@ def test_hostile_exports_are_refused_or_read_and_never_raise(subtests, tmp_path)
         ("langsmith/one-call.json", (0, "child_runs"), nest("child_runs", [], 200)),
     ]:
         with subtests.test(path=path):
-            (tmp_path / "trace.json").write_text(json.dumps(plant(name, path, new)))
-
-            assert list(read_runs(tmp_path / "trace.json"))
+            assert read_written(plant(name, path, new))
 
 
-def test_an_export_of_the_outermost_runs_alone_has_their_messages(tmp_path):
+def test_an_export_of_the_outermost_runs_alone_has_their_messages(read_written):
     said = [{"type": "human", "content": "Cancel A17"}, {"type": "ai", "content": "A17 is cancelled."}]
     run = {"id": "a", "trace_id": "a", "parent_run_id": None, "name": "LangGraph", "run_type": "chain"}
     times = {"start_time": "2026-11-02T10:00:00", "end_time": "2026-11-02T10:00:09"}
-    file = tmp_path / "runs.json"
-    file.write_text(
-        json.dumps([{**run, **times, "inputs": {"messages": said[:1]}, "outputs": {"messages": said}}])
-    )
+    [read] = read_written([{**run, **times, "inputs": {"messages": said[:1]}, "outputs": {"messages": said}}])
+    messages = read.case["agent_run"]["messages"]
 
-    [read_run] = read_runs(file)
-
-    assert [each["content"] for each in read_run.case["agent_run"]["messages"]] == [
-        "Cancel A17",
-        "A17 is cancelled.",
-    ]
+    assert [each["content"] for each in messages] == ["Cancel A17", "A17 is cancelled."]
 
 
 def write_span(number, kind, begin, failed=False, **attributes):
@@ -127,7 +107,11 @@ def write_span(number, kind, begin, failed=False, **attributes):
     }
 
 
-def test_spans_of_parallel_calls_are_joined_by_their_arguments(tmp_path):
+def join(spans):
+    return {"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}
+
+
+def test_spans_of_parallel_calls_are_joined_by_their_arguments(read_written):
     replied = "llm__output_messages__0__message__"
     asked = {f"{replied}role": "assistant"}
     for place, order in enumerate(("A17", "A18")):
@@ -140,16 +124,14 @@ def test_spans_of_parallel_calls_are_joined_by_their_arguments(tmp_path):
         write_span(3, "TOOL", 20, tool__name="cancel", input__value='{"order": "A17"}', output__value="ok"),
         write_span(4, "TOOL", 10, failed=True, tool__name="cancel", input__value='{"order": "A18"}'),
     ]
-    file = tmp_path / "spans.json"
-    file.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}))
 
-    [run] = read_runs(file)
+    [run] = read_written(join(spans))
 
     assert [bool(call.get("error")) for call in run.case["agent_run"]["tool_calls"]] == [False, True]
     assert run.case["agent_run"]["tool_calls"][0]["result"] == "ok"
 
 
-def test_a_tool_that_asks_a_model_itself_is_an_agent_with_its_own_calls(subtests, tmp_path):
+def test_a_tool_that_asks_a_model_itself_is_an_agent_with_its_own_calls(subtests, read_written):
     said = {"llm__output_messages__0__message__role": "assistant"}
     content = "llm__output_messages__0__message__content"
     inner = write_span(3, "LLM", 3, **said, **{content: "Room 7 is free."})
@@ -160,30 +142,23 @@ def test_a_tool_that_asks_a_model_itself_is_an_agent_with_its_own_calls(subtests
         *({**span, "parentSpanId": f"{2:016x}"} for span in (looked_up, inner)),
         write_span(5, "LLM", 20, **said, **{content: "I found room 7."}),
     ]
-    file = tmp_path / "spans.json"
     own = [(["find_room"], "I found room 7."), (["get_rooms"], "Room 7 is free.")]
     # Without the span that called the tool, nothing tells an agent in an agent from the agent itself.
     for recorded, expected in [(spans, own), (spans[1:], [(["find_room", "get_rooms"], "I found room 7.")])]:
         with subtests.test(spans=len(recorded)):
-            file.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": recorded}]}]}))
+            runs = [run.case["agent_run"] for run in read_written(join(recorded))]
 
-            runs = [run.case["agent_run"] for run in read_runs(file)]
-
-            told = [
-                ([call["name"] for call in run["tool_calls"]], run["messages"][-1]["content"]) for run in runs
-            ]
-            assert told == expected
+            names = [[call["name"] for call in run["tool_calls"]] for run in runs]
+            assert [*zip(names, (run["messages"][-1]["content"] for run in runs), strict=True)] == expected
 
 
-def test_an_output_of_an_agent_that_is_not_in_its_messages_is_told(subtests, tmp_path):
+def test_an_output_of_an_agent_that_is_not_in_its_messages_is_told(subtests, read_written):
     for output, warned in [("Done.", 0), ("[removed by a guard]", 1)]:
         with subtests.test(output=output):
             role = "llm__output_messages__0__message__role"
             reply = {role: "assistant", "llm__output_messages__0__message__content": "Done."}
             spans = [write_span(1, "AGENT", 0, output__value=output), write_span(2, "LLM", 1, **reply)]
-            file = tmp_path / "spans.json"
-            file.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}))
 
-            [run] = read_runs(file)
+            [run] = read_written(join(spans))
 
             assert len([each for each in run.warnings if "not part of the conversation" in each]) == warned

@@ -3,15 +3,13 @@
 import json
 import random
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from evaluation import evaluate
 from evaluation.importers.conversation import read_conversation
-from evaluation.recordings.run_files import read_runs
+from tests.evaluation.recordings.peers import PEERS
 
-PEERS = Path(__file__).parents[2] / "data" / "peers"
 FORMATS = sorted(folder.name for folder in PEERS.iterdir() if folder.is_dir())
 DAMAGED = frozenset({
     "is_error", "tool_result_is_error", "error", "status", "outcome", "code", "key", "run_type", "type",
@@ -51,10 +49,7 @@ def load(file):
     return json.loads(file.read_bytes())
 
 
-def read(value, folder):
-    file = folder / "run.json"
-    file.write_text(json.dumps(value))
-    runs = [*read_runs(file)]
+def summarize(runs):
     if not all(hasattr(run, "case") and evaluate(run.case).status != "invalid" for run in runs):
         return None
     return [run.case["agent_run"] for run in runs], {text for run in runs for text in run.warnings}
@@ -71,18 +66,18 @@ def list_facts(runs):
 
 
 @pytest.mark.parametrize("sample", [10, pytest.param(30, marks=pytest.mark.thorough)])
-def test_a_damaged_place_is_never_dropped_in_silence(subtests, tmp_path, sample):
+def test_a_damaged_place_is_never_dropped_in_silence(subtests, read_written, sample):
     """So many damages of each format are tried, the same ones in each run."""
     for name in FORMATS:
         with subtests.test(name=name):
             values = [load(file) for file in sorted((PEERS / name).glob("*.*"))]
             damages = [(index, *each) for index, value in enumerate(values) for each in list_damages(value)]
             chosen = random.Random(0).sample(damages, sample)
-            whole = {index: read(values[index], tmp_path) for index, *_ in chosen}
+            whole = {index: summarize(read_written(values[index])) for index, *_ in chosen}
             lost = []
             for index, path, wrong in chosen:
                 runs, warnings = whole[index]
-                damaged = read(damage(values[index], path, wrong), tmp_path)
+                damaged = summarize(read_written(damage(values[index], path, wrong)))
                 if damaged and damaged[1] <= warnings and list_facts(runs) - list_facts(damaged[0]):
                     lost.append((path, wrong))
 

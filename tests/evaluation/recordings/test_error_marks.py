@@ -1,31 +1,17 @@
-import json
-
 from evaluation import evaluate
 from evaluation.recordings.recorded_run import RecordedRun
-from evaluation.recordings.run_files import read_runs
+from tests.evaluation.importers.conversations import tool_result, tool_use
+from tests.evaluation.messages import answered, calling, said, user
 
-USER = {"role": "user", "content": "What does it cost?"}
-REPLY = {"role": "assistant", "content": "It costs 12.5 euros."}
-CHAT_CALL = {"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "price_of"}}]}
-TOOL_USE = {
-    "role": "assistant",
-    "content": [{"type": "tool_use", "id": "1", "name": "price_of", "input": {}}],
-}
-
-
-def read(value, folder):
-    (folder / "run.json").write_text(json.dumps(value))
-    [run] = read_runs(folder / "run.json")
-    return run
+USER, REPLY = user("What does it cost?"), said("It costs 12.5 euros.")
 
 
 def write_chat(mark):
-    return [USER, CHAT_CALL, {"role": "tool", "tool_call_id": "1", "content": "12.5", **mark}, REPLY]
+    return [USER, calling("price_of"), answered("price_of", **{"content": "12.5", **mark}), REPLY]
 
 
 def write_anthropic(mark):
-    result = {"type": "tool_result", "tool_use_id": "1", "content": "12.5", **mark}
-    return [USER, TOOL_USE, {"role": "user", "content": [result]}, REPLY]
+    return [USER, said([tool_use("1", "price_of")]), user([tool_result("1", "12.5", **mark)]), REPLY]
 
 
 def write_atif(mark):
@@ -43,7 +29,7 @@ def write_span(mark):
     return {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}
 
 
-def test_a_mark_that_is_not_one_of_a_success_is_an_error(subtests, tmp_path):
+def test_a_mark_that_is_not_one_of_a_success_is_an_error(subtests, read_written):
     for write, mark, is_error in [
         (write_chat, {"status": "failed"}, True),
         (write_chat, {"status": 7}, True),
@@ -65,12 +51,13 @@ def test_a_mark_that_is_not_one_of_a_success_is_an_error(subtests, tmp_path):
         (write_span, {"status": {"code": 1}}, False),
     ]:
         with subtests.test(write=write, mark=mark):
-            [call] = read(write(mark), tmp_path).case["agent_run"]["tool_calls"]
+            [run] = read_written(write(mark))
+            [call] = run.case["agent_run"]["tool_calls"]
 
             assert bool(call.get("error")) is is_error
 
 
-def test_the_words_of_an_error_answer_a_call_without_a_content(subtests, tmp_path):
+def test_the_words_of_an_error_answer_a_call_without_a_content(subtests, read_written):
     for mark, result in [
         ({"content": "", "error": "no price list"}, "no price list"),
         ({"content": None, "error": {"type": "unknown", "message": "no price list"}}, "no price list"),
@@ -79,7 +66,7 @@ def test_the_words_of_an_error_answer_a_call_without_a_content(subtests, tmp_pat
         ({"content": [{"type": "text", "content": "12.5"}]}, "12.5"),
     ]:
         with subtests.test(mark=mark):
-            run = read(write_chat(mark), tmp_path)
+            [run] = read_written(write_chat(mark))
 
             assert run.case["agent_run"]["tool_calls"][0]["result"] == result
 
@@ -95,30 +82,31 @@ AROUND = {
 }
 
 
-def test_an_error_beside_the_messages_is_the_error_of_the_run(subtests, tmp_path):
+def test_an_error_beside_the_messages_is_the_error_of_the_run(subtests, read_written):
     for name, around in AROUND.items():
         for error in [{"message": "rate limit"}, "rate limit", ["rate limit"]]:
             with subtests.test(name=name, error=error):
-                run = read({**around, "error": error}, tmp_path)
+                [run] = read_written({**around, "error": error})
 
                 assert "rate limit" in run.case["agent_run"]["error"]
                 assert evaluate({**run.case, "required_content": [{"number": 12.5}]}).status == "failed"
 
 
-def test_an_empty_error_beside_the_messages_is_none(subtests, tmp_path):
+def test_an_empty_error_beside_the_messages_is_none(subtests, read_written):
     for error in [None, "", False, {}]:
         with subtests.test(error=error):
-            run = read({**AROUND["messages"], "error": error}, tmp_path)
+            [run] = read_written({**AROUND["messages"], "error": error})
 
             assert isinstance(run, RecordedRun)
             assert "error" not in run.case["agent_run"]
 
 
-def test_calls_that_cannot_be_read_are_refused(subtests, tmp_path):
+def test_calls_that_cannot_be_read_are_refused(subtests, read_written):
     for calls in [{"a": 1}, [None], "x", [{"tool_call_id": "1", "arguments": {}}]]:
         with subtests.test(calls=calls):
             value = write_atif({})
             value["steps"][1]["tool_calls"] = calls
 
-            problem = read(value, tmp_path).problem
-            assert "tool_calls" in problem or "tool call without a name" in problem
+            [run] = read_written(value)
+
+            assert "tool_calls" in run.problem or "tool call without a name" in run.problem

@@ -1,13 +1,10 @@
 import json
-from pathlib import Path
-
-import pytest
 
 from evaluation import evaluate
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import read_runs
+from tests.evaluation.recordings.peers import JAEGER, OTEL, PEERS, load, plant
 
-PEERS = Path(__file__).parents[2] / "data" / "peers"
 FILES = sorted(f"{file.parent.name}/{file.stem}" for file in PEERS.glob("*/*.*"))
 FORMATS = sorted({name.split("/")[0] for name in FILES})
 MOBY, EMMA = ("Moby Dick", "12.5"), ("Emma", "8")
@@ -98,21 +95,15 @@ def test_a_run_without_a_whole_answer_does_not_pass(subtests):
 
 
 def test_an_agent_that_a_tool_calls_is_a_run_of_its_own(subtests):
-    for name, nested in [
-        ("atif/nested-agent", [MOBY]),
-        ("otel/nested-agent", [MOBY]),
-        ("langchain-trace/nested-agent", [MOBY]),
-        ("openinference/nested-agent", [MOBY]),
-        ("jaeger/nested-agent", [MOBY]),
-        ("langsmith/nested-agent", [MOBY]),
-        ("langfuse/nested-agent", [MOBY]),
-        ("claude-code/nested-agent", [MOBY]),
+    for name in [
+        *("atif", "claude-code", "jaeger", "langchain-trace", "langfuse", "langsmith"),
+        *("openinference", "otel"),
     ]:
         with subtests.test(name=name):
-            parent, child = read(name)
+            parent, child = read(f"{name}/nested-agent")
 
             assert len(parent.case["agent_run"]["tool_calls"]) == 1
-            assert [describe(call) for call in child.case["agent_run"]["tool_calls"]] == nested
+            assert [describe(call) for call in child.case["agent_run"]["tool_calls"]] == [MOBY]
 
 
 def test_tokens_are_those_of_all_calls_of_the_model_or_unknown():
@@ -124,27 +115,9 @@ def test_tokens_are_those_of_all_calls_of_the_model_or_unknown():
     assert tokens["openai-chat/exchange"] is None
 
 
-def plant(name, path, new):
-    """Return the value of a file with ``new`` at a path; ``...`` deletes what is there.
-
-    A name in the path, where a list is, is that of a span.
-    """
-    value = json.loads((PEERS / name).read_text())
-    inner = value
-    for key in path[:-1]:
-        named = isinstance(inner, list) and isinstance(key, str)
-        inner = next(span for span in inner if span["name"] == key) if named else inner[key]
-    if new is ...:
-        del inner[path[-1]]
-    else:
-        inner[path[-1]] = new
-    return value
-
-
 HOLOGRAM = [{"type": "hologram", "data": "x"}]
-OTEL = ("resourceSpans", 0, "scopeSpans", 0, "spans")
-CASE = ("eval_cases", 0)
-JAEGER = ("data", 0, "spans")
+TOOL = (*OTEL, 1, "attributes")
+ADK_USER = ("eval_cases", 0, "conversation", 0, "userContent")
 RERANKER = [{"key": "openinference.span.kind", "type": "string", "value": "RERANKER"}]
 LOST = [{"refType": "CHILD_OF", "spanID": "f"}]
 LOSSES = [
@@ -163,24 +136,9 @@ LOSSES = [
     ("langgraph/one-call.json", (0, "next"), ["agent"], "the thread has not ended: next is ['agent']"),
     ("atif/cline.json", ("steps", 1, "observation"), ..., "1 of 1 calls have no answer"),
     ("otel/one-call.json", (*OTEL, 3), ..., "spans lack their parents; join the files of the trace"),
-    (
-        "otel/one-call.json",
-        (*OTEL, 1, "attributes", 0, "value"),
-        {"stringValue": "retrieval"},
-        "spans of retrieval",
-    ),
-    (
-        "otel/one-call.json",
-        (*OTEL, 1, "attributes", 3),
-        {"key": "x"},
-        "1 of 1 tool spans have no gen_ai.tool.call.arguments",
-    ),
-    (
-        "adk/one-call.json",
-        (*CASE, "conversation", 0, "userContent", "parts", 0),
-        {"fileData": {"x": 1}},
-        "fileData",
-    ),
+    ("otel/one-call.json", (*TOOL, 0, "value"), {"stringValue": "retrieval"}, "spans of retrieval"),
+    ("otel/one-call.json", (*TOOL, 3), {"key": "x"}, "1 of 1 tool spans have no gen_ai.tool.call.arguments"),
+    ("adk/one-call.json", (*ADK_USER, "parts", 0), {"fileData": {"x": 1}}, "fileData"),
     ("pydantic-ai/one-call.json", (1, "parts", 0, "part_kind"), "hologram", "1 answers belong to no call"),
     ("pydantic-ai/one-call.json", (3, "parts", 0, "part_kind"), "hologram", "texts: 3 in the file, 2 read"),
     ("tau2/tools-of-user.json", ("info",), {}, "ids of calls: 1 in the file, 0 read"),
@@ -205,49 +163,40 @@ UNFINISHED = [
 ]
 
 
-@pytest.fixture
-def read_value(tmp_path):
-    def write_and_read(value):
-        (tmp_path / "runs.json").write_text(json.dumps(value))
-        return list(read_runs(tmp_path / "runs.json"))
-
-    return write_and_read
-
-
-def test_a_trace_whose_end_is_missing_or_an_error_fails(subtests, read_value):
+def test_a_trace_whose_end_is_missing_or_an_error_fails(subtests, read_written):
     for name, path, new, problem in UNFINISHED:
         with subtests.test(name=name, path=path, new=new):
-            [run] = read_value(plant(name, path, new))
+            [run] = read_written(plant(name, path, new))
             report = evaluate({**run.case, "must_call": ["price_of"]})
 
             assert (report.status, problem in report.summary) == ("failed", True)
 
 
-def test_of_several_replies_the_first_by_its_index_is_read_and_the_others_are_told(read_value):
-    value = json.loads((PEERS / "openai-chat/exchange.json").read_text())
+def test_of_several_replies_the_first_by_its_index_is_read_and_the_others_are_told(read_written):
+    value = load("openai-chat/exchange.json")
     [choice] = value["response"]["choices"]
     other = {**choice, "index": 1, "message": {"role": "assistant", "content": "another reply"}}
     value["response"]["choices"] = [other, choice]
 
-    [run] = read_value(value)
+    [run] = read_written(value)
     assert "another reply" not in json.dumps(run.case)
     assert "1 other replies to the same request" in " ".join(run.warnings)
 
 
-def test_a_response_that_was_not_completed_is_no_answer(subtests, read_value):
+def test_a_response_that_was_not_completed_is_no_answer(subtests, read_written):
     for status in ["failed", "cancelled", "in_progress", "queued", "incomplete"]:
         with subtests.test(status=status):
             text = [{"type": "output_text", "text": "It costs 12.5 euros."}]
             reply = {"type": "message", "role": "assistant", "status": "completed", "content": text}
             value = {"object": "response", "status": status, "input": "What does it cost?", "output": [reply]}
 
-            [run] = read_value(value)
+            [run] = read_written(value)
             assert evaluate({**run.case, "required_content": [{"number": 12.5}]}).status == "needs_review"
 
 
-def test_a_loss_is_named(subtests, read_value):
+def test_a_loss_is_named(subtests, read_written):
     for name, path, new, warning in LOSSES:
         with subtests.test(name=name, path=path, new=new):
-            warnings = [text for run in read_value(plant(name, path, new)) for text in run.warnings]
+            warnings = [text for run in read_written(plant(name, path, new)) for text in run.warnings]
 
             assert any(warning in text for text in warnings), warnings

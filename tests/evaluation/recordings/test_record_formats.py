@@ -9,61 +9,46 @@ from evaluation import evaluate
 from evaluation.contract.intake import UnreadableCase
 from evaluation.recordings import record_format
 from evaluation.recordings.run_files import read_runs
+from tests.evaluation.messages import said, user
+from tests.evaluation.recordings.peers import PEERS, load, plant, read
 
-PEERS = Path(__file__).parents[2] / "data" / "peers"
 SESSIONS = (
-    "claude-code/one-call.jsonl",
-    "codex/one-call.jsonl",
-    "codex/items.jsonl",
-    "gemini-cli/lines.jsonl",
-    "pi/one-call.jsonl",
+    *("claude-code/one-call.jsonl", "codex/one-call.jsonl", "codex/items.jsonl"),
+    *("gemini-cli/lines.jsonl", "pi/one-call.jsonl"),
 )
 
 
-def write(folder, text):
-    file = folder / "run.data"
-    file.write_text(text if isinstance(text, str) else json.dumps(text))
-    return file
-
-
-def load(name):
-    return json.loads((PEERS / name).read_text())
-
-
-def test_a_session_that_is_still_being_written_is_read_up_to_its_last_whole_line(subtests, tmp_path):
+def test_a_session_that_is_still_being_written_is_read_up_to_its_last_whole_line(subtests, read_written):
     for name in SESSIONS:
         with subtests.test(name=name):
-            [whole] = read_runs(PEERS / name)
-            cut = (PEERS / name).read_text() + '{"type": "assistant", "mess'
-
-            [run] = read_runs(write(tmp_path, cut))
+            [whole] = read(name)
+            [run] = read_written((PEERS / name).read_text() + '{"type": "assistant", "mess')
 
             assert run.case["agent_run"] == whole.case["agent_run"]
             assert "the last line is cut" in " ".join(run.warnings)
 
 
-def test_a_session_with_a_broken_line_within_is_not_read(tmp_path):
+def test_a_session_with_a_broken_line_within_is_not_read(read_written):
     first, *rest = (PEERS / SESSIONS[0]).read_text().splitlines(keepends=True)
 
-    [broken] = read_runs(write(tmp_path, "".join([first, '{"type": \n', *rest])))
+    [broken] = read_written("".join([first, '{"type": \n', *rest]))
 
     assert isinstance(broken, UnreadableCase)
     assert broken.where == "run.data:2"
 
 
-def test_two_sessions_in_one_file_are_two_runs(tmp_path):
+def test_two_sessions_in_one_file_are_two_runs(read_written):
     one = (PEERS / SESSIONS[0]).read_text()
-    other = one.replace("5e0c", "77aa")
 
-    runs = read_runs(write(tmp_path, one + other))
+    runs = read_written(one + one.replace("5e0c", "77aa"))
 
     assert [run.case["case_id"][:4] for run in runs] == ["5e0c", "77aa"]
 
 
-def test_entries_in_no_known_form_are_counted(tmp_path):
-    lines = (PEERS / SESSIONS[0]).read_text() + '3\nnull\n{"silly": 1}\n{"type": "user", "message": "oops"}\n'
+def test_entries_in_no_known_form_are_counted(read_written):
+    session = (PEERS / SESSIONS[0]).read_text().rstrip()
 
-    [run] = read_runs(write(tmp_path, lines))
+    [run] = read_written(session, 3, None, {"silly": 1}, {"type": "user", "message": "oops"})
 
     assert [text.removeprefix("run.data: ") for text in run.warnings] == [
         "entries that are no objects are not read (2)",
@@ -72,34 +57,34 @@ def test_entries_in_no_known_form_are_counted(tmp_path):
     ]
 
 
-def test_records_without_a_message_are_no_run(subtests, tmp_path):
+def test_records_without_a_message_are_no_run(subtests, read_written):
     for value in [
         [{"query": "price?", "reference": "12.5"}],
         [{"action": 1, "content": 2}],
         {"simulations": [{"messages": [{"role": "judge", "content": "fine"}]}]},
     ]:
         with subtests.test(value=value):
-            assert all(isinstance(run, UnreadableCase) for run in read_runs(write(tmp_path, value)))
+            assert all(isinstance(run, UnreadableCase) for run in read_written(value))
 
 
-def test_an_unknown_version_is_refused(subtests, tmp_path):
+def test_an_unknown_version_is_refused(subtests, read_written):
     for name, path, version in [
         ("inspect/one-call.json", "version", 3),
         ("mini-swe-agent/object.json", "trajectory_format", "mini-swe-agent-2"),
         ("agents-sdk/state.json", "$schemaVersion", "2.0"),
     ]:
         with subtests.test(name=name):
-            [run] = read_runs(write(tmp_path, {**load(name), path: version}))
+            [run] = read_written({**load(name), path: version})
 
             assert f"the version {version} is not known; give " in run.problem
 
 
-def test_records_that_are_nested_too_deep_are_refused(subtests, tmp_path):
+def test_records_that_are_nested_too_deep_are_refused(subtests, read_written):
     for levels in [120, 900]:
         with subtests.test(levels=levels):
             log = (PEERS / "inspect/one-call.json").read_text()
             nested = log.replace('"content": "12.5"', f'"content": {"[" * levels}1{"]" * levels}')
-            [run] = read_runs(write(tmp_path, nested))
+            [run] = read_written(nested)
 
             assert "nested in more than 100 levels" in run.problem
 
@@ -128,17 +113,17 @@ ENDS = [
 def test_a_run_that_was_ended_has_an_error_with_the_reason(subtests):
     for name, error in ENDS:
         with subtests.test(name=name):
-            [run] = read_runs(PEERS / name)
+            [run] = read(name)
 
             assert run.case["agent_run"]["error"] == error
             assert evaluate(run.case).status == "failed"
 
 
-def test_a_run_whose_error_was_followed_by_messages_has_none(tmp_path):
+def test_a_run_whose_error_was_followed_by_messages_has_none(read_written):
     error = {"type": "event_msg", "payload": {"type": "error", "message": "overloaded"}}
     first, *rest = (PEERS / "codex/one-call.jsonl").read_text().splitlines()
 
-    [run] = read_runs(write(tmp_path, "\n".join([first, json.dumps(error), *rest])))
+    [run] = read_written(first, error, *rest)
 
     assert run.case["agent_run"]["error"] is None
 
@@ -149,30 +134,27 @@ def test_a_submission_or_a_finish_ends_a_run_and_a_result_in_another_form_is_no_
         *("claude-code/structured-result.jsonl", "pydantic-ai/object-result.json"),
     ]:
         with subtests.test(name=name):
-            [run] = read_runs(PEERS / name)
+            [run] = read(name)
 
             assert not run.warnings
             assert "without a reply" not in evaluate(run.case).summary
 
 
-def test_a_simulation_without_messages_is_a_failed_run(tmp_path):
-    value = load("tau2/two-simulations.json")
-    value["simulations"][1] = {**value["simulations"][1], "messages": []}
-
-    first, second = read_runs(write(tmp_path, value))
+def test_a_simulation_without_messages_is_a_failed_run(read_written):
+    first, second = read_written(plant("tau2/two-simulations.json", ("simulations", 1, "messages"), []))
 
     assert first.case["agent_run"]["error"] is None
     assert evaluate(second.case).status == "failed"
 
 
 def test_entries_without_a_message_make_no_run_of_their_own():
-    [run] = read_runs(PEERS / "claude-code/subagent-alone.jsonl")
+    [run] = read("claude-code/subagent-alone.jsonl")
 
     assert run.case["case_id"] == "5e0c/a17"
 
 
-def test_parts_of_one_reply_count_once(tmp_path):
-    [run] = read_runs(PEERS / "claude-code/parallel-calls.jsonl")
+def test_parts_of_one_reply_count_once():
+    [run] = read("claude-code/parallel-calls.jsonl")
 
     calls = run.case["agent_run"]["tool_calls"]
     assert run.case["agent_run"]["input_tokens"] == 80
@@ -188,33 +170,33 @@ def test_what_the_program_says_in_the_name_of_the_user_or_was_taken_back_is_not_
         ("gemini-cli/rewound-unknown.jsonl", left),
     ]:
         with subtests.test(name=name):
-            [run] = read_runs(PEERS / name)
+            [run] = read(name)
 
             assert run.case["agent_run"]["input"] == "What does Moby Dick cost?"
             assert warning in " ".join(run.warnings)
 
 
-SAID = [("user", "Cancel order 7."), ("assistant", "I have cancelled order 7.")]
-CANCELLED = "\n".join(
-    json.dumps({"type": role, "message": {"role": role, "content": text}}) for role, text in SAID
-)
+CANCELLED = [
+    {"type": message["role"], "message": message}
+    for message in (user("Cancel order 7."), said("I have cancelled order 7."))
+]
 
 
-def test_a_claim_of_before_the_summary_of_a_session_is_none_of_its_record(subtests, tmp_path):
-    lines = (PEERS / "claude-code/continued.jsonl").read_text()
-    for text, status in [
-        (lines, "needs_review"),
-        (lines.replace("isCompactSummary", "other"), "failed"),
-        (lines + CANCELLED, "failed"),
+def test_a_claim_of_before_the_summary_of_a_session_is_none_of_its_record(subtests, read_written):
+    text = (PEERS / "claude-code/continued.jsonl").read_text().rstrip()
+    for *lines, status in [
+        (text, "needs_review"),
+        (text.replace("isCompactSummary", "other"), "failed"),
+        (text, *CANCELLED, "failed"),
     ]:
-        with subtests.test(text=text):
-            [run] = read_runs(write(tmp_path, text))
+        with subtests.test(lines=lines):
+            [run] = read_written(*lines)
 
             assert evaluate(run.case).status == status
 
 
-def test_every_file_of_a_format_is_known(subtests, tmp_path):
-    [run] = read_runs(write(tmp_path, {"foo": 1}))
+def test_every_file_of_a_format_is_known(subtests, read_written):
+    [run] = read_written({"foo": 1})
 
     for file in Path(record_format.__file__).with_name("formats").glob("*.json"):
         with subtests.test(file=file.name):
@@ -223,31 +205,28 @@ def test_every_file_of_a_format_is_known(subtests, tmp_path):
             assert "name" not in form or form["name"] in run.problem
 
 
-def test_the_messages_of_an_unknown_format_are_found(tmp_path):
-    runs = {"batch": {"items": [{"log": []}, {"log": [{"role": "user", "content": "Hi"}]}]}}
-
-    [run] = read_runs(write(tmp_path, runs))
-
-    assert "the messages are under batch.items[1].log (1 such lists)" in run.problem
-
-
-def test_the_place_of_the_messages_in_a_saved_state_is_told(tmp_path):
+def test_where_an_unknown_format_has_its_messages_is_told(subtests, read_written):
     thread = [{"source": "user", "content": "Refund order 884.", "type": "TextMessage"}]
     state = {"type": "TeamState", "agent_states": {"manager": {"agent_state": {"message_thread": thread}}}}
+    for value, problem in [
+        (
+            {"items": [{"log": []}, {"log": [user("Hi")]}]},
+            "the messages are under items[1].log (1 such lists)",
+        ),
+        (state, "the messages are under agent_states.manager.agent_state.message_thread"),
+        ({"data": [], "total": 0}, "the list data is empty"),
+    ]:
+        with subtests.test(problem=problem):
+            [run] = read_written(value)
 
-    [run] = read_runs(write(tmp_path, state))
-
-    assert "the messages are under agent_states.manager.agent_state.message_thread" in run.problem
+            assert problem in run.problem
 
 
-def test_the_tokens_of_a_sample_are_those_of_its_only_model(subtests, tmp_path):
+def test_the_tokens_of_a_sample_are_those_of_its_only_model(subtests, read_written):
     usage = {"input_tokens": 90, "output_tokens": 30}
     for used, total in [({"mockllm/model": usage}, 120), ({"mockllm/model": usage, "other": usage}, None)]:
         with subtests.test(used=used):
-            log = load("inspect/one-call.json")
-            log["samples"][0]["model_usage"] = used
-
-            [run] = read_runs(write(tmp_path, log))
+            [run] = read_written(plant("inspect/one-call.json", ("samples", 0, "model_usage"), used))
 
             assert run.case["agent_run"].get("total_tokens") == total
 
@@ -256,21 +235,14 @@ def test_a_zip_that_cannot_be_read_is_one_sentence(subtests, tmp_path):
     file = tmp_path / "log.eval"
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("other.txt", "x")
+    known = importlib.util.find_spec("inspect_ai") is not None
+    problem = "this zip is no whole log of Inspect" if known else "needs inspect_ai: install it"
     for data in [file.read_bytes(), file.read_bytes()[:20]]:
         with subtests.test(data=data):
             file.write_bytes(data)
             [run] = read_runs(file)
 
-            known = importlib.util.find_spec("inspect_ai") is not None
-            assert (
-                "this zip is no whole log of Inspect" if known else "needs inspect_ai: install it"
-            ) in run.problem
-
-
-def test_an_export_without_anything_in_it_is_told(tmp_path):
-    [run] = read_runs(write(tmp_path, {"data": [], "total": 0}))
-
-    assert "the list data is empty" in run.problem
+            assert problem in run.problem
 
 
 def test_a_log_of_inspect_in_a_zip_is_read_by_inspect(tmp_path):
@@ -282,8 +254,8 @@ def test_a_log_of_inspect_in_a_zip_is_read_by_inspect(tmp_path):
     assert [call["name"] for call in run.case["agent_run"]["tool_calls"]] == ["price_of"]
 
 
-def test_a_session_without_a_call_says_that_none_was_made(tmp_path):
-    [run] = read_runs(write(tmp_path, CANCELLED))
+def test_a_session_without_a_call_says_that_none_was_made(read_written):
+    [run] = read_written(*CANCELLED)
 
     report = evaluate({**run.case, "audit": {"defects": "fail"}})
 

@@ -4,22 +4,14 @@ from pathlib import Path
 from evaluation import evaluate
 from evaluation.contract.intake import UnreadableCase
 from evaluation.recordings.recorded_run import RecordedRun
-from evaluation.recordings.run_files import read_runs
-from orchestrator import LangGraphOrchestrator
-from tests.fakes.executor import FakeExecutor
-from tests.fakes.monitor import FakeMonitor
-from tests.fakes.planner import FakePlanner, steps
+from evaluation.recordings.run_files import UnknownFormat
+from tests.evaluation.messages import answered, calling, said, user
+from tests.fakes.runs import run as run_task
 
 DATA = Path(__file__).parent / "data"
-QUESTION, ANSWER = "What does Moby Dick cost?", "Moby Dick costs 99 euros."
-FUNCTION = {"name": "price_of", "arguments": '{"title": "Moby Dick"}'}
-CALL = {"id": "1", "type": "function", "function": FUNCTION}
-OPENAI = [
-    {"role": "user", "content": QUESTION},
-    {"role": "assistant", "content": None, "tool_calls": [CALL]},
-    {"role": "tool", "tool_call_id": "1", "content": "12.5"},
-    {"role": "assistant", "content": ANSWER},
-]
+QUESTION = "What does Moby Dick cost?"
+CALL = calling("price_of", title="Moby Dick")
+OPENAI = [user(QUESTION), CALL, answered("price_of", "12.5"), said("Moby Dick costs 99 euros.")]
 FORMATS = {
     "messages": OPENAI,
     "object with messages": {"id": "c", "messages": OPENAI},
@@ -28,25 +20,19 @@ FORMATS = {
 }
 
 
-def test_a_loss_of_a_tau_bench_result_is_named(tmp_path):
-    [run] = read_runs(write(tmp_path, {**FORMATS["tau-bench"], "traj": [*OPENAI[:2], OPENAI[3]]}))
+def test_a_loss_of_a_tau_bench_result_is_named(read_written):
+    [run] = read_written({**FORMATS["tau-bench"], "traj": [*OPENAI[:2], OPENAI[3]]})
 
     assert "1 of 1 calls have no answer: price_of" in " ".join(run.warnings)
 
 
-def write(folder, *values, lines=False):
-    file = folder / "runs.data"
-    file.write_text("\n".join(map(json.dumps, values)) if lines else json.dumps(values[0]))
-    return file
-
-
-def test_the_same_run_in_every_format_has_the_same_question_call_and_verdict(subtests, tmp_path):
+def test_the_same_run_in_every_format_has_the_same_question_call_and_verdict(subtests, read_written):
     for name, value in FORMATS.items():
-        for lines in [False, True]:
+        for lines in [1, 2]:
             with subtests.test(name=name, lines=lines):
-                first, *others = read_runs(write(tmp_path, value, *([value] if lines else []), lines=lines))
+                first, *others = read_written(*[value] * lines)
 
-                assert len(others) == lines
+                assert len(others) == lines - 1
                 run = first.case["agent_run"]
                 [call] = run["tool_calls"]
                 args = call["args"]
@@ -57,75 +43,61 @@ def test_the_same_run_in_every_format_has_the_same_question_call_and_verdict(sub
                 assert "from which 99 does not follow" in report.summary
 
 
-def test_a_state_of_ours_and_a_case_are_read_as_they_are(tmp_path):
-    state = LangGraphOrchestrator(FakePlanner(steps(1)), FakeExecutor(), FakeMonitor()).run("the task")
+def test_a_state_of_ours_and_a_case_are_read_as_they_are(read_written):
     case = {"case_id": "mine", "agent_run": {"input": "x", "final_output": "y"}, "reference_output": "y"}
 
-    runs = list(read_runs(write(tmp_path, state, case, lines=True)))
+    runs = read_written(run_task(plan=["one"], task="the task"), case)
 
-    assert [run.case["case_id"] for run in runs] == ["runs.data:1", "mine"]
+    assert [run.case["case_id"] for run in runs] == ["run.data:1", "mine"]
     assert runs[0].case["agent_run"]["input"] == "the task"
     assert runs[1].case == case
 
 
-def test_messages_in_lines_are_one_conversation(tmp_path):
-    [run] = read_runs(write(tmp_path, *OPENAI, lines=True))
+def test_messages_in_lines_are_one_conversation(read_written):
+    [run] = read_written(*OPENAI)
 
     assert len(run.case["agent_run"]["messages"]) == len(OPENAI)
 
 
-def test_an_empty_list_of_calls_beside_messages_says_that_none_was_made(subtests, tmp_path):
-    messages = [
-        {"role": "user", "content": "Cancel it."},
-        {"role": "assistant", "content": "I cancelled it."},
-    ]
+def test_an_empty_list_of_calls_beside_messages_says_that_none_was_made(subtests, read_written):
+    messages = [user("Cancel it."), said("I cancelled it.")]
     for fields, status in [({}, "passed"), ({"tool_calls": []}, "failed")]:
         with subtests.test(fields=fields):
-            path = tmp_path / f"{status}.json"
-            path.write_text(json.dumps({"messages": messages, **fields}))
-            [run] = read_runs(path)
+            [run] = read_written({"messages": messages, **fields})
 
             assert evaluate({**run.case, "audit": {"defects": "fail"}}).status == status
 
 
-def test_what_cannot_be_read_is_told_with_its_place_and_the_others_are_read(tmp_path):
-    file = tmp_path / "runs.jsonl"
-    good = json.dumps({"messages": OPENAI})
-    file.write_text(
-        "\n".join([good, "{broken", '{"foo": 1}', '{"schema_version": "ATIF-v2.0", "steps": []}', "", good])
-    )
+def test_what_cannot_be_read_is_told_with_its_place_and_the_others_are_read(read_written):
+    good, newer = {"messages": OPENAI}, {"schema_version": "ATIF-v2.0", "steps": []}
 
-    runs = list(read_runs(file))
+    runs = read_written(good, "{broken", {"foo": 1}, newer, "", good)
 
     assert [isinstance(run, UnreadableCase) for run in runs] == [False, True, True, True, False]
-    assert [run.where for run in runs[1:4]] == ["runs.jsonl:2", "runs.jsonl:3", "runs.jsonl:4"]
+    assert [run.where for run in runs[1:4]] == ["run.data:2", "run.data:3", "run.data:4"]
     assert "no known format has these fields: foo; known are: case with agent_run" in runs[2].problem
     assert "ATIF-v2.0 is not known; give ATIF-v1.0 or ATIF-v1.1" in runs[3].problem
-    assert runs[4].case["case_id"] == "runs.jsonl:6"
+    assert runs[4].case["case_id"] == "run.data:6"
 
 
-def test_subagents_of_a_trajectory_are_runs_and_copied_steps_are_no_work(tmp_path):
+def test_subagents_of_a_trajectory_are_runs_and_copied_steps_are_no_work(read_written):
     parent = FORMATS["ATIF"]
     copied = [{**step, "is_copied_context": True} for step in parent["steps"]]
     child = {**parent, "trajectory_id": "child", "steps": copied}
 
-    runs = list(read_runs(write(tmp_path, {**parent, "subagent_trajectories": [child]})))
+    runs = read_written({**parent, "subagent_trajectories": [child]})
 
     assert [run.case["case_id"] for run in runs] == ["s1", "child"]
     assert runs[1].case["agent_run"]["tool_calls"] == []
 
 
-def test_a_file_without_runs_says_so(subtests, tmp_path):
+def test_a_file_without_runs_says_so(subtests, read_written):
     for content in ["", "\n \n", "[]", "3"]:
         with subtests.test(content=content):
-            file = tmp_path / "empty.json"
-            file.write_text(content)
-
-            assert all(isinstance(run, UnreadableCase) for run in read_runs(file))
+            assert [type(run) for run in read_written(content)] in ([UnreadableCase], [UnknownFormat])
 
 
-def test_a_broken_first_line_is_named_and_the_others_are_read(tmp_path):
-    (tmp_path / "runs.jsonl").write_text(f"{{broken\n{json.dumps({'messages': OPENAI})}\n")
-    broken, run = read_runs(tmp_path / "runs.jsonl")
+def test_a_broken_first_line_is_named_and_the_others_are_read(read_written):
+    broken, run = read_written("{broken", {"messages": OPENAI})
 
-    assert (broken.where, type(run)) == ("runs.jsonl:1", RecordedRun)
+    assert (broken.where, type(run)) == ("run.data:1", RecordedRun)

@@ -1,11 +1,10 @@
 import json
 import shutil
-from pathlib import Path
 
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import UnknownFormat, read_folder, read_runs
+from tests.evaluation.recordings.peers import PEERS
 
-PEERS = Path(__file__).parents[2] / "data" / "peers"
 SESSION, TRAJECTORY = PEERS / "claude-code" / "one-call.jsonl", PEERS / "atif" / "cline.json"
 TIMEOUT = "AgentTimeoutError: after 900 seconds"
 RAISED = {"exception_type": "AgentTimeoutError", "exception_message": "after 900 seconds"}

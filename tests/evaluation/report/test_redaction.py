@@ -12,15 +12,12 @@ from evaluation.findings import STATUS, STRICTNESS, FindingKind, strictest_statu
 from evaluation.report.redaction import Redactor, build_excerpt
 from evaluation.runner import evaluate
 from evaluation.values import Severity
+from tests.evaluation.cases import any_json
 from tests.evaluation.sensitive.labelled.credentials import CREDENTIALS
 from tests.evaluation.sensitive.labelled.personal import PERSONAL
 from tests.sampling import sample_table
 
 PLANTED = [*CREDENTIALS, *PERSONAL[::2]]
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-)
 
 
 class Names:
@@ -176,7 +173,7 @@ def test_a_run_whose_password_is_a_word_of_the_report_leaves_it_readable(subtest
             assert report.audit_findings[0]["id"] == "credentials.password"
 
 
-@given(JSON, JSON)
+@given(any_json, any_json)
 def test_cleaning_keeps_the_shape_and_never_raises(case, report):
     cleaned = Redactor.of([case]).clean([report])
 

@@ -1,20 +1,12 @@
 import pytest
 
-from evaluation.cases.case_result import CaseResult
 from evaluation.reporting.summaries import compare_arms
+from tests.evaluation.reporting.results import stored
 
 
-def results(arm: str, *passed: bool) -> list[CaseResult]:
-    return [
-        CaseResult(
-            name=f"case {place}",
-            arm=arm,
-            status="passed" if each else "failed",
-            basis="checked" if each else "unverified",
-            accepted=each,
-        )
-        for place, each in enumerate(passed)
-    ]
+def results(arm, *passed):
+    statuses = ["passed" if each else "failed" for each in passed]
+    return [stored(f"case {place}", status, arm=arm) for place, status in enumerate(statuses)]
 
 
 def test_the_exact_sign_test_tells_sides_apart(subtests):

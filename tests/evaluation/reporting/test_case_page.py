@@ -6,10 +6,9 @@ import hashlib
 import json
 import re
 
-from evaluation.cases.case_result import CaseResult
 from evaluation.reporting.case_page import render_results
 from evaluation.texts.normal import show_hidden
-from tests.evaluation.reporting.results import evaluate_result, notice
+from tests.evaluation.reporting.results import evaluate_result, notice, stored
 
 HOSTILE = "</script><script>alert(1)</script><!-- <img src=x onerror=alert(1)> \u2028 \" ' `"
 
@@ -42,8 +41,7 @@ def test_nothing_of_the_results_stands_in_the_page_as_text():
 def test_a_value_that_json_does_not_have_does_not_break_the_page(subtests):
     for value, shown in [(float("nan"), None), ("\ud83d", "[U+D83D]")]:
         with subtests.test(value=value):
-            run = {"final_output": "a", "latency_ms": value}
-            result = CaseResult(name="a", status="passed", basis="checked", accepted=True, agent_run=run)
+            result = stored(agent_run={"final_output": "a", "latency_ms": value})
             [case] = unpack(render_results([result]))["cases"]
 
             assert case["attempts"][0]["agent_run"]["latency_ms"] == shown

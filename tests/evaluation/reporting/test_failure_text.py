@@ -1,18 +1,12 @@
-from evaluation.cases.case_result import CaseResult
 from evaluation.reporting.summaries import describe_failure
-
-
-def build_result(**fields):
-    return CaseResult(
-        **{"name": "loan", "status": "failed", "basis": "unverified", "accepted": False, **fields}
-    )
+from tests.evaluation.reporting.results import stored
 
 
 def test_reasons_calls_and_answer_are_listed():
     calls = [{"name": "find_book", "args": {"title": "emma"}}, {"name": "pay", "error": "no funds"}, "look"]
     run = {"final_output": "Reserved.", "tool_calls": calls}
 
-    assert describe_failure(build_result(agent_run=run, reasons=("a", "b"))).splitlines() == [
+    assert describe_failure(stored(status="failed", agent_run=run, reasons=("a", "b"))).splitlines() == [
         "failed: a",
         "  b",
         '  1. find_book(title="emma")',
@@ -20,13 +14,13 @@ def test_reasons_calls_and_answer_are_listed():
         "  3. look()",
         "  answer: Reserved.",
     ]
-    assert describe_failure(build_result()).splitlines()[1:] == ["  no answer"]
+    assert describe_failure(stored(status="failed")).splitlines()[1:] == ["  no answer"]
 
 
 def test_twenty_calls_are_shown_and_the_others_counted():
     run = {"tool_calls": [{"name": "look", "args": {"page": page}} for page in range(25)]}
 
-    text = describe_failure(build_result(agent_run=run))
+    text = describe_failure(stored(status="failed", agent_run=run))
 
     assert text.count("look(") == 20
     assert "and 5 more" in text
@@ -42,8 +36,8 @@ def test_a_long_text_of_the_run_is_one_short_line_that_no_terminal_obeys(subtest
                 "error": bad if field == "error" else None,
             }
             run = {"final_output": bad if field == "answer" else "", "tool_calls": [call]}
-
-            text = describe_failure(build_result(agent_run=run, reasons=(bad if field == "reason" else "a",)))
+            reasons = (bad if field == "reason" else "a",)
+            text = describe_failure(stored(status="failed", agent_run=run, reasons=reasons))
 
             assert len(text.splitlines()) == 3
             assert len(text) < 700

@@ -2,10 +2,9 @@
 
 import pytest
 
-from evaluation.cases.case_result import CaseResult
 from evaluation.reporting.case_page import render_results
 from evaluation.texts.normal import show_hidden
-from tests.evaluation.reporting.results import compared_results, evaluate_result, notice
+from tests.evaluation.reporting.results import compared_results, evaluate_result, notice, stored
 from tests.fakes.chromium import open_chromium
 
 HOSTILE = (
@@ -72,7 +71,7 @@ def hostile_results():
     names = {"name": HOSTILE, "task": HOSTILE, "reasons": (HOSTILE,)}
     yield result.model_copy(update={**names, "arm": HOSTILE})
     yield result.model_copy(update={**names, "arm": f"{HOSTILE} 2", **poisoned})
-    yield CaseResult(name="bare", status="invalid", basis="unverified", accepted=False)
+    yield stored("bare", "invalid")
 
 
 def test_hostile_text_in_every_field_is_shown_as_text_and_does_not_run(open_page):
@@ -222,11 +221,7 @@ def test_the_keyboard_reaches_every_control_in_order_and_shows_where_it_is(compa
 
 @pytest.mark.soak
 def test_a_thousand_cases_are_drawn_in_parts_and_filtered_at_once(open_page):
-    results = [
-        CaseResult(name=f"case {each}", status="passed", basis="checked", accepted=True)
-        for each in range(1000)
-    ]
-    page = open_page(render_results(results))
+    page = open_page(render_results([stored(f"case {each}") for each in range(1000)]))
     page.wait_for_selector(CASES)
     assert page.locator(CASES).count() == 200
 

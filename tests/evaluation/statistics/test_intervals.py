@@ -54,10 +54,11 @@ def test_a_quantile_of_beta_is_scipys(stats, probability, a, b):
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=7), st.integers(1, 7))
-def test_pass_hat_k_is_the_share_of_all_choices_of_k_trials(outcomes, k):
+def test_pass_hat_k_and_pass_at_k_are_shares_of_all_choices_of_k_trials(outcomes, k):
     k = min(k, len(outcomes))
     choices = list(itertools.combinations(outcomes, k))
     assert pass_hat_k({"t": outcomes}, k).value == pytest.approx(sum(map(all, choices)) / len(choices))
+    assert pass_at_k({"t": outcomes, "few": []}, k) == pytest.approx(sum(map(any, choices)) / len(choices))
 
 
 def test_pass_hat_k_is_the_mean_over_the_tasks_with_enough_trials(subtests):
@@ -116,13 +117,6 @@ def test_the_difference_is_treatment_minus_control_with_an_interval_of_two_pairs
     assert low < 0 < high
     assert paired_difference([0.0, 0.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0]).mean == 0.5
     assert paired_difference([0.0], [1.0]).interval == (-math.inf, math.inf)
-
-
-@given(st.lists(st.booleans(), min_size=1, max_size=6), st.integers(1, 6))
-def test_pass_at_k_is_the_share_of_choices_with_a_success(outcomes, k):
-    k = min(k, len(outcomes))
-    choices = list(itertools.combinations(outcomes, k))
-    assert pass_at_k({"t": outcomes, "few": []}, k) == pytest.approx(sum(map(any, choices)) / len(choices))
 
 
 def test_the_interval_of_resampled_values_holds_the_mean_as_often_as_it_says():

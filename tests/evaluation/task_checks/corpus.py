@@ -15,7 +15,7 @@ from zlib import crc32
 
 from evaluation.checks import CHECKS, Check, read_checks
 from evaluation.errors import ContractError
-from evaluation.task_checks.derivation import DerivedChecks, derive_checks
+from evaluation.task_checks.derivation import derive_checks
 from tests.evaluation.checks.ifeval import PROMPTS, to_checks
 from tests.evaluation.task_checks.labels import JUDGED
 from tests.evaluation.task_checks.scoring import Score, add, compare
@@ -30,7 +30,6 @@ _DEVELOPED: Final = 120
 class LabelledTask:
     text: str
     checks: tuple[Check, ...]
-    unchecked: tuple[str, ...] = ()
     accepted: frozenset[str] = frozenset()
     """Kinds of checks that readers found right although no label has them."""
 
@@ -40,8 +39,6 @@ class Figures:
     score: Score
     refusing: int
     """Tasks with a check that is not among the labels: it may refuse a right output."""
-    lost: int
-    """Tasks with a requirement that is neither checked nor listed as unchecked."""
 
 
 def read_set(name: str, half: Half) -> list[LabelledTask]:
@@ -54,11 +51,9 @@ def read_set(name: str, half: Half) -> list[LabelledTask]:
 
 
 def measure(tasks: Iterable[LabelledTask]) -> Figures:
-    pairs = [(task, derive_checks(task.text)) for task in tasks]
-    scores = [compare(task.checks, derived.checks, task.accepted) for task, derived in pairs]
+    scores = [compare(task.checks, derive_checks(task.text).checks, task.accepted) for task in tasks]
     refusing = sum(bool(score.wrong or score.beyond) for score in scores)
-    lost = sum(any(_list_lost(task, derived)) for task, derived in pairs)
-    return Figures(reduce(add, scores, Score()), refusing, lost)
+    return Figures(reduce(add, scores, Score()), refusing)
 
 
 def _find_half(row: Mapping[str, Any]) -> Half:
@@ -71,8 +66,7 @@ def _find_half(row: Mapping[str, Any]) -> Half:
 def _read_row(row: Mapping[str, Any]) -> LabelledTask:
     # Labels of kinds or fields that the vocabulary no longer has are demands that no check can cover.
     known = [check for check in row.get("checks", []) if _is_known(check)]
-    checks = tuple(read_checks(known))
-    return LabelledTask(row["task"], checks, tuple(row.get("unchecked", ())))
+    return LabelledTask(row["task"], tuple(read_checks(known)))
 
 
 def _is_known(check: Mapping[str, Any]) -> bool:
@@ -90,28 +84,4 @@ def _read_ifeval(half: Half) -> Iterator[LabelledTask]:
             stated = [check for name, fields in pairs for check in to_checks(name, fields)]
             checks = read_checks([check for check in stated if check["check"] in CHECKS])
             accepted = frozenset(JUDGED.get(prompt["key"], ()))
-            yield LabelledTask(prompt["prompt"], tuple(checks), (), accepted)
-
-
-def _list_lost(task: LabelledTask, derived: DerivedChecks) -> Iterator[str]:
-    """Yields the labelled words that neither a check nor an unchecked phrase overlaps."""
-    places = [*derived.unchecked, *(check.quote or "" for check in derived.checks)]
-    for words in [*(check.quote or "" for check in task.checks), *task.unchecked]:
-        if words and not any(_overlap(words, place, task.text) for place in places):
-            yield words
-
-
-def _overlap(first: str, second: str, text: str) -> bool:
-    spans = list(_find_spans(second, text))
-    return any(
-        min(end, last) - max(start, begin) >= 3
-        for start, end in _find_spans(first, text)
-        for begin, last in spans
-    )
-
-
-def _find_spans(words: str, text: str) -> Iterator[tuple[int, int]]:
-    start = text.find(words)
-    while words and start >= 0:
-        yield start, start + len(words)
-        start = text.find(words, start + 1)
+            yield LabelledTask(prompt["prompt"], tuple(checks), accepted)

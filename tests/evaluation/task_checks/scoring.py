@@ -6,7 +6,7 @@ least 100 words" with 90 to 110 words for "a 100-word text": the official labels
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from evaluation.checks import Check
 
@@ -22,10 +22,7 @@ class Score:
     beyond: int = 0
     """Of a kind that has no label, and that no reading has found right."""
     missed: int = 0
-    whole: int = 0
     tasks: int = 0
-    kinds: list[str] = field(default_factory=list)
-    """The kinds of ``beyond``."""
 
 
 def normalize(checks: Iterable[Check]) -> dict[tuple, tuple]:
@@ -57,9 +54,7 @@ def compare(expected: Iterable[Check], derived: Iterable[Check], accepted: Itera
             score.wrong += 1
         else:
             score.beyond += 1
-            score.kinds.append(key[0])
     score.missed = sum(key not in actual or not _agree(value, actual[key]) for key, value in wanted.items())
-    score.whole = not (score.wrong or score.beyond or score.missed)
     return score
 
 

@@ -5,6 +5,7 @@ import pytest
 from tests.evaluation.checks.ifeval import PROMPTS
 from tests.evaluation.task_checks.corpus import measure, read_set
 
+NEEDS_PROMPTS = pytest.mark.skipif(not PROMPTS.exists(), reason="no data")
 FLOORS = [
     ("demands", "dev", 0.95, 0.58),
     ("demands", "held-out", 0.93, 0.56),
@@ -14,12 +15,8 @@ FLOORS = [
     ("requests", "held-out", 0.89, 0.52),
     ("users", "dev", 0.88, 0.36),
     ("users", "held-out", 0.82, 0.37),
-    pytest.param(
-        "ifeval", "dev", 0.97, 0.85, marks=pytest.mark.skipif(not PROMPTS.exists(), reason="no data")
-    ),
-    pytest.param(
-        "ifeval", "held-out", 0.95, 0.71, marks=pytest.mark.skipif(not PROMPTS.exists(), reason="no data")
-    ),
+    pytest.param("ifeval", "dev", 0.97, 0.85, marks=NEEDS_PROMPTS),
+    pytest.param("ifeval", "held-out", 0.95, 0.71, marks=NEEDS_PROMPTS),
 ]
 
 

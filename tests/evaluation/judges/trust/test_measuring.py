@@ -16,10 +16,6 @@ class NamedModel(ScriptedChatModel):
     model_name: str = "scripted-1"
 
 
-class OtherModel(ScriptedChatModel):
-    model_name: str = "scripted-2"
-
-
 def monitor(*replies, **options):
     return MonitoringAgent(NamedModel(replies), **options)
 
@@ -78,21 +74,14 @@ def test_a_judge_without_a_name_is_refused():
         measure_judge(MonitoringAgent(ScriptedChatModel([])), outputs=[])
 
 
-def test_the_name_of_a_monitor_changes_with_what_changes_its_verdicts():
-    names = {
-        monitor().identity,
-        monitor(system_prompt="Approve all.").identity,
-        MonitoringAgent(OtherModel([])).identity,
-    }
+def test_the_name_of_a_judge_changes_with_what_changes_its_verdicts():
+    llm, other = NamedModel([]), NamedModel([])
+    other.model_name = "scripted-2"
+    monitors = monitor(), monitor(system_prompt="Approve all."), MonitoringAgent(other)
+    judges = *monitors, RubricJudge(llm), RubricJudge(llm, instructions="Be strict.")
 
     assert monitor().identity == monitor().identity
-    assert len(names) == 3
-
-
-def test_a_rubric_judge_has_another_name_than_a_monitor_and_other_instructions_another_one():
-    plain, strict = RubricJudge(NamedModel([])), RubricJudge(NamedModel([]), instructions="Be strict.")
-
-    assert len({plain.identity, strict.identity, monitor().identity}) == 3
+    assert len({judge.identity for judge in judges}) == 5
     assert RubricJudge(ScriptedChatModel([])).identity is None
 
 

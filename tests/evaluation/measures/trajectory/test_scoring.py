@@ -38,24 +38,17 @@ def brief(result):
 def test_everything_that_was_found_is_there():
     result = scores(["b", "x", call("a", {"x": 2})], ["b", call("a", {"x": 1})])
     shares = {"score": 0.0, "precision": 1 / 3, "recall": 0.5, "f1": 0.4}
+    sides = {"expected": build_excerpt(1), "actual": build_excerpt(2)}
     facts = {
         "match_mode": "in_order",
         "missing_actions": ["a"],
         "extra_actions": ["x", "a"],
+        "argument_mismatches": [{"name": "a", "path": "/x", "problem": "different", **sides}],
         "order_violations": [],
-        "argument_mismatches": [
-            {
-                "name": "a",
-                "path": "/x",
-                "problem": "different",
-                "expected": build_excerpt(1),
-                "actual": build_excerpt(2),
-            }
-        ],
         "forbidden_actions": [],
         "unreadable_arguments": [],
-        "expected_count": 2,
         "unexpected_writes": [],
+        "expected_count": 2,
         "actual_count": 3,
         "matched_count": 1,
     }
@@ -117,11 +110,8 @@ def test_a_forbidden_name_that_looks_misspelt_needs_a_review_without_an_expectat
 
 
 def test_what_is_not_allowed_is_counted_against_none():
-    checks = scores(
-        ["drop", "drop", call(error=True), call("b", "no JSON")],
-        None,
-        forbidden_tools=["drop"],
-    )["checks"]
+    calls = ["drop", "drop", call(error=True), call("b", "no JSON")]
+    checks = scores(calls, None, forbidden_tools=["drop"])["checks"]
 
     assert [(check["observed"], check["limit"], check["reason"]) for check in checks] == [
         (2, 0, "Forbidden tools were called: drop; do not call them"),
@@ -130,7 +120,8 @@ def test_what_is_not_allowed_is_counted_against_none():
 
 
 def test_a_comparison_that_cannot_be_made_is_an_error():
-    result = scores(["a"], ["a", "b"], "single_tool", bounds={"trajectory_recall": {"min": 1.0}})
+    bounds = {"trajectory_recall": {"min": 1.0}, "latency_ms": 5}  # the latter is of another group
+    result = scores(["a"], ["a", "b"], "single_tool", bounds=bounds)
 
     (error,) = result["errors"]
     assert error.startswith("trajectory: mode single_tool needs exactly one expected action")

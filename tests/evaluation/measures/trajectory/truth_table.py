@@ -9,7 +9,6 @@ from evaluation.measures.trajectory_matching import match_trajectory
 from evaluation.nodes.prepare_evaluation import prepare_evaluation
 from evaluation.plugins import Plugins
 
-ROOT = Path(__file__).parents[4]
 ROWS = Path(__file__).with_name("truth_table.jsonl")
 PEERS = Path(__file__).with_name("truth_table_peers.json")
 KITS = ("agentevals", "google-adk", "deepeval", "pydantic-evals", "ragas")
