@@ -83,11 +83,7 @@ def run_and_die(where, folder, kind):
 
 
 @pytest.mark.parametrize(
-    ("kind", "again"),
-    [
-        ("tools", "refund send"),
-        pytest.param("agent", "send", marks=pytest.mark.thorough),
-    ],
+    ("kind", "again"), [("tools", "refund send"), pytest.param("agent", "send", marks=pytest.mark.thorough)]
 )
 def test_a_step_whose_process_was_killed_in_a_tool_is_executed_again_only_if_a_person_says_so(
     backend, request, tmp_path, kind, again

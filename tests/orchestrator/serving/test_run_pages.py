@@ -71,10 +71,7 @@ async def test_effects_are_in_the_events_on_the_page_and_in_the_question_of_the_
 
     hook = RecordingHook()
     asking = build(
-        *invite("Ada", "Bob"),
-        tools=[send],
-        acting_tools={"send": ActingTool(approve=True)},
-        hooks=[hook],
+        *invite("Ada", "Bob"), tools=[send], acting_tools={"send": ActingTool(approve=True)}, hooks=[hook]
     )
     await asking.arun("Invite both", "t")
     asked = await asking.aresume("t", {"answer": "approve", "answered_by": "Eve"})

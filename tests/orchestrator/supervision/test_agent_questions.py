@@ -12,9 +12,7 @@ from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 from tests.fakes.runs import build, failure_kind, statuses
 from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, missed
-from tests.orchestrator.supervision.supervised_runs import (
-    start_human,
-)
+from tests.orchestrator.supervision.supervised_runs import start_human
 
 
 class AskingPlanner(FakePlanner):
