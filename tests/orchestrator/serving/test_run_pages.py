@@ -8,7 +8,7 @@ from orchestrator.events import StepExecuted
 from orchestrator.serving import ServerOptions
 from tests.fakes.acting import approve
 from tests.fakes.hook import RecordingHook
-from tests.orchestrator.runs.test_runs import cut_off
+from tests.orchestrator.runs.test_runs import cut_off_at
 from tests.orchestrator.serving.conftest import GOOD, Elsewhere, invite, send
 from tests.orchestrator.serving.test_answers import wait_until
 
@@ -113,7 +113,7 @@ async def test_text_of_models_and_tools_is_escaped_on_every_page(build, serve):
 
 
 async def test_an_interrupted_run_that_cannot_go_on_here_names_the_command(build, serve, store):
-    await cut_off(store, "x", "stopped")
+    await cut_off_at(store, "x", "stopped")
     here, elsewhere = await serve(build()), await serve(Elsewhere(build()))
 
     pages = [(await client.get("/run?thread_id=stopped")).text for client in (here, elsewhere)]
