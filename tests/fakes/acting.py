@@ -77,6 +77,11 @@ def list_outcomes(state):
     return [(call["result"] or call["error"], call.get("gate")) for call in calls]
 
 
+def list_effects(state):
+    """The step, the tool and the outcome of each effect of a run."""
+    return [(each["step_index"], each["name"], each["outcome"]) for each in state["effects"]]
+
+
 def list_texts(model):
     return [message.text for message in model.prompts[-1]]
 

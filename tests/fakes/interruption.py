@@ -1,7 +1,7 @@
-"""An executor whose process ends in the middle of a step, for all that a run sees."""
+"""Runs that are cut off in the middle of a step, as if their process had ended there."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from orchestrator import LangGraphOrchestrator
 
@@ -21,6 +21,14 @@ class InterruptedExecutor:
         raise AssertionError("nobody interrupted the run")
 
 
+async def cut_off(run: Awaitable[object], reached: Awaitable[object]) -> None:
+    """Start a run, and cancel it as soon as it has reached its place."""
+    running = asyncio.ensure_future(run)
+    await asyncio.wait_for(reached, 30)
+    running.cancel()
+    await asyncio.wait([running])
+
+
 def interrupt_run(
     build: Callable[[InterruptedExecutor], LangGraphOrchestrator], task: str, thread: str, word: str = ""
 ) -> None:
@@ -28,9 +36,6 @@ def interrupt_run(
 
     async def interrupt() -> None:
         executor = InterruptedExecutor(word)
-        running = asyncio.ensure_future(build(executor).arun(task, thread))
-        await executor.reached.wait()
-        running.cancel()
-        await asyncio.wait([running])
+        await cut_off(build(executor).arun(task, thread), executor.reached.wait())
 
     asyncio.run(interrupt())

@@ -1,10 +1,13 @@
 """Orchestrators of fake agents, and what tests read of the states of their runs."""
 
+import re
+
+import pytest
 from langchain_core.messages import AIMessage
 
 from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
-from orchestrator import LangGraphOrchestrator
+from orchestrator import ConfigurationError, LangGraphOrchestrator
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
@@ -35,6 +38,18 @@ def price_of(title: str) -> float:
     return 12.5
 
 
+def delegate_to(agent):
+    """A tool that hands its work on to an executor, or to an agent of LangChain."""
+
+    def delegate(to: str) -> str:
+        """Hand the work on."""
+        if isinstance(agent, ExecutionAgent):
+            return agent.execute_step(to)
+        return agent.invoke({"messages": [("user", to)]})["messages"][-1].text
+
+    return delegate
+
+
 def stored_state(orchestrator):
     return orchestrator.graph.get_state(THREAD).values
 
@@ -45,3 +60,8 @@ def statuses(state, name="results"):
 
 def failure_kind(state):
     return state["failure"] and state["failure"]["kind"]
+
+
+def refused_with(start, end=""):
+    """Expect that an argument is refused, in words that begin and end with these texts."""
+    return pytest.raises(ConfigurationError, match=f"(?s)^{re.escape(start)}.*{re.escape(end)}$")

@@ -40,7 +40,7 @@ def call(name, call_id="1", **args):
 
 def build(replies, contract=TOTAL, shop=None, saver=None, acting=("refund",), **options):
     shop = shop or Shop()
-    middleware = [EffectsMiddleware([*acting]), ContractMiddleware(contract, **options)]
+    middleware = [EffectsMiddleware(acting and [*acting]), ContractMiddleware(contract, **options)]
     model = ScriptedChatModel(replies)
     return create_agent(model, [shop.get_order, shop.refund], middleware=middleware, checkpointer=saver)
 
@@ -88,9 +88,8 @@ def test_an_answer_that_is_refused_at_last_is_no_success(subtests):
     for name, replies, most, attempts in tables:
         with subtests.test(name):
             verdict = build(replies, max_retries=most).invoke(TASK)["verdict"]
-            assert not verdict["accepted"]
-            assert verdict["status"] == "failed"
-            assert len(verdict["attempts"]) == attempts
+            found = (verdict["accepted"], verdict["status"], len(verdict["attempts"]))
+            assert found == (False, "failed", attempts)
 
 
 def test_the_best_answer_is_kept_if_all_are_refused():
@@ -104,13 +103,8 @@ def test_the_best_answer_is_kept_if_all_are_refused():
 def test_a_verdict_warns_of_a_tool_that_acts_by_its_name_and_was_called_again(subtests):
     for acting, is_warned in [(None, True), ([], False), (["refund"], False)]:
         with subtests.test(acting=acting):
-            shop = Shop()
-            middleware = [EffectsMiddleware(acting), ContractMiddleware(TOTAL)]
             replies = [call("refund", "a"), "13", call("refund", "b"), call("get_order", "c"), "12.5"]
-            agent = create_agent(
-                ScriptedChatModel(replies), [shop.get_order, shop.refund], middleware=middleware
-            )
-            warnings = agent.invoke(TASK)["verdict"]["warnings"]
+            warnings = build(replies, acting=acting).invoke(TASK)["verdict"]["warnings"]
 
             assert [each.partition(" was called as before")[0] for each in warnings] == ["refund"] * is_warned
 
@@ -122,15 +116,13 @@ def test_a_judge_that_fails_approves_nothing():
     contract = {"subjective_criteria": ["politeness"]}
     verdict = build(["Hello."], contract, judge=judge).invoke(TASK)["verdict"]
 
-    assert not verdict["accepted"]
-    assert verdict["status"] == "needs_review"
+    assert (verdict["accepted"], verdict["status"]) == (False, "needs_review")
     assert len(verdict["attempts"]) == 1
 
 
 def test_an_answer_that_rests_on_less_than_required_is_refused():
-    verdict = build(["Hi."], {"checks": [{"check": "word_count", "max": 5}]}, require="checked").invoke(TASK)[
-        "verdict"
-    ]
+    short = {"checks": [{"check": "word_count", "max": 5}]}
+    verdict = build(["Hi."], short, require="checked").invoke(TASK)["verdict"]
 
     assert (verdict["accepted"], verdict["status"], verdict["basis"]) == (False, "passed", "unverified")
     assert verdict["reason"].startswith("require is 'checked', and the answer is only unverified")
@@ -172,9 +164,8 @@ def test_without_a_contract_an_action_that_failed_is_not_told_as_done():
 
 def test_an_answer_about_an_earlier_request_is_no_claim_without_a_call(invoke):
     shop, told = Shop(), "I have refunded 4 euros for order 7."
-    agent = build(
-        [call("get_order"), call("refund", "2"), told, told], None, shop, InMemorySaver(), max_retries=0
-    )
+    replies = [call("get_order"), call("refund", "2"), told, told]
+    agent = build(replies, None, shop, InMemorySaver(), max_retries=0)
     invoke(agent, TASK, THREAD)
     state = invoke(agent, {"messages": [("user", "Thanks! What did you do?")]}, THREAD)
 
@@ -182,15 +173,7 @@ def test_an_answer_about_an_earlier_request_is_no_claim_without_a_call(invoke):
 
 
 def test_a_killed_retry_goes_on_with_the_verdict_that_was_stored():
-    saver, answers = InMemorySaver(), iter(["13", ConnectionError("killed"), "12.5"])
-
-    def answer(_messages):
-        said = next(answers)
-        if isinstance(said, Exception):
-            raise said
-        return said
-
-    agent = build(answer, saver=saver)
+    agent = build(["13", ConnectionError("killed"), "12.5"], saver=InMemorySaver())
     with pytest.raises(ConnectionError):
         agent.invoke(TASK, THREAD, durability="sync")
     verdict = agent.invoke(None, THREAD, durability="sync")["verdict"]
@@ -241,10 +224,8 @@ def build_deep(told, replies, own=({"must_call": ["task"]},), **subagent):
         "middleware": [ContractMiddleware(TOTAL, max_retries=1)],
         **subagent,
     }
-    middleware = [ContractMiddleware(each) for each in own]
-    return create_deep_agent(
-        model=ScriptedChatModel(replies), tools=[], subagents=[reader], middleware=middleware
-    )
+    model, middleware = ScriptedChatModel(replies), [ContractMiddleware(each) for each in own]
+    return create_deep_agent(model=model, tools=[], subagents=[reader], middleware=middleware)
 
 
 def ask(*numbers):

@@ -19,6 +19,8 @@ from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, met, misse
 
 HAS_OUT = EvaluationContract(required_content=[{"text": "out"}])
 PRICES = {"ScriptedChatModel": Price(input_usd=1e6, output_usd=1e6)}
+TOKENS, MONEY = Budget(max_total_tokens=5), Budget(max_cost_usd=12, prices=PRICES)
+TWO = ("one", "two")
 
 
 def model():
@@ -60,23 +62,10 @@ def unreported(state):
 
 SLOW = {"supervision": "llm", "supervisor": FakeSupervisor(), "call_timeout": 0.4}
 ENDS = {
-    "tokens in an execution": ({"executor": ModelExecutor(model()), "budget": Budget(max_total_tokens=5)}, 1),
-    "tokens in an async execution": (
-        {"executor": AsyncModelExecutor(model()), "budget": Budget(max_total_tokens=5)},
-        1,
-    ),
-    "the cost of two steps": (
-        {
-            "plan": ("one", "two"),
-            "executor": ModelExecutor(model()),
-            "budget": Budget(max_cost_usd=12, prices=PRICES),
-        },
-        2,
-    ),
-    "tokens in the final answer": (
-        {"plan": ("one", "two"), "executor": WritingExecutor(), "budget": Budget(max_total_tokens=5)},
-        3,
-    ),
+    "tokens in an execution": ({"executor": ModelExecutor(model()), "budget": TOKENS}, 1),
+    "tokens in an async execution": ({"executor": AsyncModelExecutor(model()), "budget": TOKENS}, 1),
+    "the cost of two steps": ({"plan": TWO, "executor": ModelExecutor(model()), "budget": MONEY}, 2),
+    "tokens in the final answer": ({"plan": TWO, "executor": WritingExecutor(), "budget": TOKENS}, 3),
     "calls while judging": (
         {"executor": ModelExecutor(model()), "monitor": JudgingModel(), "budget": Budget(max_model_calls=1)},
         1,
@@ -102,16 +91,13 @@ def test_a_run_that_ends_at_a_limit_has_a_report_of_each_execution(saver, mode, 
 
 def test_no_judge_is_asked_once_the_run_has_ended():
     monitor = FakeMonitor()
-    state = build(
-        ModelExecutor(model()), monitor, plan=["one"], budget=Budget(max_total_tokens=5), contract=HAS_OUT
-    ).run("x")
+    state = build(ModelExecutor(model()), monitor, ["one"], budget=TOKENS, contract=HAS_OUT).run("x")
 
     (record,) = state["results"]
+    told = "The run ended before the output was judged: step 1: max_"
     assert (monitor.calls, state["judge_calls"]["made"], record["status"]) == ([], 0, "needs_review")
     assert record["verdict"]["success"] is False
-    assert record["verdict"]["feedback"].startswith(
-        "The run ended before the output was judged: step 1: max_"
-    )
+    assert record["verdict"]["feedback"].startswith(told)
     assert [each["passed"] for each in record["report"]["checks"]] == [True]
 
 
@@ -152,7 +138,7 @@ def agent_of_many_steps():
 
 LIMITED = {
     "one step": {},
-    "steps with a final answer": {"plan": ("one", "two"), "executor": SynthesizingExecutor()},
+    "steps with a final answer": {"plan": TWO, "executor": SynthesizingExecutor()},
     "supervised": {"executor": SpeakingExecutor(), "supervision": "llm", "supervisor": FakeSupervisor()},
     "an executor that is a graph": {
         "executor": SimpleNamespace(

@@ -17,7 +17,6 @@ from tests.fakes.protocol_server import (
     write_stream,
 )
 
-MODEL = ScriptedChatModel([])
 APPROVAL = '{"success": true, "feedback": "good"}'
 
 from_model = partial(LangGraphOrchestrator.from_model, planning="always")
@@ -36,9 +35,8 @@ def test_planning_executing_and_judging_all_ask_the_model_of_the_specification(e
 def test_the_supervisor_has_its_own_model_or_else_the_monitors(environment, served, own, asked):
     concern, judged = assessment(True, "odd"), supervision("continue", "fine")
     server = served(assessments=[concern], supervisions=[judged])
-    state = from_model(
-        "openai:common", supervision="llm", monitor_model="openai:strict", supervisor_model=own
-    ).run("the task")
+    models = {"monitor_model": "openai:strict", "supervisor_model": own}
+    state = from_model("openai:common", supervision="llm", **models).run("the task")
 
     assert state["status"] == "success"
     assert dict(zip(server.asked, server.models, strict=True))[SUPERVISE] == asked
@@ -47,10 +45,9 @@ def test_the_supervisor_has_its_own_model_or_else_the_monitors(environment, serv
 def test_options_reach_the_constructor(environment, served):
     served()
     events, saver = [], InMemorySaver()
+    options = {"max_retries": 4, "call_timeout": 20.0, "checkpointer": saver, "hooks": [events.append]}
 
-    built = from_model(
-        "openai:scripted", max_retries=4, call_timeout=20.0, checkpointer=saver, hooks=[events.append]
-    )
+    built = from_model("openai:scripted", **options)
     built.run("the task")
 
     assert (built.settings.max_retries, built.settings.options["call_timeout"]) == (4, 20.0)
@@ -83,6 +80,7 @@ AWAY = {
 
 def _pay_and_lose_the_server(protocol, lost):
     paid, servers = [], [lost, None]
+    payment, done = ModelReply("", [("pay", {"to": "Ada"})], "tool_calls"), ModelReply("Ada is paid.")
 
     def pay(to: str) -> str:
         """Pay."""
@@ -95,9 +93,7 @@ def _pay_and_lose_the_server(protocol, lost):
         if "You check the work" not in text:
             if paid and servers[0]:
                 return servers[0]
-            reply = (
-                ModelReply("Ada is paid.") if paid else ModelReply("", [("pay", {"to": "Ada"})], "tool_calls")
-            )
+            reply = done if paid else payment
         return encode((write_stream if protocol == "ollama" else write_body)(protocol, reply))
 
     with serve_protocol(answer) as server:
@@ -128,8 +124,8 @@ def test_a_run_that_called_a_tool_waits_for_a_server_that_does_not_reply(subtest
 
 def test_the_client_of_each_specification_waits_as_long_as_a_call_of_an_agent_may_take(monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", "http://model.test/v1")
-    loaded = []
-    monkeypatch.setattr(engine, "load_model", lambda spec, **options: loaded.append((spec, options)) or MODEL)
+    loaded, model = [], ScriptedChatModel([])
+    monkeypatch.setattr(engine, "load_model", lambda spec, **options: loaded.append((spec, options)) or model)
 
     LangGraphOrchestrator.from_model("openai:m", monitor_model="ollama:m", call_timeout=1200)
 

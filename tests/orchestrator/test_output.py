@@ -6,7 +6,7 @@ from orchestrator import ResumeError, RetryPolicy
 from orchestrator.persistence import open_store
 from tests.fakes.executor import FakeExecutor, PlainExecutor, SynthesizingExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
-from tests.fakes.runs import agent, build, call, failure_kind
+from tests.fakes.runs import agent, build, call, failure_kind, stored_state
 
 RESULTS = "Step 1: one\nResult: one done\n\nStep 2: two\nResult: two done"
 
@@ -35,10 +35,8 @@ def test_with_synthesis_an_executor_without_the_method_carries_out_an_instructio
     executor = PlainExecutor()
     state = build(executor, synthesis=True).run("the task")
 
-    assert (
-        executor.calls[-1].step == "Write the final answer to this task, from the results so far:\nthe task"
-    )
-    assert executor.calls[-1].context == RESULTS
+    told = "Write the final answer to this task, from the results so far:\nthe task"
+    assert (executor.calls[-1].step, executor.calls[-1].context) == (told, RESULTS)
     assert state["output"].endswith("the task done")
 
 
@@ -72,17 +70,23 @@ class Killed(BaseException):
     """Ends a run as a killed process does."""
 
 
-@pytest.mark.parametrize("place", ["writing", "judging"])
-def test_a_run_that_was_killed_at_its_answer_goes_on_there(tmp_path, place):
+def run_until_killed(saver, place="writing"):
+    """Run the task in a process that ends as its answer is written, or before it is judged."""
+
     def kill(event):
         if getattr(event, "step_index", None) == 2 and place == "writing":
             raise Killed
         if place == "judging" and type(event).__name__ == "StepExecuted" and event.record["step_index"] == 2:
             raise Killed
 
+    with pytest.raises(Killed):
+        build(SynthesizingExecutor(), checkpointer=saver, hooks=(kill,)).run("the task", "t")
+
+
+@pytest.mark.parametrize("place", ["writing", "judging"])
+def test_a_run_that_was_killed_at_its_answer_goes_on_there(tmp_path, place):
     with open_store(tmp_path / "runs.sqlite") as store:
-        with pytest.raises(Killed):
-            build(SynthesizingExecutor(), checkpointer=store.saver, hooks=(kill,)).run("the task", "t")
+        run_until_killed(store.saver, place)
         executor = SynthesizingExecutor()
         before = store.history.show("t").state
         state = build(executor, checkpointer=store.saver).resume("t")
@@ -94,14 +98,8 @@ def test_a_run_that_was_killed_at_its_answer_goes_on_there(tmp_path, place):
 
 
 def test_a_run_that_was_killed_at_its_answer_is_refused_where_none_is_written():
-    def kill(event):
-        if getattr(event, "step_index", None) == 2:
-            raise Killed
-
-    saver = InMemorySaver()
-    with pytest.raises(Killed):
-        build(SynthesizingExecutor(), checkpointer=saver, hooks=(kill,)).run("the task", "t")
-    executor = FakeExecutor()
+    saver, executor = InMemorySaver(), FakeExecutor()
+    run_until_killed(saver)
 
     with pytest.raises(ResumeError, match="this orchestrator writes no final answer; use the synthesis"):
         build(executor, checkpointer=saver).resume("t")
@@ -118,6 +116,14 @@ def test_a_fork_at_the_answer_writes_it_anew_and_repeats_no_step():
     assert executor.requests == [("the task", RESULTS)] * 2
 
 
+def ask_about_answer(executor):
+    """A run that waits for a person after its written answer was refused."""
+    monitor = FakeMonitor(accept(), accept(), refuse("too long"), accept())
+    policy = RetryPolicy(strategies=[{"use": "ask_human"}])
+    orchestrator = build(executor, monitor, retry_policy=policy, checkpointer=InMemorySaver())
+    return orchestrator, orchestrator.run("the task", "thread")["question"]
+
+
 def test_a_person_decides_about_a_refused_answer(subtests):
     for answer, ended in [
         ({"answer": "approve"}, ("success", "draft", 1)),
@@ -125,15 +131,8 @@ def test_a_person_decides_about_a_refused_answer(subtests):
         ({"answer": "deny", "text": "no"}, ("failed", None, 1)),
     ]:
         with subtests.test(answer=answer):
-            executor = SynthesizingExecutor(written=("draft", "final"))
-            orchestrator = build(
-                executor,
-                FakeMonitor(accept(), accept(), refuse("too long"), accept()),
-                retry_policy=RetryPolicy(strategies=[{"use": "ask_human"}]),
-                checkpointer=InMemorySaver(),
-            )
-            question = orchestrator.run("the task", "t")["question"]
-            state = orchestrator.resume("t", answer)
+            orchestrator, question = ask_about_answer(SynthesizingExecutor(written=("draft", "final")))
+            state = orchestrator.resume("thread", answer)
 
             assert (question["step_index"], question["step"]) == (2, "the task")
             assert (state["status"], state["output"], len(state["synthesis"])) == ended
@@ -141,15 +140,9 @@ def test_a_person_decides_about_a_refused_answer(subtests):
 
 
 def test_an_answer_that_waits_for_a_person_is_cancelled_and_reported():
-    orchestrator = build(
-        SynthesizingExecutor(),
-        FakeMonitor(accept(), accept(), refuse("too long")),
-        retry_policy=RetryPolicy(strategies=[{"use": "ask_human"}]),
-        checkpointer=InMemorySaver(),
-    )
-    orchestrator.run("the task", "t")
-    orchestrator.cancel("t")
-    state = orchestrator.graph.get_state({"configurable": {"thread_id": "t"}}).values
+    orchestrator, _ = ask_about_answer(SynthesizingExecutor())
+    orchestrator.cancel("thread")
+    state = stored_state(orchestrator)
 
     assert (failure_kind(state), len(state["results"]), state["output"]) == ("cancelled", 2, None)
     assert [record["report"]["status"] for record in state["synthesis"]] == ["failed"]

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, RootModel, computed_field, field_validato
 from evaluation import EvaluationContract
 from orchestrator import ConfigurationError
 from tests.fakes.executor import FakeExecutor, SynthesizingExecutor
-from tests.fakes.runs import build
+from tests.fakes.runs import build, statuses
 
 
 class Choice(BaseModel):
@@ -38,8 +38,15 @@ class SchemaExecutor(FakeExecutor):
         return super().execute_step(step_description, context, task)
 
 
-def statuses(records):
-    return [record["status"] for record in records]
+def write_choice(*written):
+    """A run whose answer is written as these texts, one after the other, and its executor."""
+    executor = SynthesizingExecutor(written=written)
+    return build(executor, output_type=Choice).run("choose"), executor
+
+
+def run_as(output_type, *texts, **options):
+    """A run of one step whose output is one text after the other."""
+    return build(FakeExecutor(*texts), plan=["one"], output_type=output_type, **options).run("choose")
 
 
 def test_an_output_of_another_type_is_written_again_with_the_validation_error(subtests):
@@ -50,10 +57,9 @@ def test_an_output_of_another_type_is_written_again_with_the_validation_error(su
         ('{"name": "string", "price": 1}', "name: Value error, write the name of a database"),
     ]:
         with subtests.test(text=text):
-            executor = SynthesizingExecutor(written=(text, GOOD))
-            state = build(executor, output_type=Choice).run("choose")
+            state, executor = write_choice(text, GOOD)
 
-            assert statuses(state["synthesis"]) == ["failed", "validated"]
+            assert statuses(state, "synthesis") == ["failed", "validated"]
             assert told in executor.requests[1][1]
 
 
@@ -69,8 +75,7 @@ LENIENT = {
 def test_an_output_that_is_nearly_json_is_read_as_a_plan_is(subtests):
     for label, text in LENIENT.items():
         with subtests.test(label):
-            state = build(SynthesizingExecutor(written=(text,)), output_type=Choice).run("choose")
-            assert state["output"] == '{"name":"PostgreSQL","price":1.5}'
+            assert write_choice(text)[0]["output"] == '{"name":"PostgreSQL","price":1.5}'
 
 
 BESIDE = {
@@ -89,25 +94,22 @@ def test_words_beside_an_output_are_asked_about_once(subtests):
     for label, text in BESIDE.items():
         for second, output in [(text, "PostgreSQL"), (GOOD.replace("Postgre", "My"), "MySQL")]:
             with subtests.test(label, second=second):
-                executor = SynthesizingExecutor(written=(text, second))
-                state = build(executor, output_type=Choice).run("choose")
+                state, executor = write_choice(text, second)
                 assert "has to stand alone" in executor.requests[1][1]
-                assert statuses(state["synthesis"]) == ["failed", "validated"]
+                assert statuses(state, "synthesis") == ["failed", "validated"]
                 assert Choice.model_validate_json(state["output"]).name == output
 
 
 def test_words_beside_an_output_are_asked_about_also_after_another_fault():
-    executor = FakeExecutor("none", f"No longer valid: {GOOD}", GOOD)
-    state = build(executor, plan=["one"], output_type=Choice).run("choose")
+    state = run_as(Choice, "none", f"No longer valid: {GOOD}", GOOD)
 
-    assert statuses(state["results"]) == ["failed", "failed", "validated"]
+    assert statuses(state) == ["failed", "failed", "validated"]
 
 
 def test_an_output_that_is_a_draft_is_refused_each_time(subtests):
     for text in [f"Draft: {GOOD}", f"{GOOD}\nThis is only a draft.", f"Entwurf:\n```json\n{GOOD}\n```"]:
         with subtests.test(text=text):
-            executor = FakeExecutor(*[text] * 3)
-            state = build(executor, plan=["one"], output_type=Choice).run("choose")
+            state = run_as(Choice, *[text] * 3)
             assert (state["status"], state["failure"]["kind"]) == ("failed", "attempts_exhausted")
 
 
@@ -129,9 +131,7 @@ GUESSES = {
 def test_an_output_that_would_be_a_guess_is_written_again(subtests):
     for label, text in GUESSES.items():
         with subtests.test(label):
-            executor = SynthesizingExecutor(written=(text, GOOD))
-            state = build(executor, output_type=Choice).run("choose")
-            assert statuses(state["synthesis"]) == ["failed", "validated"]
+            assert statuses(write_choice(text, GOOD)[0], "synthesis") == ["failed", "validated"]
 
 
 def test_an_executor_that_takes_a_schema_is_given_it_and_the_step_stays_as_it_is():
@@ -174,9 +174,8 @@ def test_checks_hold_for_the_json_that_is_returned_and_not_for_the_text_it_was_r
         {"checks": [{"check": "line_count", "min": 3}]},
     ]:
         with subtests.test(contract=contract):
-            executor = FakeExecutor(*['{\n"fullName": "Apple",\n"from": "Paris"\n}'] * 3)
-            options = {"output_type": Named, "contract": EvaluationContract(**contract)}
-            state = build(executor, plan=["one"], **options).run("Name a fruit")
+            texts = ['{\n"fullName": "Apple",\n"from": "Paris"\n}'] * 3
+            state = run_as(Named, *texts, contract=EvaluationContract(**contract))
 
             assert (state["status"], state["failure"]["kind"]) == ("failed", "attempts_exhausted")
 
@@ -184,7 +183,7 @@ def test_checks_hold_for_the_json_that_is_returned_and_not_for_the_text_it_was_r
 def test_the_output_of_a_success_can_be_read_as_its_type(subtests):
     for output_type, text in [(Named, '{"fullName": "Apple"}'), (Computed, '{"name": "Apple"}')]:
         with subtests.test(output_type=output_type):
-            state = build(FakeExecutor(text), plan=["one"], output_type=output_type).run("Name a fruit")
+            state = run_as(output_type, text)
 
             assert output_type.model_validate_json(state["output"]).name == "Apple"
 
@@ -198,18 +197,11 @@ class Refund(BaseModel):
 
 
 def test_a_value_that_the_type_fills_in_is_not_the_content_that_a_contract_asks_for(subtests):
-    for text in [
-        "{}",
-        '{"total": 3}',
-        '```json\n{"lines": []}\n```',
-        '{"lines": [{"fullName": "x"}], "comment": "refunded"}',
-    ]:
+    contract, fields = EvaluationContract(required_content=[{"text": "refunded"}]), '{"lines": []}'
+    commented = '{"lines": [{"fullName": "x"}], "comment": "refunded"}'
+    for text in ["{}", '{"total": 3}', f"```json\n{fields}\n```", commented]:
         with subtests.test(text=text):
-            options = {
-                "contract": EvaluationContract(required_content=[{"text": "refunded"}]),
-                "max_retries": 0,
-            }
-            state = build(FakeExecutor(text), plan=["one"], output_type=Refund, **options).run("Refund it")
+            state = run_as(Refund, text, contract=contract, max_retries=0)
 
             assert (state["status"], state["basis"]) == ("failed", None)
 
@@ -232,10 +224,7 @@ def test_an_object_with_none_of_the_fields_of_the_type_is_no_output(subtests):
         json.dumps(Found.model_json_schema()),
     ]:
         with subtests.test(text=text):
-            executor = FakeExecutor(text, '{"total": 5}')
-            state = build(executor, plan=["one"], output_type=Found).run("Count")
-
-            assert statuses(state["results"]) == ["failed", "validated"]
+            assert statuses(run_as(Found, text, '{"total": 5}')) == ["failed", "validated"]
 
 
 class Counts(RootModel[dict[str, int]]):
@@ -251,9 +240,7 @@ def test_an_output_may_be_empty_where_its_type_is(subtests):
         (RootModel[str], '"use {x}"'),
     ]:
         with subtests.test(text=text):
-            state = build(FakeExecutor(text), plan=["one"], output_type=output_type).run("Count")
-
-            assert state["status"] == "success"
+            assert run_as(output_type, text)["status"] == "success"
 
 
 class Raising(BaseModel):
@@ -268,8 +255,7 @@ class Raising(BaseModel):
 
 
 def test_a_validator_that_raises_refuses_the_output_and_the_run_says_so():
-    options = {"output_type": Raising, "max_retries": 0}
-    state = build(FakeExecutor('{"name": "x"}'), plan=["one"], **options).run("x")
+    state = run_as(Raising, '{"name": "x"}', max_retries=0)
 
     assert (state["status"], state["basis"]) == ("failed", None)
     assert "Raising raised LookupError: no database of x" in state["failure"]["message"]

@@ -19,16 +19,8 @@ STATE_FIELDS = {
     "status": str,
 }
 MORE_FIELDS = {
-    "failure",
-    "usage",
-    "declared",
-    "replaced",
-    "retries",
-    "judge_calls",
-    "warnings",
-    "question",
-    "underway",
-    "synthesis",
+    *("failure", "usage", "declared", "replaced", "retries", "judge_calls", "warnings", "question"),
+    *("underway", "synthesis", "effects", "output", "basis", "evidence"),
 }
 
 
@@ -44,7 +36,7 @@ def test_every_documented_field_is_in_the_final_state(subtests):
             state = build(monitor=monitor).run("the task")
 
             assert {name: type(state[name]) for name in STATE_FIELDS} == STATE_FIELDS
-            assert set(state) == {*STATE_FIELDS, *MORE_FIELDS, "effects", "output", "basis", "evidence"}
+            assert set(state) == {*STATE_FIELDS, *MORE_FIELDS}
 
 
 def test_the_state_ends_with_the_index_and_the_attempts_of_its_last_step(subtests):
@@ -61,12 +53,8 @@ def test_the_state_ends_with_the_index_and_the_attempts_of_its_last_step(subtest
 
 @pytest.mark.parametrize("number", [36, pytest.param(900, marks=pytest.mark.soak)])
 def test_many_steps_with_retries_stay_within_the_recursion_limit(number):
-    agents = (
-        AsyncFakePlanner(steps(number)),
-        AsyncFakeExecutor(),
-        AsyncFakeMonitor(*[*[accept()] * 9, refuse()] * (number // 9)),
-    )
-    state = LangGraphOrchestrator(*agents).run("x")
+    monitor = AsyncFakeMonitor(*[*[accept()] * 9, refuse()] * (number // 9))
+    state = run(AsyncFakeExecutor(), monitor, planner=AsyncFakePlanner(steps(number)))
 
     assert (state["status"], len(state["results"])) == ("success", number + (number - 1) // 9)
 
@@ -79,15 +67,14 @@ def test_a_plan_longer_than_max_plan_steps_is_refused_before_any_step():
     assert state["failure"]["message"] == "the plan has 5 steps; max_plan_steps is 4"
 
 
-@pytest.mark.parametrize(
-    ("result", "kind"), [(None, "NoneType"), (3, "int"), (["text"], "list"), ({"output": "x"}, "dict")]
-)
-def test_a_result_that_is_no_text_fails_the_run_and_says_so(result, kind):
+@pytest.mark.parametrize("result", [None, 3, ["text"], {"output": "x"}])
+def test_a_result_that_is_no_text_fails_the_run_and_says_so(result):
     monitor = FakeMonitor()
     state = build(FakeExecutor(lambda step, context: result), monitor, plan=["one"]).run("x")
 
     assert (state["status"], state["failure"]["kind"], monitor.calls) == ("failed", "executor_error", [])
-    assert state["failure"]["message"] == f"step 1: the executor returned a {kind}; text is wanted"
+    told = f"step 1: the executor returned a {type(result).__name__}; text is wanted"
+    assert state["failure"]["message"] == told
 
 
 TASK = "Choose a database for a hospital"
@@ -147,10 +134,8 @@ class TaskSpeakingExecutor(SpeakingExecutor):
 
 
 def test_the_phases_of_supervision_are_given_the_task():
-    executor, supervisor = (
-        TaskSpeakingExecutor(),
-        FakeSupervisor(reconciled={"triggers": ["x"], "escalate": True}),
-    )
+    executor = TaskSpeakingExecutor()
+    supervisor = FakeSupervisor(reconciled={"triggers": ["x"], "escalate": True})
     run(executor, plan=PLAN, task=TASK, supervision="llm", supervisor=supervisor)
 
     assert executor.tasks[2:4] == [("commit", OUTLINE), ("assess", OUTLINE)]
@@ -174,18 +159,14 @@ def test_a_task_without_tools_is_tried_as_a_whole_first():
     model, orchestrator = build_from_model(["It was in 1066.", YES])
     state = orchestrator.run("When was the battle?")
 
-    assert (state["status"], state["plan"], state["output"]) == (
-        "success",
-        ["When was the battle?"],
-        "It was in 1066.",
-    )
+    assert (state["status"], state["output"]) == ("success", "It was in 1066.")
+    assert state["plan"] == ["When was the battle?"]
     assert state["usage"]["model_calls"] == len(model.prompts) == 2
 
 
 def test_the_planner_is_asked_if_all_attempts_failed_and_is_told_why():
-    model, orchestrator = build_from_model(
-        ["Long ago.", NO, PLANNED, "1066", YES, "It was in 1066.", YES, "In 1066.", YES], max_retries=0
-    )
+    replies = ["Long ago.", NO, PLANNED, "1066", YES, "It was in 1066.", YES, "In 1066.", YES]
+    model, orchestrator = build_from_model(replies, max_retries=0)
     state = orchestrator.run("When was the battle?")
 
     assert state["status"] == "success"

@@ -63,10 +63,8 @@ def test_a_run_is_a_span_with_a_span_of_each_attempt_and_its_verdicts_and_withou
     assert {span.parent and span.parent.span_id for span in attempts} == {run.context.span_id}
     assert [span.status.is_ok for span in attempts] == [False, True]
     attributes = {name.removeprefix("plan_execute_monitor."): each for name, each in run.attributes.items()}
-    assert attributes["status"] == "success"
-    assert attributes["basis"] == "checked"
-    assert attributes["evidence.content"] == "code"
-    assert attributes["thread_id"] == "thread-1"
+    known = {"status": "success", "basis": "checked", "evidence.content": "code", "thread_id": "thread-1"}
+    assert known.items() <= attributes.items()
     for span, labels in zip(attempts, [("failed", "failed"), ("validated", "passed")], strict=True):
         results = read_results(span)
         names = ("monitor", "required_content")
@@ -106,11 +104,8 @@ def test_the_verdict_on_a_recorded_run_stands_below_the_span_that_it_was_read_fr
     evaluation = RecordedEvaluation({"required_content": [{"number": 12.5}]})
     [result] = evaluation.evaluate([run])
     strange = result.model_copy(update={"operation": {"trace_id": "x", "span_id": "7"}})
-    for name, each, parent in [
-        ("of a span", result, run.operation["span_id"]),
-        ("of no span", strange, None),
-    ]:
-        with subtests.test(name=name):
+    for each, parent in [(result, run.operation["span_id"]), (strange, None)]:
+        with subtests.test(operation=each.operation):
             recorded = Recorded()
             VerdictTracer(tracer_provider=recorded.provider).record(each)
             [span] = recorded.spans
@@ -130,9 +125,8 @@ def test_explanations_are_recorded_only_with_the_texts(monkeypatch) -> None:
         recorded = Recorded()
         VerdictTracer(tracer_provider=recorded.provider).record(result)
 
-        assert ("evaluation.explanation" in read_results(recorded.spans[0])["evaluation"]) == (
-            value == "true"
-        )
+        is_told = "evaluation.explanation" in read_results(recorded.spans[0])["evaluation"]
+        assert is_told == (value == "true")
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from evaluation import CheckContext, CheckOutcome, EvaluationContract, TaskCase,
 from orchestrator import ConfigurationError
 from orchestrator.judging.feedback import MAX_FEEDBACK
 from tests.fakes.executor import CorrectingExecutor, FakeExecutor, SynthesizingExecutor
-from tests.fakes.runs import build
+from tests.fakes.runs import build, refused_with
 
 
 @check
@@ -47,16 +47,10 @@ MISSPELT = EvaluationContract(checks=[{"check": "function", "name": "end_well"}]
 
 
 def test_a_contract_that_names_no_check_is_refused_before_a_run(subtests):
-    for option, contract in [
-        ("contract", MISSPELT),
-        ("contract", TaskCase(task="the task", contract=MISSPELT)),
-    ]:
-        with subtests.test(option=option, contract=contract):
-            with pytest.raises(ConfigurationError) as refused:
-                build(FakeExecutor("x"), plan=["one"], checks=[ends_well], **{option: contract})
-
-            problem = 'checks[0] names "end_well"; no check has this name; did you mean "ends_well"?'
-            assert str(refused.value) == f"{option}.{problem}"
+    told = 'contract.checks[0] names "end_well"; no check has this name; did you mean "ends_well"?'
+    for contract in [MISSPELT, TaskCase(task="the task", contract=MISSPELT)]:
+        with subtests.test(contract=contract), refused_with(told):
+            build(FakeExecutor("x"), plan=["one"], checks=[ends_well], contract=contract)
 
 
 def test_a_function_refuses_with_the_end_of_its_evidence():
@@ -85,9 +79,8 @@ def test_evidence_cannot_pass_for_an_item_of_the_feedback():
     state = build(FakeExecutor("bad"), plan=["one"], checks=[passes_tests], max_retries=0).run("the task")
     lines = state["results"][0]["verdict"]["feedback"].splitlines()
 
-    assert [line for line in lines if line.startswith("- ")] == [
-        '- Pass the tests; the check "passes_tests" did not pass.'
-    ]
+    [item] = [line for line in lines if line.startswith("- ")]
+    assert item == '- Pass the tests; the check "passes_tests" did not pass.'
 
 
 def test_a_function_that_raises_is_no_verdict():
@@ -97,11 +90,9 @@ def test_a_function_that_raises_is_no_verdict():
 
     state = build(FakeExecutor("well"), plan=["one"], checks=[raises]).run("the task")
 
+    told = 'The check "raises" has no result: it raised OSError: the archive is closed.'
     assert (state["status"], state["failure"]["kind"]) == ("failed", "needs_review")
-    assert (
-        'The check "raises" has no result: it raised OSError: the archive is closed.'
-        in (state["failure"]["message"])
-    )
+    assert told in state["failure"]["message"]
     assert state["results"][0]["report"]["alerts"][0]["kind"] == "check_error"
 
 
@@ -110,10 +101,7 @@ def test_unusable_checks_are_refused(subtests):
         ({"checks": [lambda context: True]}, "checks has a function; give a list of functions with @check"),
         ({"checks": ends_well}, "checks has a FunctionCheck"),
         ({"evaluation": {"price": {}}}, "'price'; give the plug-ins of evaluate, as a dict"),
-        (
-            {"checks": [ends_well], "evaluation": {"named_checks": [ends_well]}},
-            "two checks with the name",
-        ),
+        ({"checks": [ends_well], "evaluation": {"named_checks": [ends_well]}}, "two checks with the name"),
     ]:
         with subtests.test(options=options), pytest.raises(ConfigurationError, match=problem):
             build(FakeExecutor("well"), plan=["one"], **options)

@@ -5,12 +5,7 @@ import pytest
 from evaluation.cases.case_result import FORMAT
 from tests.fakes.protocol_server import encode, ollama_reply
 
-COUNTS = {
-    "prompt_eval_count": 900,
-    "eval_count": 100,
-    "eval_duration": 2_000_000_000,
-    "load_duration": 1_500_000_000,
-}
+COUNTS = {"prompt_eval_count": 900, "eval_count": 100, "eval_duration": 2_000_000_000}
 CAPITALS = {"France": "Paris", "Norway": "Oslo", "Peru": "Lima"}
 CASES = [
     {

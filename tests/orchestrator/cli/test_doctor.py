@@ -30,13 +30,9 @@ def test_without_any_model_it_exits_with_1_and_says_what_to_do(cli, nothing):
 
 @pytest.mark.parametrize("options", [[], ["--json"]])
 def test_a_key_is_said_to_be_set_and_never_shown(cli, nothing, options):
-    environment = {
-        **nothing,
-        "OPENAI_API_KEY": SECRET,
-        "OPENAI_BASE_URL": f"https://user:{SECRET}@host.example",
-    }
+    server = {"OPENAI_API_KEY": SECRET, "OPENAI_BASE_URL": f"https://user:{SECRET}@host.example"}
 
-    asked = cli("doctor", *options, env=environment)
+    asked = cli("doctor", *options, env={**nothing, **server})
 
     assert asked.exit_code == 0
     assert SECRET not in asked.output

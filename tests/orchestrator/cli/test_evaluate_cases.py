@@ -82,11 +82,10 @@ FORM = "1 of 1 run: no defect found; the answer is not verified"
 
 
 def test_cases_without_a_run_are_executed_by_the_target(subtests, cli, cases):
+    price, verified = f"- {{name: price, {PRICE}}}", "1 of 1 run verified (1 checked)\n"
     for target, items, words in [
-        *(
-            (target, f"- {{name: price, {PRICE}}}", "1 of 1 run verified (1 checked)\n")
-            for target in ("echo", "later")
-        ),
+        ("echo", price, verified),
+        ("later", price, verified),
         ("calls", CALLED, "1 of 1 run"),
         ("echo", "- {task: Answer in at most 50 words.}", FORM),
     ]:
@@ -114,6 +113,7 @@ def test_an_empty_contract_of_a_case_never_passes(subtests, cli, cases):
 
 
 def test_an_execution_that_fails_is_a_failed_case_and_the_others_go_on(subtests, cli, cases):
+    both = "- {name: one, task: boom}\n- {name: two, task: fine}"
     for target, reason in [
         ("broken", "RuntimeError: the till is empty"),
         ("skipped", "Skipped: no till"),
@@ -121,9 +121,7 @@ def test_an_execution_that_fails_is_a_failed_case_and_the_others_go_on(subtests,
         ("nothing", "a run is given as a NoneType; give a text, messages, an agent_run, or a state"),
     ]:
         with subtests.test(target=target):
-            asked = cli(
-                "evaluate", cases("- {name: one, task: boom}\n- {name: two, task: fine}", target), "--json"
-            )
+            asked = cli("evaluate", cases(both, target), "--json")
             one, two = map(json.loads, asked.stdout.splitlines())
 
             assert (asked.exit_code, one["run"], one["status"]) == (1, "one", "failed")
@@ -191,21 +189,13 @@ def test_an_evaluation_that_has_not_ended_is_no_success(subtests, cli, cases, tm
     killed = b"".join(whole.splitlines(keepends=True)[:-2])
     (tmp_path / "same.jsonl").write_bytes(killed)
     for stored, words, sentence in [
-        (
-            killed,
-            ("evaluate", "r.jsonl", "--contract", "price.yaml"),
-            "r.jsonl: the evaluation has not ended",
-        ),
-        (killed, ("compare", "r.jsonl", "same.jsonl"), "r.jsonl: the evaluation has not ended"),
-        (
-            whole[:-20],
-            ("compare", "r.jsonl", "r.jsonl"),
-            "r.jsonl:3: the line is cut off; continue the command",
-        ),
+        (killed, "evaluate r.jsonl --contract price.yaml", "r.jsonl: the evaluation has not ended"),
+        (killed, "compare r.jsonl same.jsonl", "r.jsonl: the evaluation has not ended"),
+        (whole[:-20], "compare r.jsonl r.jsonl", "r.jsonl:3: the line is cut off; continue the command"),
     ]:
         with subtests.test(sentence, words=words):
             (tmp_path / "r.jsonl").write_bytes(stored)
-            asked = cli(*words)
+            asked = cli(*words.split())
 
             assert (asked.exit_code, sentence in asked.stderr) == (2, True)
 

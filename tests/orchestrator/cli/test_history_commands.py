@@ -150,9 +150,8 @@ def in_python(cli, tmp_path):
 
     def start(command, *words, executor=None, monitor=None, **options):
         with open_store(db) as store:
-            build(executor or SpeakingExecutor(), monitor, plan=["one"], checkpointer=store, **options).run(
-                "x", "t"
-            )
+            own = executor or SpeakingExecutor()
+            build(own, monitor, ["one"], checkpointer=store, **options).run("x", "t")
         return cli(command, *words, "--db", str(db))
 
     return start

@@ -30,10 +30,8 @@ def test_a_result_that_cannot_be_written_is_one_sentence_and_exit_status_1(proce
         running = process("--version", stdout=full.fileno())
         _, stderr = running.communicate(timeout=FINISH_S)
 
-    assert running.returncode == 1
-    assert stderr.strip().decode() == (
-        "orchestrator: reading or writing failed ([Errno 28] No space left on device)"
-    )
+    told = b"orchestrator: reading or writing failed ([Errno 28] No space left on device)"
+    assert (running.returncode, stderr.strip()) == (1, told)
 
 
 def interrupt_at_import(number, module, environment, *command):

@@ -79,15 +79,13 @@ def test_options_that_this_version_does_not_know_are_refused(begin, resume, db):
     refused(resume("--approve"), "options that this version does not accept (warp)")
 
 
-def test_a_file_that_is_lost_in_the_middle_of_a_run_is_one_sentence_and_exit_status_1(cli, served, db):
+def test_a_file_that_is_lost_in_the_middle_of_a_run_is_one_sentence_and_exit_status_1(begin, db):
     def break_it():
         with sqlite3.connect(db) as connection:
             connection.execute("DROP TABLE checkpoints")
         return "one"
 
-    served(steps=[break_it])
-
-    ended = cli("run", "x", "--model", "openai:scripted", "--db", str(db), "--thread", "t")
+    ended = begin(mode="none", steps=[break_it])
 
     assert (ended.exit_code, ended.stdout) == (1, "")
     sentence = f"orchestrator: {db} failed (no such table: checkpoints); fix that, then try again or resume"
@@ -132,9 +130,8 @@ def test_a_run_that_could_not_be_judged_is_judged_again_without_executing_it(cli
 
 
 @pytest.fixture
-def begun(cli, served, db):
-    served(plans=[plan("first step", "second step")], steps=["one", "two"])
-    cli("run", "the task", "--model", "openai:scripted", "--db", str(db), "--thread", "t")
+def begun(begin):
+    begin(mode="none", **TWO_STEPS)
 
 
 @pytest.fixture
@@ -159,8 +156,7 @@ def test_a_fork_may_ask(begun, fork, served, cli, db):
     served(steps=["otherwise"])
     ended = fork("--step", "2", "--thread", "new", "--supervise", "human")
 
+    command = f"orchestrator resume new --db {db} --approve | --correct TEXT | --deny REASON\n"
     assert ended.exit_code == 3
-    assert ended.stderr.endswith(
-        f"orchestrator resume new --db {db} --approve | --correct TEXT | --deny REASON\n"
-    )
+    assert ended.stderr.endswith(command)
     assert cli("resume", "new", "--db", str(db), "--approve").exit_code == 0

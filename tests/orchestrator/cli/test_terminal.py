@@ -84,9 +84,8 @@ def test_ctrl_c_shows_the_cursor_again_and_prints_the_command_to_resume(on_termi
         over.wait(FINISH_S)
         return "late"
 
-    code, output = on_terminal(
-        plans=[plan("first step", "second step")], steps=["a finished result", interrupt]
-    )
+    steps = ["a finished result", interrupt]
+    code, output = on_terminal(plans=[plan("first step", "second step")], steps=steps)
     over.set()
 
     assert code == 130
@@ -97,9 +96,8 @@ def test_ctrl_c_shows_the_cursor_again_and_prints_the_command_to_resume(on_termi
 @pytest.fixture
 def ask_human(on_terminal, db):
     options = ("--supervise", "human", "--db", str(db), "--thread", "t")
-    return lambda answer: on_terminal(
-        *options, type_answers=answer, steps=["the first result", "a better result"]
-    )
+    steps = ["the first result", "a better result"]
+    return lambda answer: on_terminal(*options, type_answers=answer, steps=steps)
 
 
 def test_a_question_is_asked_and_answered_on_the_terminal(ask_human):

@@ -1,5 +1,6 @@
 import getpass
 import importlib.util
+import re
 import sys
 
 import pytest
@@ -66,11 +67,8 @@ def test_what_is_no_tool_is_refused_in_one_sentence(subtests):
             '--tools: tools has "price" 2 times; give each tool another name',
         ),
     ]:
-        with subtests.test(name=name):
-            with pytest.raises(ConfigurationError) as refused:
-                import_tools(name.split())
-
-            assert sentence in str(refused.value)
+        with subtests.test(name=name), pytest.raises(ConfigurationError, match=re.escape(sentence)):
+            import_tools(name.split())
 
 
 def test_a_file_of_the_current_folder_replaces_no_module_of_python(folder):
@@ -91,10 +89,8 @@ def test_stored_names_of_tools_are_never_imported(cli, chat, tmp_path):
 
     refused = cli("resume", "t", "--approve", *where[:2], env=env)
 
-    assert refused.exit_code == 2
-    assert (
-        "was started with --tools 'shop_tools:price'; give it again, because it runs code" in refused.stderr
-    )
+    told = "was started with --tools 'shop_tools:price'; give it again, because it runs code"
+    assert (refused.exit_code, told in refused.stderr) == (2, True)
     assert not (tmp_path / "imported").exists()
 
 

@@ -6,9 +6,7 @@ from orchestrator import RetryPolicy
 from tests.fakes.chat_server import plan
 
 SPEC = "tasks: tasks.yaml\nmodel: openai:m\nspace: {max_retries: [0]}\n"
-CASES = "version: 1\ncases:\n" + "".join(
-    f"  - task: Write exactly {count} words.\n" for count in (1, 2, 3, 4)
-)
+CASES = "version: 1\ncases:\n" + "".join(f"  - task: Write exactly {n} words.\n" for n in (1, 2, 3, 4))
 
 
 @pytest.fixture

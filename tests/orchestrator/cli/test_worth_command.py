@@ -109,10 +109,8 @@ def test_recorded_runs_are_judged_as_evaluate_does(cli, write_json):
         return {"task_id": 1, "trial": trial, "reward": reward, "traj": words}
 
     [arm] = read_arms(cli("worth", write_json(run(1.0, 0), run(0.0, 1)), "--truth", "reward", "--json"))
-    assert [(point["right"]["value"], point["pass_at_k"]) for point in arm["points"]] == [
-        (0.5, 0.5),
-        (0.5, 1.0),
-    ]
+    found = [(point["right"]["value"], point["pass_at_k"]) for point in arm["points"]]
+    assert found == [(0.5, 0.5), (0.5, 1.0)]
 
 
 def test_the_recommendation_is_written_as_a_policy_that_is_read(cli, write_results, tmp_path):
@@ -128,13 +126,8 @@ def test_the_policy_of_sequences_has_their_rules(cli, write_json, tmp_path):
     policy = RetryPolicy(strategies=[{"use": "resample", "after": "judge", "temperature": 0.3}])
     states = [run_orchestrator(f"{n}", "wrong", "right", retry_policy=policy) for n in range(12)]
     documents = [{"thread_id": "1", "state": state, "ok": 1} for state in states]
-    told = cli(
-        "worth",
-        write_json(*documents),
-        *("--truth", "ok", "--loss", "0"),
-        "--policy",
-        str(tmp_path / "policy.yaml"),
-    )
+    options = ("--truth", "ok", "--loss", "0", "--policy", str(tmp_path / "policy.yaml"))
+    told = cli("worth", write_json(*documents), *options)
 
     assert told.exit_code == 0, told.stderr
     written = RetryPolicy.from_yaml(tmp_path / "policy.yaml")
@@ -184,6 +177,9 @@ def test_what_cannot_be_used_is_told_in_one_sentence(cli, write_results, write_j
     judged = write_results("RR", correct=None, name="judged.jsonl", report=JUDGED)
     skipped = tmp_path / "skipped.jsonl"
     skipped.write_text(Path(good).read_text().replace('"trial":1', '"trial":2'))
+    odd_bound = write_json({**state, "max_retries": "x"}, name="no.json")
+    away = write_results("Rw", name="away.jsonl", agent_run=AWAY)
+    less = write_results("Rw", name="less.jsonl", agent_run={"total_tokens": -1})
     for arguments, words in [
         ([str(skipped)], "'case 0' lacks a trial between others"),
         (
@@ -195,21 +191,12 @@ def test_what_cannot_be_used_is_told_in_one_sentence(cli, write_results, write_j
         ([judged, "--judge", judge_file(tmp_path, "Judge 1 model-b")], "the figures are of another judge"),
         ([good, "--judge", good], "has no figures of a judge; give what"),
         ([write_json(gap, name="gap.json")], "the record of 'a' lacks an attempt"),
-        (
-            [write_json({**state, "max_retries": "x"}, name="no.json")],
-            "the max_retries of a stored run cannot be read",
-        ),
+        ([odd_bound], "the max_retries of a stored run cannot be read"),
         ([write_json(run, other, name="two.jsonl")], "has trials under different contracts"),
         ([write_json({**run, "agent_run": {}}, name="empty.jsonl")], "'a' is invalid: "),
         ([write_json(stopped, name="stopped.json")], "ended without a verdict (executor_error); resume it"),
-        (
-            [write_results("Rw", name="away.jsonl", agent_run=AWAY)],
-            "whose model did not answer; run it again",
-        ),
-        (
-            [write_results("Rw", name="less.jsonl", agent_run={"total_tokens": -1})],
-            "the tokens of a stored run cannot be read",
-        ),
+        ([away], "whose model did not answer; run it again"),
+        ([less], "the tokens of a stored run cannot be read"),
         ([write_json({"odd": 1}, name="odd.jsonl")], "'odd.jsonl' cannot be read: "),
         ([good, good], "again; give them once"),
         ([good, str(shutil.copy(good, tmp_path / "copy.jsonl"))], "has the runs of"),

@@ -13,7 +13,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from agents import ExecutionAgent, MonitoringAgent
 from agents.testing import ScriptedChatModel
 from evaluation.runner import NODES
-from orchestrator import ConfigurationError, LangGraphOrchestrator
+from orchestrator import ConfigurationError
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.runs import THREAD, build, call, price_of
@@ -112,32 +112,26 @@ def test_a_trace_says_which_execution_a_model_call_belongs_to():
     assert calls == [(0, 1), (0, 2)]
 
 
+STARTS = {
+    "run": lambda orchestrator, config: orchestrator.run("x", "thread", config=config),
+    "stream": lambda orchestrator, config: list(orchestrator.stream("x", "thread", config=config)),
+    "resume": lambda orchestrator, config: orchestrator.resume("thread", config=config),
+    "fork": lambda orchestrator, config: orchestrator.fork("thread", 0, config=config),
+}
+
+
 def test_the_config_of_the_caller_reaches_the_model_calls(subtests):
-    for start in ["run", "stream", "resume", "fork"]:
-        with subtests.test(start=start):
-            orchestrator = build(
-                monitor=build_approving_agent(), plan=["one", "two"], checkpointer=InMemorySaver()
-            )
+    for name, start in STARTS.items():
+        with subtests.test(start=name):
+            orchestrator = build(monitor=build_approving_agent(), checkpointer=InMemorySaver())
+            if name in {"resume", "fork"}:
+                orchestrator.run("x", "thread", config={"recursion_limit": 3})
             recorder = Recorder()
-            config: RunnableConfig = {"callbacks": [recorder], "tags": ["nightly"], "metadata": {"team": "a"}}
-            if start in {"run", "stream"}:
-                list(
-                    orchestrator.stream("x", "thread", config=config)
-                ) if start == "stream" else orchestrator.run("x", "t", config=config)
-            else:
-                continue_run(orchestrator, start, config)
+            start(orchestrator, {"callbacks": [recorder], "tags": ["nightly"], "metadata": {"team": "a"}})
 
             assert "model" in {name for name, _ in recorder.runs.values()}
             assert all("nightly" in tags for tags in recorder.tags)
             assert all(metadata["team"] == "a" for metadata in recorder.metadata)
-
-
-def continue_run(orchestrator: LangGraphOrchestrator, start: str, config: RunnableConfig) -> None:
-    orchestrator.run("x", "thread", config={"recursion_limit": 3})
-    if start == "resume":
-        orchestrator.resume("thread", config=config)
-    else:
-        orchestrator.fork("thread", 0, config=config)
 
 
 class ReadingExecutor(FakeExecutor):

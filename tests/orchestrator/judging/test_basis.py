@@ -12,61 +12,48 @@ from tests.fakes.runs import build
 
 def measured(accepted, total=60):
     """The figures of a judge that accepts all right outputs and ``accepted`` of ``total`` wrong ones."""
-    nothing = VerdictCounts()
-    wrong = VerdictCounts(accepted=accepted, refused=total - accepted)
-    return JudgeTrust(
-        "judge", {"right": VerdictCounts(60), "subtle": wrong, "plain": nothing, "injected": nothing}
-    )
+    nothing, wrong = VerdictCounts(), VerdictCounts(accepted=accepted, refused=total - accepted)
+    counts = {"right": VerdictCounts(60), "subtle": wrong, "plain": nothing, "injected": nothing}
+    return JudgeTrust("judge", counts)
 
 
 TRUSTED, GULLIBLE, WEAK = measured(1), measured(57), measured(20)
 FORM, CONTENT = ("word_count", "language"), ("contains",)
-TABLE = [
-    (Evidence(), "unverified", "Answer: not verified (nothing checked it)."),
-    (Evidence(form=FORM, content=CONTENT), "checked", "Form: 2 checks passed. Answer: 1 check passed."),
-    (
-        Evidence(form=FORM, judge=True),
-        "unverified",
-        "Form: 2 checks passed. Answer: not verified (the model's own word).",
-    ),
+UNVERIFIED = [
+    (Evidence(), "Answer: not verified (nothing checked it)."),
+    (Evidence(form=FORM, judge=True), "Form: 2 checks passed. Answer: not verified (the model's own word)."),
     (
         Evidence(actions=("must_call",)),
-        "unverified",
         "Actions: 1 check passed. Answer: not verified (nothing checked it).",
     ),
-    (
-        Evidence(form=FORM, complete=True),
-        "checked",
-        "Form: 2 checks passed. Answer: the contract asks for no more.",
-    ),
-    (Evidence(content=CONTENT, failed=1), "unverified", "Answer: not verified (1 of 2 checks failed)."),
-    (
-        Evidence(content=CONTENT, undecided=1),
-        "unverified",
-        "Answer: not verified (1 check could not be decided).",
-    ),
+    (Evidence(content=CONTENT, failed=1), "Answer: not verified (1 of 2 checks failed)."),
+    (Evidence(content=CONTENT, undecided=1), "Answer: not verified (1 check could not be decided)."),
     (
         Evidence(content=CONTENT, unchecked=("in a friendly\ntone",)),
-        "unverified",
         "Answer: not verified (“in a friendly tone” was not checked).",
     ),
-    (Evidence(judge=True, trust=TRUSTED), "judged", "Answer: accepted by a judge that is trusted."),
-    (Evidence(accepted=False, judge=False), "unverified", "Answer: not verified (refused by the judge)."),
+    (Evidence(accepted=False, judge=False), "Answer: not verified (refused by the judge)."),
     (
         Evidence(judge=True, trust=GULLIBLE),
-        "unverified",
         "Answer: not verified (the model's own word, which approves nearly everything).",
     ),
     (
         Evidence(judge=True, trust=WEAK),
-        "unverified",
         f"Answer: not verified (the model's own word, which is not trusted: {WEAK.distrust}).",
     ),
+]
+WHOLE = Evidence(form=FORM, complete=True)
+TABLE = [
+    *((evidence, "unverified", words) for evidence, words in UNVERIFIED),
+    (Evidence(form=FORM, content=CONTENT), "checked", "Form: 2 checks passed. Answer: 1 check passed."),
+    (WHOLE, "checked", "Form: 2 checks passed. Answer: the contract asks for no more."),
+    (Evidence(judge=True, trust=TRUSTED), "judged", "Answer: accepted by a judge that is trusted."),
     (Evidence(failed=2, unchecked=("a",), judge=False, person="ada"), "approved", "Answer: approved by ada."),
 ]
 
 
 PAYING = {"trajectory": {"acting_tools": ["pay", "refund"]}}
+PAID = {**PAYING, "expected_trajectory": ["pay"]}
 
 
 def test_the_table(subtests):
@@ -117,14 +104,8 @@ def record(check, covers, passed=True, source="contract"):
 
 def report_with(*records, metrics=(), status="passed", alerts=()):
     told = [outcome(f"checks.{each['check']}", each["passed"], each["sentence"]) for each in records]
-    groups = {"response": {"checks": [*told, *metrics]}}
-    return {
-        "status": status,
-        "checks": [*records],
-        "metrics": groups,
-        "judge": {"result": {"passed": True}},
-        "alerts": [*alerts],
-    }
+    groups, judge = {"response": {"checks": [*told, *metrics]}}, {"result": {"passed": True}}
+    return {"status": status, "checks": [*records], "metrics": groups, "judge": judge, "alerts": [*alerts]}
 
 
 def test_a_requirement_is_satisfied_by_more(subtests):
@@ -157,22 +138,17 @@ def test_the_evidence_is_what_the_report_says_of_form_content_and_actions():
 def test_a_reference_and_expected_effects_are_content(subtests):
     for contract, content, actions in [
         ({}, ("rouge_1",), ("trajectory",)),
-        ({**PAYING, "expected_trajectory": ["pay"]}, ("rouge_1", "trajectory"), ()),
+        (PAID, ("rouge_1", "trajectory"), ()),
         # Nothing has to be done, so that nothing is proven of the answer.
         ({**PAYING, "expected_trajectory": []}, ("rouge_1",), ("trajectory",)),
         ({**PAYING, "expected_trajectory": [{"any_of": ["pay", "find"]}]}, ("rouge_1",), ("trajectory",)),
-        (
-            {**PAYING, "expected_trajectory": ["pay"], "trajectory_match_mode": "subset"},
-            ("rouge_1",),
-            ("trajectory",),
-        ),
+        ({**PAID, "trajectory_match_mode": "subset"}, ("rouge_1",), ("trajectory",)),
     ]:
         with subtests.test(contract=contract):
             metrics = [outcome("rouge_1"), outcome("words"), outcome("trajectory", kind="trajectory")]
+            report = report_with(metrics=[*metrics, outcome("x", kind="operational")])
 
-            found = read_evidence(
-                report_with(metrics=[*metrics, outcome("x", kind="operational")]), Contract.read(contract)
-            )
+            found = read_evidence(report, Contract.read(contract))
 
             assert (found.form, found.content, found.actions) == (("words",), content, actions)
 
@@ -189,33 +165,19 @@ def test_what_only_the_words_of_a_task_state_proves_nothing_of_the_content(subte
                 "audit": {"rules": [{"id": "a", "required": {"text": "a"}}]},
             }
             contract = Contract.read(fields, origin)
-            report = evaluate({"agent_run": {"final_output": "a b"}, "contract": contract}).model_dump(
-                mode="json"
-            )
+            report = evaluate({"agent_run": {"final_output": "a b"}, "contract": contract})
 
-            found = read_evidence(report, contract)
+            found = read_evidence(report.model_dump(mode="json"), contract)
 
             assert (found.form, found.content) == (form, content)
 
 
 def test_content_that_an_audit_rule_requires_is_content():
-    contract = {
-        "audit": {"rules": [{"id": "a", "required": {"text": "x"}}, {"id": "b", "forbidden": {"text": "y"}}]}
-    }
+    rules = [{"id": "a", "required": {"text": "x"}}, {"id": "b", "forbidden": {"text": "y"}}]
     broken = report_with(status="warning", alerts=[{"kind": "policy"}])
 
-    read = Contract.read(contract)
+    read = Contract.read({"audit": {"rules": rules}})
     assert [read_evidence(report, read).content for report in (report_with(), broken)] == [("audit",), ()]
-
-
-SHORT = EvaluationContract(checks=[{"check": "word_count", "max": 2}], complete=True)
-
-
-def run_two_steps(**options):
-    hook = RecordingHook()
-    options = {"step_contract": SHORT, "hooks": [hook], **options}
-    orchestrator = build(SynthesizingExecutor(), plan=["one", "two"], **options)
-    return orchestrator.run("Name a fruit"), hook.events[-1]
 
 
 def test_what_an_answer_does_not_say_proves_nothing(subtests):
@@ -239,10 +201,13 @@ def test_what_an_answer_does_not_say_proves_nothing(subtests):
 
 
 def test_the_evidence_stands_in_the_record_the_state_and_the_event():
-    state, event = run_two_steps(contract=EvaluationContract(required_content=[{"text": "answered"}]))
+    short = EvaluationContract(checks=[{"check": "word_count", "max": 2}], complete=True)
+    hook, contract = RecordingHook(), EvaluationContract(required_content=[{"text": "answered"}])
+    options = {"step_contract": short, "contract": contract, "hooks": [hook]}
+    state = build(SynthesizingExecutor(), **options).run("Name a fruit")
     parts = {"form": "nothing", "content": "code", "actions": "nothing"}
 
-    assert (state["evidence"], event.evidence) == (parts, parts)
+    assert (state["evidence"], hook.events[-1].evidence) == (parts, parts)
     assert state["synthesis"][-1]["evidence"] == {
         "form": {"by": "nothing", "checks": []},
         "content": {"by": "code", "checks": ["required_content"]},

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from evaluation import EvaluationContract
 from evaluation.contract.requirements import Contract
-from orchestrator import LangGraphOrchestrator, RetryPolicy
+from orchestrator import RetryPolicy
 from orchestrator.judging.feedback import read_expectations
 from orchestrator.retry import FeedbackRule
 from tests.fakes.executor import CorrectingExecutor, ExecutorCall, FakeExecutor
@@ -14,12 +14,10 @@ from tests.fakes.planner import FakePlanner
 from tests.fakes.runs import run
 from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, reorient
 
-TURN = {"strategies": [FeedbackRule(last_output="turn")]}
+TURN = RetryPolicy(strategies=[FeedbackRule(last_output="turn")])
 
 
-def refused_run(
-    contract, executor, monitor=None, task="What does the lamp cost?", step="Find the price", **options
-):
+def refused_run(contract, executor, monitor=None, task="What does the lamp cost?", step="Find it", **options):
     contract = EvaluationContract.model_validate(contract)
     return run(executor, monitor, [step], task=task, contract=contract, **options)
 
@@ -69,23 +67,16 @@ def test_what_the_task_or_the_step_says_is_quoted(subtests):
     for task, step in [("Say 12.5 euros", "go"), ("go", "Say 12.5 euros")]:
         with subtests.test(task=task):
             executor = CorrectingExecutor("9")
-            refused_run(
-                {"required_content": [{"number": 12.5}, {"text": "euros"}]},
-                executor,
-                task=task,
-                step=step,
-                retry_policy=RetryPolicy(**TURN),
-            )
+            contract = {"required_content": [{"number": 12.5}, {"text": "euros"}]}
+            refused_run(contract, executor, task=task, step=step, retry_policy=TURN)
 
             assert "12.5" in executor.calls[1].feedback
             assert "euros" in executor.calls[1].feedback
 
 
 def test_the_words_of_the_reference_are_masked_in_what_the_monitor_says():
-    executor, words = (
-        CorrectingExecutor("9"),
-        "Too short. It costs 12.5, that is twelve and a half. Be polite!",
-    )
+    executor = CorrectingExecutor("9")
+    words = "Too short. It costs 12.5, that is twelve and a half. Be polite!"
     contract = {"reference_output": "It is 12.5 euros", "subjective_criteria": ["clarity"]}
     refused_run(contract, executor, FakeMonitor(refuse(words), accept()))
 
@@ -95,10 +86,8 @@ def test_the_words_of_the_reference_are_masked_in_what_the_monitor_says():
 def test_a_planner_is_not_told_the_answer_either():
     planner = FakePlanner(["Find the price"], ["Say it"])
     contract = EvaluationContract.model_validate({"required_content": [{"number": 12.5}]})
-    policy = RetryPolicy(max_retries=0, max_replans=1)
-    LangGraphOrchestrator(
-        planner, FakeExecutor("9"), FakeMonitor(), contract=contract, retry_policy=policy
-    ).run("What does it cost?")
+    options = {"contract": contract, "retry_policy": RetryPolicy(max_retries=0, max_replans=1)}
+    run(FakeExecutor("9"), planner=planner, task="What does it cost?", **options)
 
     assert "12.5" not in planner.tasks[1]
 
@@ -106,10 +95,8 @@ def test_a_planner_is_not_told_the_answer_either():
 def test_a_supervisor_that_repeats_its_request_does_not_tell_the_answer():
     # No time and no latency in the request has this number.
     executor = SpeakingExecutor("9")
-    supervisor = FakeSupervisor(lambda request: reorient(str(request)))
-    refused_run(
-        {"required_content": [{"number": 9173.25}]}, executor, supervision="llm", supervisor=supervisor
-    )
+    options = {"supervision": "llm", "supervisor": FakeSupervisor(lambda request: reorient(str(request)))}
+    refused_run({"required_content": [{"number": 9173.25}]}, executor, **options)
 
     assert "[not shown]" in executor.calls[1].step
     assert "9173.25" not in executor.calls[1].step
@@ -130,7 +117,7 @@ def test_expected_words_and_numbers_are_masked(subtests):
 
 def told(checks, **texts):
     executor = CorrectingExecutor("9")
-    refused_run({"checks": checks}, executor, retry_policy=RetryPolicy(**TURN), **texts)
+    refused_run({"checks": checks}, executor, retry_policy=TURN, **texts)
     return executor.calls[1].feedback
 
 
@@ -143,10 +130,9 @@ def test_a_text_that_the_task_states_is_shown(subtests):
     ]:
         with subtests.test(texts=texts):
             check = {"check": "contains", "texts": ["Moin", "Tschüss"], "quote": "a greeting"}
+            item = '- Include "Moin" and "Tschüss"; "Moin" and "Tschüss" are missing.'
 
-            assert told([check], **texts).endswith(
-                '- Include "Moin" and "Tschüss"; "Moin" and "Tschüss" are missing.'
-            )
+            assert told([check], **texts).endswith(item)
 
 
 def test_the_next_step_is_told_nothing_of_an_earlier_ones_refusal():

@@ -22,6 +22,7 @@ BOTH = EvaluationContract(required_content=[{"text": "done"}], subjective_criter
 TOO_DEEP = EvaluationContract(
     expected_trajectory=[{"name": "pay", "args": reduce(lambda inner, _: {"in": inner}, range(120), {})}]
 )
+UNCLEAR = EvaluationContract(required_content=[{"text": "absent"}], subjective_criteria=["c"])
 MILD = EvaluationContract(required_content=[{"text": "please", "severity": "warning"}, {"text": "done"}])
 
 
@@ -53,23 +54,18 @@ def test_the_totals_count_the_judge_calls_that_were_made_and_saved(subtests):
 
 
 def test_the_verdict_is_that_of_the_report(subtests):
-    for contract, monitor, success in [
+    for contract, said, success in [
         (DONE, refuse("I do not like it"), True),
         (ABSENT, accept(), False),
         (BOTH, refuse("unclear"), False),
-        (
-            EvaluationContract(required_content=[{"text": "absent"}], subjective_criteria=["c"]),
-            accept(),
-            False,
-        ),
+        (UNCLEAR, accept(), False),
         (None, accept(), True),
         (None, refuse(), False),
     ]:
-        with subtests.test(contract=contract, monitor=monitor):
-            record = run(monitor=FakeMonitor(monitor), plan=["one"], contract=contract, max_retries=0)[
-                "results"
-            ][0]
+        with subtests.test(contract=contract, said=said):
+            state = run(monitor=FakeMonitor(said), plan=["one"], contract=contract, max_retries=0)
 
+            [record] = state["results"]
             assert record["verdict"]["success"] is success
             assert record["status"] == ("validated" if success else "failed")
 
@@ -266,12 +262,8 @@ def test_a_credential_in_what_a_step_was_given_is_no_finding_against_it():
 MARK = "=====0123456789ab"
 
 
-def repeat_prompt(messages):
-    return messages[-1].text
-
-
 def test_a_model_that_repeats_its_prompt_has_not_done_the_step():
-    state = run(ExecutionAgent(ScriptedChatModel(repeat_prompt)), max_retries=0)
+    state = run(ExecutionAgent(ScriptedChatModel(lambda messages: messages[-1].text)), max_retries=0)
 
     assert (state["status"], state["failure"]["kind"]) == ("failed", "attempts_exhausted")
     assert "repeated_prompt" in state["failure"]["message"]
@@ -293,15 +285,8 @@ def test_other_rules_and_hashes_are_ordinary_text(subtests):
 
 
 def test_a_mark_that_the_user_wrote_may_be_quoted(subtests):
-    for where in ["task", "step", "earlier result"]:
-        with subtests.test(where=where):
-            text = f"Explain the line {MARK} notes"
-            if where == "earlier result":
-                # A step that reads a log may quote it, and the next one may quote the step.
-                state = run(FakeExecutor(f"{MARK} notes", "second"), plan=[text, "two"])
-            else:
-                state = run(
-                    FakeExecutor(f"{MARK} notes"), plan=[text if where == "step" else "one"], task=text
-                )
-
-            assert state["status"] == "success"
+    text = f"Explain the line {MARK} notes"
+    # A step that reads a log may quote it, and the next one may quote the step.
+    for task, plan in [(text, ["one"]), ("x", [text]), ("x", [text, "two"])]:
+        with subtests.test(task=task, plan=plan):
+            assert run(FakeExecutor(f"{MARK} notes", "second"), plan=plan, task=task)["status"] == "success"

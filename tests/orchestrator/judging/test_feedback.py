@@ -30,6 +30,7 @@ def refused(told):
     return told.removeprefix(REFUSED)
 
 
+DISAGREE = "The actions do not agree with the expected ones in mode in_order: missing read;"
 HELP = {"id": "help", "required": {"text": "none"}}
 ALERTS = [
     ({"thresholds": {"words": {"max": 5}}}, "The output has 15 words; it must have at most 5."),
@@ -46,17 +47,11 @@ ALERTS = [
     ),
     (
         {"expected_trajectory": [{"name": "read", "args": {"path": "a.txt"}}]},
-        (
-            "The actions do not agree with the expected ones in mode in_order: missing read; "
-            "read has 'b.txt' for path, not 'a.txt'."
-        ),
+        f"{DISAGREE} read has 'b.txt' for path, not 'a.txt'.",
     ),
     (
         {"expected_trajectory": [{"name": "read", "args": {"path": "b.txt", "lines": 3}}]},
-        (
-            "The actions do not agree with the expected ones in mode in_order: missing read; "
-            "read lacks lines, which must be 3."
-        ),
+        f"{DISAGREE} read lacks lines, which must be 3.",
     ),
     (
         {"thresholds": {"latency_ms": {"min": 300, "max": 400, "severity": "critical"}}},
@@ -88,21 +83,14 @@ def test_what_a_judge_found_is_told_with_its_reasons():
 
 
 def test_where_a_rule_was_broken_is_told_in_words(subtests):
-    for run, told in [
-        (
-            {"final_output": "password=hunter2secret"},
-            "The output contains credentials: password (1 value); remove it.",
-        ),
-        (
-            {"final_output": "x", "tool_calls": ["a", {"name": "t", "args": {"password": "hunter2secret"}}]},
-            "The arguments of tool call 2 contain credentials: password (1 value); remove it.",
-        ),
-        (
-            {"final_output": "x", "messages": [{"role": "assistant", "content": "password=hunter2secret"}]},
-            "Message 1 contains credentials: password (1 value); remove it.",
-        ),
+    leak, call = "password=hunter2secret", {"name": "t", "args": {"password": "hunter2secret"}}
+    for run, where in [
+        ({"final_output": leak}, "The output contains"),
+        ({"final_output": "x", "tool_calls": ["a", call]}, "The arguments of tool call 2 contain"),
+        ({"final_output": "x", "messages": [{"role": "assistant", "content": leak}]}, "Message 1 contains"),
     ]:
         with subtests.test(run=run):
+            told = f"{where} credentials: password (1 value); remove it."
             assert refused(feedback_of(report(run, keywords=[]))) == told
 
 
@@ -136,11 +124,8 @@ def test_the_most_important_comes_first():
     ).splitlines()
 
     assert told[0] == "Your output was not accepted. What has to change, the most important first:"
-    assert [line[:21] for line in told[1:]] == [
-        "- Rule r: The tool re",
-        '- Include "major"; "m',
-        '- Include "minor"; "m',
-    ]
+    begins = [line[:21] for line in told[1:]]
+    assert begins == ["- Rule r: The tool re", '- Include "major"; "m', '- Include "minor"; "m']
 
 
 def many(count, length=40):

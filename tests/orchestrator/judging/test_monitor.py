@@ -25,11 +25,8 @@ def test_an_answer_that_is_unreadable_or_late_is_asked_for_again_without_a_new_e
             executor, monitor = FakeExecutor(), FakeMonitor(*answers, accept())
             state = run(monitor, executor, ["one"])
 
-            assert (state["status"], len(executor.calls), len(monitor.calls)) == (
-                "success",
-                1,
-                len(answers) + 1,
-            )
+            assert (state["status"], len(executor.calls)) == ("success", 1)
+            assert len(monitor.calls) == len(answers) + 1
 
 
 def test_a_judge_that_stays_unreadable_or_unreachable_ends_the_run_for_review(subtests):
@@ -60,10 +57,7 @@ def test_a_monitors_answer_is_read_as(subtests):
         (MappingProxyType(GOOD), GOOD),
         ({"success": False, "feedback": ""}, {"success": False, "feedback": ""}),
         ({"success": False, "feedback": "It Failed to parse monitoring response: x"},) * 2,
-        (
-            {"success": True, "feedback": "Failed to parse monitoring response: x"},
-            {"success": True, "feedback": "Failed to parse monitoring response: x"},
-        ),
+        ({"success": True, "feedback": "Failed to parse monitoring response: x"},) * 2,
         ({"success": False, "feedback": "Failed to parse monitoring response: x"}, None),
         ({"success": "true", "feedback": "good"}, None),
         ({"success": True, "feedback": None}, None),

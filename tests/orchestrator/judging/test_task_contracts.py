@@ -1,3 +1,4 @@
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -39,24 +40,16 @@ def test_each_step_has_the_checks_of_its_own_text_and_the_answer_those_of_the_ta
     executor = SynthesizingExecutor("apple, pear and plum", "a plum", written=("it is a plum", "plum"))
     state = orchestrate(executor, plan=plan).run("Name a fruit in at most 2 words")
 
-    assert results(state) == [
-        ("apple, pear and plum", "validated", "unverified"),
-        ("a plum", "validated", "unverified"),
-    ]
-    assert results(state, "synthesis") == [
-        ("it is a plum", "failed", "unverified"),
-        ("plum", "validated", "unverified"),
-    ]
+    of_steps = [("apple, pear and plum", "validated", "unverified"), ("a plum", "validated", "unverified")]
+    written = [("it is a plum", "failed", "unverified"), ("plum", "validated", "unverified")]
+    assert (results(state), results(state, "synthesis")) == (of_steps, written)
     assert state["basis"] == "unverified"
 
 
 def test_resume_uses_the_stored_contract_although_the_code_has_changed(tmp_path):
     with open_store(tmp_path / "runs.sqlite") as store:
-        interrupt_run(
-            lambda executor: orchestrate(executor, checkpointer=store.saver),
-            "Name it in at most 2 words",
-            "t",
-        )
+        task = "Name it in at most 2 words"
+        interrupt_run(lambda executor: orchestrate(executor, checkpointer=store.saver), task, "t")
         executor = FakeExecutor("a red apple", "apple")
         changed = orchestrate(executor, contract=None, checkpointer=store.saver)
         state = changed.resume("t")
@@ -65,9 +58,8 @@ def test_resume_uses_the_stored_contract_although_the_code_has_changed(tmp_path)
 
 
 def test_a_case_states_the_contract_of_its_task():
-    case = TaskCase(
-        task=TASK, contract=EvaluationContract(checks=read_checks([SHORT]), complete=True), unchecked=[]
-    )
+    contract = EvaluationContract(checks=read_checks([SHORT]), complete=True)
+    case = TaskCase(task=TASK, contract=contract, unchecked=[])
     state = orchestrate(FakeExecutor("a red apple", "apple"), contract=case).run(TASK)
 
     assert results(state) == [("a red apple", "failed", "unverified"), ("apple", "validated", "checked")]
@@ -88,11 +80,8 @@ def test_bad_options_are_refused(subtests):
         ({"contract": Path("checks.yaml")}, "a TaskCase such as read_case_set(file).cases[0]"),
         ({"require": "proved"}, "require is 'proved'; give 'checked', 'judged' or 'approved'"),
     ]:
-        with subtests.test(options=options):
-            with pytest.raises(ConfigurationError) as error:
-                orchestrate(**options)
-
-            assert sentence in str(error.value)
+        with subtests.test(options=options), pytest.raises(ConfigurationError, match=re.escape(sentence)):
+            orchestrate(**options)
 
 
 def test_a_run_whose_output_rests_on_less_than_required_fails(subtests):
@@ -113,13 +102,8 @@ def test_a_run_whose_output_rests_on_less_than_required_fails(subtests):
 def test_a_persons_approval_satisfies_both(tmp_path, required):
     policy = RetryPolicy(strategies=[{"use": "feedback"}, {"use": "ask_human", "after": "unverified"}])
     with open_store(tmp_path / "runs.sqlite") as store:
-        orchestrator = orchestrate(
-            FakeExecutor("apple"),
-            FakeMonitor({"no": "verdict"}),
-            retry_policy=policy,
-            require=required,
-            checkpointer=store.saver,
-        )
+        options = {"retry_policy": policy, "require": required, "checkpointer": store.saver}
+        orchestrator = orchestrate(FakeExecutor("apple"), FakeMonitor({"no": "verdict"}), **options)
         orchestrator.run(TASK, "t")
         state = orchestrator.resume("t", {"answer": "approve", "answered_by": "ada"})
 

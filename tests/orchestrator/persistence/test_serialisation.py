@@ -45,14 +45,9 @@ def extension(code, *parts):
 
 def envelope(value):
     """The same within a checkpoint that is otherwise whole."""
-    values = {"task": value, "status": value}
-    packed = {
-        "v": 4,
-        "ts": "2026-01-01T00:00:00+00:00",
-        "id": "1f1e5ca1-83bc-6b48-80b5-15db79847b7d",
-        "channel_values": values,
-    }
-    return ormsgpack.packb({**packed, "channel_versions": {}, "versions_seen": {}})
+    packed = {"v": 4, "ts": "2026-01-01T00:00:00+00:00", "id": "1f1e5ca1-83bc-6b48-80b5-15db79847b7d"}
+    values = {"channel_values": {"task": value, "status": value}}
+    return ormsgpack.packb({**packed, **values, "channel_versions": {}, "versions_seen": {}})
 
 
 class Runs:
@@ -192,10 +187,9 @@ def test_without_the_right_key_nothing_is_read(tmp_path, key, sentence):
 def test_an_encrypted_value_that_was_changed_is_refused(tmp_path):
     with encrypted(tmp_path / "runs") as store:
         build(store.saver).run("x", "thread")
+    cut = "CAST(substr(checkpoint, 1, 40) || x'00' AS BLOB)"
     with sqlite3.connect(tmp_path / "runs") as connection:
-        connection.execute(
-            "UPDATE checkpoints SET checkpoint = CAST(substr(checkpoint, 1, 40) || x'00' AS BLOB)"
-        )
+        connection.execute(f"UPDATE checkpoints SET checkpoint = {cut}")
     connection.close()
     with encrypted(tmp_path / "runs") as store, pytest.raises(StoreError, match="what is stored was changed"):
         store.history.show("thread")

@@ -222,10 +222,8 @@ def test_a_stored_run_that_waits_is_answered(store):
 
 
 def test_a_stored_run_whose_steps_an_earlier_version_executes_side_by_side_is_refused(store, subtests):
-    thread, orchestrator = (
-        "waiting side by side",
-        build_stored(store, SpeakingExecutor(), supervision="human"),
-    )
+    thread = "waiting side by side"
+    orchestrator = build_stored(store, SpeakingExecutor(), supervision="human")
     for refused in (
         lambda: store.history.show(thread),
         lambda: orchestrator.resume(thread, APPROVE),

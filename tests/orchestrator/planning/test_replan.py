@@ -52,11 +52,8 @@ def test_the_planner_is_told_the_task_what_stands_and_what_failed():
 
 
 def test_a_new_plan_that_is_none_ends_the_run_with_what_was_done(subtests):
-    for second, kind in [
-        ([], "plan_invalid"),
-        (ValueError("no"), "planner_error"),
-        (["a"] * 9, "plan_invalid"),
-    ]:
+    plans = [([], "plan_invalid"), (ValueError("no"), "planner_error"), (["a"] * 9, "plan_invalid")]
+    for second, kind in plans:
         with subtests.test(second=second):
             planner = FakePlanner(["one", "two"], second)
             state = run(planner, monitor=refusing("two"), policy={"max_replans": 3}, max_plan_steps=8)
@@ -90,14 +87,8 @@ ANEW = [{"use": "feedback", "after": "unverified"}, {"use": "feedback"}]
 def test_whatever_the_monitor_says_the_bounds_hold(max_retries, replans, answers):
     planner, executor = FakePlanner(["one", "two"]), FakeExecutor()
     policy = {"max_replans": replans, "strategies": ANEW}
-    orchestrator = build(
-        planner,
-        executor,
-        FakeMonitor(*answers),
-        max_retries=max_retries,
-        policy=policy,
-        checkpointer=InMemorySaver(),
-    )
+    options = {"max_retries": max_retries, "policy": policy, "checkpointer": InMemorySaver()}
+    orchestrator = build(planner, executor, FakeMonitor(*answers), **options)
     state = orchestrator.run("x", "thread")
 
     assert len(planner.tasks) <= 1 + replans

@@ -27,18 +27,11 @@ def test_a_thread_is_queued_once_however_often_it_is_submitted(bench):
 
 def test_a_queued_thread_is_not_queued_with_another_task_app_or_queue(bench, postgres_url, subtests):
     bench.submit()
-    for function, name, task in [
-        (APP, "default", "Do nothing"),
-        (APP_ONCE, "default", "Do all"),
-        (APP, "nightly", "Do all"),
-    ]:
+    others = [(APP, "default", "Do nothing"), (APP_ONCE, "default", "Do all"), (APP, "nightly", "Do all")]
+    for own, name, task in others:
         refused = pytest.raises(ConfigurationError, match="is queued with another task, app or queue; let")
-        with (
-            subtests.test(task=task, app=function),
-            open_queue([function], postgres_url, name) as opened,
-            refused,
-        ):
-            opened.submit(task, "run")
+        with subtests.test(task=task, app=own), open_queue([own], postgres_url, name) as queue, refused:
+            queue.submit(task, "run")
     assert bench.jobs() == {"todo": 1}
 
 
@@ -78,9 +71,7 @@ async def test_a_job_whose_run_is_executed_elsewhere_is_executed_later(bench):
     bench.submit()
     assert locks.acquire("run", wait=False)
     async with bench.working():
-        await bench.reach(
-            lambda: any("later: run: thread 'run' is being run" in each for each in bench.reports)
-        )
+        await bench.reach(lambda: "later: run: thread 'run' is being run" in "".join(bench.reports))
         assert bench.effects() == []
         locks.release("run")
         await bench.reach(lambda: bench.status() == "success")

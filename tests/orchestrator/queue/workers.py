@@ -40,10 +40,7 @@ class Fleet:
         effects = {"EFFECTS": str(self.folder), "EFFECT_S": str(self.effect_s), "PYTHONPATH": str(ROOT)}
         with (self.folder / f"worker{next(self._numbers)}.log").open("wb") as log:
             process = subprocess.Popen(
-                [*command, *options],
-                env={**os.environ, **effects},
-                stdout=log,
-                stderr=subprocess.STDOUT,
+                [*command, *options], env={**os.environ, **effects}, stdout=log, stderr=subprocess.STDOUT
             )
         self.processes.append(process)
         return process

@@ -5,7 +5,7 @@ from orchestrator import ConfigurationError, LangGraphOrchestrator, ResumeError
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner, steps
-from tests.orchestrator.runs.test_runs import APPROVE, build, cut_off
+from tests.orchestrator.runs.test_runs import APPROVE, build, cut_off_at
 
 
 def other(opened, *answers, **options):
@@ -39,7 +39,7 @@ def test_a_fork_keeps_what_was_before_the_step_and_does_the_rest_anew(opened, st
 
 
 async def test_a_run_that_was_cut_off_can_be_forked(opened):
-    await cut_off(opened, "step 2")
+    await cut_off_at(opened, "step 2")
     [*_, last] = [event async for event in other(opened)[0].astream_forked("thread", 1, "new")]
 
     assert results(last.state) == ["step 1 done", "step 2 done", "step 3 done"]
@@ -78,9 +78,8 @@ def test_what_cannot_be_forked_is_refused_and_nothing_is_stored(opened, subtests
 
 
 TASK = "Name a fruit. Use at most 2 words."
-LONG = TaskCase(
-    task=TASK, contract=EvaluationContract(checks=[{"check": "word_count", "min": 3}], complete=True)
-)
+THREE_WORDS = EvaluationContract(checks=[{"check": "word_count", "min": 3}], complete=True)
+LONG = TaskCase(task=TASK, contract=THREE_WORDS)
 
 
 @pytest.mark.parametrize("begun", [{"contract": "from_task"}, {}])

@@ -7,7 +7,7 @@ from langgraph.graph import START, StateGraph
 from orchestrator import ConfigurationError, ResumeError, StoreError
 from orchestrator.persistence import open_store
 from tests.fakes.executor import FakeExecutor
-from tests.orchestrator.runs.test_runs import APPROVE, asking, build, cut_off
+from tests.orchestrator.runs.test_runs import APPROVE, asking, build, cut_off_at
 
 
 def threads(runs):
@@ -60,7 +60,7 @@ def test_an_argument_that_is_none_is_refused(several, subtests):
 
 @pytest.mark.parametrize(("at", "status", "planned"), [("x", "planning", 0), ("step 2", "executing", 3)])
 async def test_a_run_that_was_cut_off_is_as_far_as_it_came(opened, at, status, planned):
-    await cut_off(opened, at)
+    await cut_off_at(opened, at)
     (run,) = opened.history.runs(status="interrupted")
 
     assert (run.status, run.task, run.steps_planned) == ("interrupted", "x", planned)

@@ -8,9 +8,11 @@ from langgraph.checkpoint.memory import InMemorySaver
 from evaluation import EvaluationContract, check
 from orchestrator import Budget, ResumeError, RetryPolicy
 from orchestrator.persistence import open_store
+from tests.fakes.answers import Answers
 from tests.fakes.executor import FakeExecutor, SynthesizingExecutor, WaitingExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.runs import build as build_run
+from tests.fakes.runs import failure_kind
 from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, go_on, missed
 
 ONE = ["one"]
@@ -27,9 +29,8 @@ def build(plan=ONE, executor=None, monitor=None, **options):
 
 
 def told(state):
-    return [
-        (each["step"], each["attempt"], each["status"]) for each in (*state["results"], *state["synthesis"])
-    ]
+    records = (*state["results"], *state["synthesis"])
+    return [(each["step"], each["attempt"], each["status"]) for each in records]
 
 
 def by_step(**errors):
@@ -42,27 +43,20 @@ def by_step(**errors):
 
 
 def failing_check():
-    answers = iter([ZeroDivisionError("a mistake")])
+    answers = Answers((ZeroDivisionError("a mistake"), True), bool)
 
     @check
     def is_good(context):
-        if (error := next(answers, None)) is not None:
-            raise error
-        return True
+        return answers.next()
 
     return {"checks": [is_good]}
 
 
 def failing_contract():
     """A contract function that raises at its second call, after the execution."""
-    calls = iter([None, ValueError("a mistake")])
-
-    def choose(step, index):
-        if (error := next(calls, None)) is not None:
-            raise error
-        return EvaluationContract(required_content=[{"text": "done"}])
-
-    return {"step_contract": choose}
+    contract = EvaluationContract(required_content=[{"text": "done"}])
+    answers = Answers((contract, ValueError("a mistake"), contract), dict)
+    return {"step_contract": lambda step, index: answers.next()}
 
 
 def slow_once():
@@ -75,9 +69,9 @@ def slow_once():
     return SimpleNamespace(evaluate=evaluate)
 
 
-def supervised(**options):
+def supervised(*verdicts, **options):
     executor = SpeakingExecutor(said=[missed(), missed()])
-    return {"supervision": "llm", "supervisor": FakeSupervisor(go_on()), "executor": executor, **options}
+    return {"supervision": "llm", "supervisor": FakeSupervisor(*verdicts), "executor": executor, **options}
 
 
 class LateOnce(SpeakingExecutor):
@@ -96,10 +90,7 @@ CASES = {
     "a late judge": (lambda: {"monitor": slow_once(), "call_timeout": 0.5}, "timeout"),
     "a check that raises": (failing_check, "needs_review"),
     "a contract function that raises": (failing_contract, "contract_error"),
-    "a supervisor that raises": (
-        lambda: supervised(supervisor=FakeSupervisor(WRONG_KEY, go_on())),
-        "supervisor_error",
-    ),
+    "a supervisor that raises": (lambda: supervised(WRONG_KEY, go_on()), "supervisor_error"),
     "a late self-assessment": (lambda: supervised(executor=LateOnce(), call_timeout=0.5), "timeout"),
 }
 
@@ -157,11 +148,8 @@ def test_the_self_assessment_is_kept_and_the_supervisor_is_asked_again():
 
     state = orchestrator.resume("t")
 
-    assert state["status"] == "success"
-    assert failed["results"][0]["supervision"]["assessment"] is not None
-    assert (
-        state["results"][0]["supervision"]["assessment"] == failed["results"][0]["supervision"]["assessment"]
-    )
+    first, second = (each["results"][0]["supervision"]["assessment"] for each in (failed, state))
+    assert (state["status"], first is not None, second) == ("success", True, first)
 
 
 def test_a_run_can_be_judged_again_until_it_is_judged():
@@ -170,11 +158,7 @@ def test_a_run_can_be_judged_again_until_it_is_judged():
 
     second, third = orchestrator.resume("t"), orchestrator.resume("t")
 
-    assert (second["failure"]["kind"], third["status"], len(executor.calls)) == (
-        "monitor_error",
-        "success",
-        1,
-    )
+    assert (failure_kind(second), third["status"], len(executor.calls)) == ("monitor_error", "success", 1)
     with pytest.raises(ResumeError, match="has ended as 'success'"):
         orchestrator.resume("t")
 
@@ -212,15 +196,14 @@ def test_what_the_first_judging_used_stays_counted_and_an_answer_to_no_question_
 
 
 def test_another_process_judges_the_run_again_under_the_same_safeguards(tmp_path):
+    budget, monitor = Budget(max_seconds=60), FakeMonitor(WRONG_KEY, accept())
     with open_store(tmp_path / "runs") as store:
-        build(monitor=FakeMonitor(WRONG_KEY, accept()), checkpointer=store, budget=Budget(max_seconds=60))[
-            0
-        ].run("x", "t")
+        build(monitor=monitor, checkpointer=store, budget=budget)[0].run("x", "t")
     with open_store(tmp_path / "runs") as store:
         with pytest.raises(ResumeError, match="cannot go on with other settings: budget"):
             build(checkpointer=store)[0].resume("t")
         stored = store.history.show("t")
-        orchestrator, executor = build(checkpointer=store, budget=Budget(max_seconds=60))
+        orchestrator, executor = build(checkpointer=store, budget=budget)
 
         assert (stored.summary.status, stored.summary.judged_again) == ("failed", True)
         assert (orchestrator.resume("t")["status"], executor.calls) == ("success", [])

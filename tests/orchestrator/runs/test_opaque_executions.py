@@ -17,14 +17,12 @@ from agents import ExecutionAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import ResumeError, SupervisionPolicy
 from orchestrator.persistence import open_store
+from tests.fakes.acting import list_effects
+from tests.fakes.interruption import cut_off
 from tests.fakes.runs import build, call, failure_kind
 
 PROCESSES = multiprocessing.get_context("spawn")
 APPROVE = {"answer": "approve", "answered_by": "Ada"}
-
-
-def effects(state):
-    return [(each["step_index"], each["name"], each["outcome"]) for each in state["effects"]]
 
 
 def asked(state):
@@ -61,20 +59,15 @@ class Desk:
             os.kill(os.getpid(), signal.SIGKILL)
         return "sent"
 
-    def _build_agent(self):
-        replies = [call("refund", order="7"), call("send", order="7")]
-        model = ScriptedChatModel(
-            lambda messages: [*replies, "done"][sum(m.type == "tool" for m in messages)]
-        )
-        return create_agent(model, self.tools)
-
     def _tools(self, step_description, context=""):
         for tool in self.tools:
             tool.invoke({"order": "7"})
         return "done"
 
     def _agent(self, step_description, context=""):
-        return self._build_agent().invoke({"messages": [("user", "x")]})["messages"][-1].text
+        replies = [call("refund", order="7"), call("send", order="7"), "done"]
+        model = ScriptedChatModel(lambda messages: replies[sum(m.type == "tool" for m in messages)])
+        return create_agent(model, self.tools).invoke({"messages": [("user", "x")]})["messages"][-1].text
 
 
 def run_and_die(where, folder, kind):
@@ -83,11 +76,7 @@ def run_and_die(where, folder, kind):
 
 
 @pytest.mark.parametrize(
-    ("kind", "again"),
-    [
-        ("tools", "refund send"),
-        pytest.param("agent", "send", marks=pytest.mark.thorough),
-    ],
+    ("kind", "again"), [("tools", "refund send"), pytest.param("agent", "send", marks=pytest.mark.thorough)]
 )
 def test_a_step_whose_process_was_killed_in_a_tool_is_executed_again_only_if_a_person_says_so(
     backend, request, tmp_path, kind, again
@@ -103,17 +92,17 @@ def test_a_step_whose_process_was_killed_in_a_tool_is_executed_again_only_if_a_p
     known = [(0, "refund", "acted"), (0, "send", "unknown")]
     with backend.open() as store:
         orchestrator = build(Desk(tmp_path, kind), plan=["one"], checkpointer=store)
-        assert effects(store.history.show("thread").state) == known
+        assert list_effects(store.history.show("thread").state) == known
         waiting = orchestrator.resume("thread")
         assert (waiting["question"]["kind"], asked(waiting)) == ("tool", [each[1:] for each in known])
-        assert (effects(waiting), (tmp_path / "log").read_text()) == (known, "refund send ")
+        assert (list_effects(waiting), (tmp_path / "log").read_text()) == (known, "refund send ")
 
         state = orchestrator.resume("thread", APPROVE)
     [record] = state["results"]
     assert (state["status"], record["attempt"]) == ("success", 1)
     assert (tmp_path / "log").read_text() == f"refund send {again} "
-    assert effects(state)[:2] == known
-    assert [each[1:] for each in effects(state)[2:]] == [(name, "acted") for name in again.split()]
+    assert list_effects(state)[:2] == known
+    assert [each[1:] for each in list_effects(state)[2:]] == [(name, "acted") for name in again.split()]
     assert state["effects"][1]["approval"]["answered_by"] == "Ada"
 
 
@@ -151,18 +140,10 @@ class Office:
         return "done"
 
 
-async def cut_off(start, office, count=1):
-    running = asyncio.ensure_future(start())
-    for _ in range(count):
-        await asyncio.wait_for(office.reached.acquire(), 30)
-    running.cancel()
-    await asyncio.wait([running])
-
-
 async def interrupted(office, store=None, thread="thread", **options):
     options = {"plan": ["one"], "checkpointer": store or InMemorySaver(), **options}
     orchestrator = build(office, **options)
-    await cut_off(lambda: orchestrator.arun("x", thread), office)
+    await cut_off(orchestrator.arun("x", thread), office.reached.acquire())
     return orchestrator
 
 
@@ -179,14 +160,14 @@ async def test_a_second_start_that_is_cut_off_is_asked_about_again():
     office = Office("refund", "send", hang="send", hangs=2)
     orchestrator = await interrupted(office)
     first = (await orchestrator.aresume("thread"))["question"]
-    await cut_off(lambda: orchestrator.aresume("thread", APPROVE), office)
+    await cut_off(orchestrator.aresume("thread", APPROVE), office.reached.acquire())
     second = (await orchestrator.aresume("thread"))["question"]
     state = await orchestrator.aresume("thread", APPROVE)
 
     assert first["id"] != second["id"]
     assert [call["name"] for call in second["tool_calls"]] == ["refund", "send"] * 2
     assert (state["status"], office.done) == ("success", ["refund one", "send one"] * 3)
-    outcomes = [outcome for _, name, outcome in effects(state) if name == "send"]
+    outcomes = [outcome for _, name, outcome in list_effects(state) if name == "send"]
     assert outcomes == ["unknown", "unknown", "acted"]
 
 
@@ -203,7 +184,7 @@ async def test_the_result_of_the_step_can_be_stated_or_its_second_start_denied(s
             state = await orchestrator.aresume("thread", answer)
 
             assert (failure_kind(state), state["results"][0]["result"]) == (end, result)
-            assert (office.done, effects(state)) == (["send one"], [(0, "send", known)])
+            assert (office.done, list_effects(state)) == (["send one"], [(0, "send", known)])
 
 
 async def test_where_nobody_can_be_asked_the_step_is_not_executed_again():
@@ -213,7 +194,7 @@ async def test_where_nobody_can_be_asked_the_step_is_not_executed_again():
 
     assert (failure_kind(state), office.done) == ("executor_error", ["send one"])
     assert "may have acted (send), and nobody can be asked" in state["failure"]["message"]
-    assert effects(state) == [(0, "send", "unknown")]
+    assert list_effects(state) == [(0, "send", "unknown")]
 
 
 @pytest.mark.parametrize("names", [("get_order", "find_page"), ("run_report", "find_page")])
@@ -253,10 +234,7 @@ async def test_calls_that_a_stopped_run_left_behind_are_known():
             return "done"
 
     orchestrator = build(Thread(), plan=["one"], checkpointer=InMemorySaver())
-    running = asyncio.ensure_future(orchestrator.arun("x", "thread"))
-    await asyncio.to_thread(started.wait, 30)
-    running.cancel()
-    await asyncio.wait([running])
+    await cut_off(orchestrator.arun("x", "thread"), asyncio.to_thread(started.wait, 30))
     free.set()
     await asyncio.to_thread(ended.wait, 30)
 
@@ -270,17 +248,17 @@ async def test_the_question_of_a_tool_is_no_crash():
     waiting = await orchestrator.arun("x", "thread")
     state = await orchestrator.aresume("thread", "this one")
 
-    assert (waiting["question"]["kind"], effects(waiting)) == ("agent", [(0, "send", "acted")])
+    assert (waiting["question"]["kind"], list_effects(waiting)) == ("agent", [(0, "send", "acted")])
     assert state["status"] == "success"
     # The executor begins again, and each start of the call is an effect.
-    assert effects(state) == [(0, "send", "acted"), (0, "send", "acted"), (0, "post", "acted")]
+    assert list_effects(state) == [(0, "send", "acted"), (0, "send", "acted"), (0, "post", "acted")]
 
 
 async def test_a_crash_after_the_answer_to_a_tool_is_asked_about():
     office = Office("ask_person", "send", hang="send")
     orchestrator = build(office, plan=["one"], checkpointer=InMemorySaver())
     await orchestrator.arun("x", "thread")
-    await cut_off(lambda: orchestrator.aresume("thread", "this one"), office)
+    await cut_off(orchestrator.aresume("thread", "this one"), office.reached.acquire())
     waiting = await orchestrator.aresume("thread")
     assert asked(waiting) == [("send", "unknown")]
 
@@ -300,10 +278,8 @@ async def test_cancel_and_fork_know_the_calls(opened):
         "the run that was copied called refund in step 1 (acted); this run may call it again",
         "the run that was copied called send in step 1 (unknown); this run may call it again",
     ]
-    assert (failure_kind(state), effects(state)) == (
-        "cancelled",
-        [(0, "refund", "acted"), (0, "send", "unknown")],
-    )
+    assert failure_kind(state) == "cancelled"
+    assert list_effects(state) == [(0, "refund", "acted"), (0, "send", "unknown")]
 
 
 class Blocking:

@@ -8,8 +8,10 @@ from langgraph.graph import START, MessagesState, StateGraph
 from agents import ActingTool, EffectsMiddleware, ExecutionAgent
 from agents.testing import ScriptedChatModel
 from orchestrator import ConfigurationError
-from tests.fakes.acting import ask
+from tests.fakes.acting import ask, list_effects
+from tests.fakes.interruption import cut_off
 from tests.fakes.monitor import FakeMonitor, accept, refuse
+from tests.fakes.runs import delegate_to
 from tests.orchestrator.runs.test_runs import build
 
 ACTING = {"refund": ActingTool(repeat="allow"), "send": ActingTool(approve=True, repeat="allow")}
@@ -37,10 +39,6 @@ def model(*replies):
     )
 
 
-def effects(state):
-    return [(each["step_index"], each["name"], each["outcome"]) for each in state["effects"]]
-
-
 def cancelled(opened, orchestrator):
     orchestrator.cancel("thread", "enough")
     state = opened.history.show("thread").state
@@ -63,14 +61,14 @@ def test_what_acted_before_an_open_question_is_known_when_the_run_is_cancelled_o
     waiting = orchestrator.run("x", "thread")
     assert waiting["question"]["text"] == "May the tool send run?"
     made = [(0, "refund", "acted")]
-    assert effects(waiting) == effects(opened.history.show("thread").state) == made
+    assert list_effects(waiting) == list_effects(opened.history.show("thread").state) == made
 
     forked = orchestrator.fork("thread", 0, "new")
     assert [each for each in forked["warnings"] if "was copied" in each] == [
         "the run that was copied called refund in step 1 (acted); this run may call it again"
     ]
     state = cancelled(opened, orchestrator)
-    assert effects(state) == made
+    assert list_effects(state) == made
     check_refused(orchestrator)
 
 
@@ -89,15 +87,15 @@ async def test_a_call_that_was_cut_off_is_an_unknown_effect_beside_one_that_was_
     await asyncio.wait_for(begun.wait(), 20)
     known = [(0, "refund", "acted"), (0, "hang", "unknown")]
     async with asyncio.timeout(20):
-        while effects((await asyncio.to_thread(opened.history.show, "thread")).state) != known:  # noqa: ASYNC110
+        while list_effects((await asyncio.to_thread(opened.history.show, "thread")).state) != known:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
     running.cancel()
     await asyncio.wait([running])
 
     shown = await asyncio.to_thread(opened.history.show, "thread")
-    assert effects(shown.state) == known
+    assert list_effects(shown.state) == known
     state = await asyncio.to_thread(cancelled, opened, orchestrator)
-    assert effects(state) == known
+    assert list_effects(state) == known
     await asyncio.to_thread(check_refused, orchestrator)
 
 
@@ -111,25 +109,19 @@ async def test_each_start_that_was_cut_off_is_an_effect_of_a_run_that_waits_or_i
         await asyncio.sleep(3600)
         return "paid"
 
-    async def cut_off(running):
-        begun.clear()
-        task = asyncio.ensure_future(running)
-        await asyncio.wait_for(begun.wait(), 20)
-        task.cancel()
-        await asyncio.wait([task])
-
     agent = create_agent(model(ask(("pay", {"order": "7"})), "done"), [pay], middleware=[EffectsMiddleware()])
     graph = StateGraph(MessagesState).add_node("desk", agent).add_edge(START, "desk").compile()
     orchestrator = build(opened, ["one"], agent if place == "agent" else graph, acting_tools=["pay"])
-    await cut_off(orchestrator.arun("x", "thread"))
+    await cut_off(orchestrator.arun("x", "thread"), begun.wait())
     await orchestrator.aresume("thread")
-    await cut_off(orchestrator.aresume("thread", {"answer": "approve"}))
+    begun.clear()
+    await cut_off(orchestrator.aresume("thread", {"answer": "approve"}), begun.wait())
 
     made = [(0, "pay", "unknown")] * 2
     shown = await asyncio.to_thread(opened.history.show, "thread")
     waiting = await orchestrator.aresume("thread")
     state = await asyncio.to_thread(cancelled, opened, orchestrator)
-    assert effects(shown.state) == effects(waiting) == effects(state) == made
+    assert list_effects(shown.state) == list_effects(waiting) == list_effects(state) == made
 
 
 # --------------------------------------------------------------------------- agents within the executor
@@ -140,23 +132,15 @@ STRICT = {"refund": ActingTool(), "send": ActingTool(approve=True)}
 
 def lead(place, asks):
     """A graph whose agent reads and refunds an order within a tool or a node, and that asks then."""
-    own = [
-        ask(("get_order", {"order": "7"})),
-        ask(REFUND),
-        *([ask(SEND)] if asks == "inside" else []),
-        "done",
-    ]
+    own = [ask(("get_order", {"order": "7"})), ask(REFUND), *[ask(SEND)] * (asks == "inside"), "done"]
     inner = create_agent(model(*own), [get_order, refund, send], middleware=[EffectsMiddleware(STRICT)])
-
-    def delegate(task: str) -> str:
-        """Give a task to a helper."""
-        return inner.invoke({"messages": [("user", task)]})["messages"][-1].text
+    delegate = delegate_to(inner)
 
     def help_first(state):
         return {"messages": [("user", delegate("refund"))]}
 
     tools = [delegate, send] if place == "tool" else [send]
-    asked = [ask(("delegate", {"task": "refund"}))] if place == "tool" else []
+    asked = [ask(("delegate", "refund"))] if place == "tool" else []
     replies = [*asked, *([ask(SEND)] if asks == "afterwards" else []), "done"]
     outer = create_agent(model(*replies), tools, middleware=[EffectsMiddleware({"send": STRICT["send"]})])
     if place == "tool":
@@ -169,13 +153,13 @@ def lead(place, asks):
 @pytest.mark.parametrize("place", ["tool", "node"])
 def test_the_effects_of_an_agent_within_the_executor_outlive_the_process(backend, place, asks):
     with backend.open() as opened:
-        waiting = build(opened, ["one"], lead(place, asks)).run("x", "thread")
-        assert effects(waiting) == effects(opened.history.show("thread").state) == [(0, "refund", "acted")]
+        waiting, made = build(opened, ["one"], lead(place, asks)).run("x", "thread"), [(0, "refund", "acted")]
+        assert list_effects(waiting) == list_effects(opened.history.show("thread").state) == made
     with backend.open() as opened:
         orchestrator = build(opened, ["one"], lead(place, asks), FakeMonitor(refuse(), accept()))
         state = orchestrator.resume("thread", {"answer": "approve"})
 
-    assert effects(state) == [(0, "refund", "acted"), (0, "send", "acted")]
+    assert list_effects(state) == [(0, "refund", "acted"), (0, "send", "acted")]
     # The retry asks, because another call has acted since.
     assert [call["name"] for call in state["question"]["tool_calls"]] == ["refund"]
 
@@ -192,11 +176,11 @@ def test_an_agent_beside_the_one_that_asks_keeps_its_effects_when_it_has_ended(b
 
     with backend.open() as opened:
         waiting = build_beside(opened).run("x", "thread")
-        assert effects(waiting) == [(0, "refund", "acted")]
+        assert list_effects(waiting) == [(0, "refund", "acted")]
     with backend.open() as opened:
         state = build_beside(opened).resume("thread", {"answer": "approve"})
 
-    assert {*effects(state)} == {(0, "refund", "acted"), (0, "send", "acted")}
+    assert {*list_effects(state)} == {(0, "refund", "acted"), (0, "send", "acted")}
 
 
 @pytest.mark.parametrize("place", ["tool", "node"])
@@ -204,7 +188,7 @@ def test_a_run_is_cancelled_with_the_effects_of_an_agent_within_the_executor(ope
     orchestrator = build(opened, ["one"], lead(place, "inside"))
     orchestrator.run("x", "thread")
 
-    assert effects(cancelled(opened, orchestrator)) == [(0, "refund", "acted")]
+    assert list_effects(cancelled(opened, orchestrator)) == [(0, "refund", "acted")]
     check_refused(orchestrator)
 
 
@@ -216,27 +200,20 @@ class Writer(ExecutionAgent):
 
 
 def test_the_effects_of_a_program_that_writes_the_answer_are_among_those_of_the_run(opened):
-    executor = Writer(model(ask(REFUND), "done"), [refund])
-    orchestrator = build(
-        opened, ["one", "two"], executor, acting_tools={"refund": ActingTool(repeat="allow")}
-    )
+    executor, acting = Writer(model(ask(REFUND), "done"), [refund]), {"refund": ActingTool(repeat="allow")}
+    orchestrator = build(opened, ["one", "two"], executor, acting_tools=acting)
     state = orchestrator.run("x", "thread")
 
-    assert effects(state) == [(0, "refund", "acted"), (1, "refund", "acted"), (2, "send", "acted")]
-    assert effects(opened.history.show("thread").state) == effects(state)
+    assert list_effects(state) == [(0, "refund", "acted"), (1, "refund", "acted"), (2, "send", "acted")]
+    assert list_effects(opened.history.show("thread").state) == list_effects(state)
 
 
 def test_agents_whose_models_number_their_calls_alike_keep_their_effects(backend):
     def build_lead(opened):
         inner = create_agent(model(ask(REFUND), "done"), [refund], middleware=[EffectsMiddleware(["refund"])])
-
-        def delegate(task: str) -> str:
-            """Give a task to a helper."""
-            return inner.invoke({"messages": [("user", task)]})["messages"][-1].text
-
-        asked = [ask(("delegate", {"task": task})) for task in ("first", "second")]
+        tools, asked = [delegate_to(inner), send], [ask(("delegate", task)) for task in ("first", "second")]
         middleware = [EffectsMiddleware({"send": ActingTool(approve=True)})]
-        outer = create_agent(model(*asked, ask(SEND), "done"), [delegate, send], middleware=middleware)
+        outer = create_agent(model(*asked, ask(SEND), "done"), tools, middleware=middleware)
         return build(opened, ["one"], outer)
 
     with backend.open() as opened:
@@ -244,4 +221,4 @@ def test_agents_whose_models_number_their_calls_alike_keep_their_effects(backend
     with backend.open() as opened:
         state = build_lead(opened).resume("thread", {"answer": "approve"})
 
-    assert effects(state) == [(0, "refund", "acted"), (0, "refund", "acted"), (0, "send", "acted")]
+    assert list_effects(state) == [(0, "refund", "acted"), (0, "refund", "acted"), (0, "send", "acted")]

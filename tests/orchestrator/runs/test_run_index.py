@@ -175,10 +175,8 @@ def test_a_postgres_store_of_langgraphs_saver_gets_an_index_and_its_runs_go_on(p
         succeed(SimpleNamespace(saver=saver), "a")
         asking(SimpleNamespace(saver=saver)).run("x", "b")
     with open_store(postgres_url, make=False) as store:
-        assert [(run.thread_id, run.status) for run in store.history.runs()] == [
-            ("b", "waiting"),
-            ("a", "success"),
-        ]
+        listed = [(run.thread_id, run.status) for run in store.history.runs()]
+        assert listed == [("b", "waiting"), ("a", "success")]
         asking(store).resume("b", APPROVE)
         state = asking(store).resume("b", APPROVE)
         assert (state["status"], store.history.show("b").state) == ("success", state)

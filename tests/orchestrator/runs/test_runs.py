@@ -8,7 +8,7 @@ from orchestrator import LangGraphOrchestrator
 from orchestrator.events import RunResumed
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.hook import RecordingHook
-from tests.fakes.interruption import interrupt_run
+from tests.fakes.interruption import cut_off, interrupt_run
 from tests.fakes.monitor import FakeMonitor, refuse
 from tests.fakes.planner import FakePlanner, steps
 from tests.fakes.runs import THREAD, failure_kind
@@ -64,19 +64,16 @@ def planned_by(agent, opened):
     return LangGraphOrchestrator(agent, agent, FakeMonitor(), checkpointer=opened.saver)
 
 
-async def cut_off(opened, at, thread="thread"):
+async def cut_off_at(opened, at, thread="thread"):
     agent = CutOff(at)
-    running = asyncio.ensure_future(planned_by(agent, opened).arun("x", thread, replace=True))
-    await asyncio.wait_for(agent.reached.wait(), 20)
-    running.cancel()
-    await asyncio.wait([running])
+    await cut_off(planned_by(agent, opened).arun("x", thread, replace=True), agent.reached.wait())
     return agent.calls
 
 
 @pytest.mark.parametrize("at", ["x", "step 1", "step 3"])
 async def test_a_run_that_was_cut_off_goes_on_where_it_was(backend, at):
     with backend.open() as opened:
-        before = await cut_off(opened, at)
+        before = await cut_off_at(opened, at)
     agent = CutOff("nowhere")
     with backend.open() as opened:
         state = await planned_by(agent, opened).aresume("thread")
@@ -139,9 +136,8 @@ def test_a_step_begins_after_the_end_of_the_step_before_is_stored():
 def test_a_run_that_one_went_back_to_has_its_own_plan(opened):
     first = build(opened, steps(3))
     first.run("x", "thread")
-    [begun, *_] = [
-        one.config for one in first.graph.get_state_history(THREAD) if one.next == ("executor_node",)
-    ]
+    history = first.graph.get_state_history(THREAD)
+    [begun, *_] = [one.config for one in history if one.next == ("executor_node",)]
     build(opened, steps(1)).run("y", "thread", replace=True)
     asyncio.run(first.graph.ainvoke(None, begun))
     shown = opened.history.show("thread")
@@ -155,10 +151,7 @@ async def test_a_run_that_was_given_nothing_but_its_task_is_not_one_that_has_end
     if before:
         await build(opened, steps(1)).arun("first", "thread")
     agent = CutOff("second")
-    running = asyncio.ensure_future(planned_by(agent, opened).graph.ainvoke({"task": "second"}, THREAD))
-    await asyncio.wait_for(agent.reached.wait(), 20)
-    running.cancel()
-    await asyncio.wait([running])
+    await cut_off(planned_by(agent, opened).graph.ainvoke({"task": "second"}, THREAD), agent.reached.wait())
     [listed] = opened.history.runs()
     ended = await build(opened, steps(2)).aresume("thread")
 
@@ -180,10 +173,8 @@ class KeepsTheBeginning(InMemorySaver):
 
 @pytest.mark.parametrize("is_used", [False, True], ids=["new thread", "thread of an earlier run"])
 def test_a_run_of_which_its_input_alone_was_kept_goes_on_with_its_task(is_used):
-    saver, hook = KeepsTheBeginning(), RecordingHook()
-    orchestrator = build_run(
-        planner=FakePlanner(lambda task: [f"do {task}"]), checkpointer=saver, hooks=[hook]
-    )
+    saver, hook, planner = KeepsTheBeginning(), RecordingHook(), FakePlanner(lambda task: [f"do {task}"])
+    orchestrator = build_run(planner=planner, checkpointer=saver, hooks=[hook])
     if is_used:
         orchestrator.run("an earlier task", "thread")
     saver.lost = True

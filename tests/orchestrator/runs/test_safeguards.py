@@ -142,10 +142,8 @@ def test_a_changed_setting_is_told_by_the_first_part_that_differs(subtests):
 def test_a_changed_setting_is_refused_before_anything_changes_and_the_same_one_needs_no_acceptance(subtests):
     for name, value, other in CHANGES:
         with subtests.test(name=name, value=value, other=other):
-            saver = begin(**{name: value})
-            with pytest.raises(
-                ResumeError, match=rf"other settings: {name}[a-z_.]* is .*accept_changes=True"
-            ):
+            saver, told = begin(**{name: value}), rf"other settings: {name}[a-z_.]* is .*accept_changes=True"
+            with pytest.raises(ResumeError, match=told):
                 build(saver, **{name: other}).resume("run", APPROVED)
 
             assert build(saver, **{name: value}).resume("run", APPROVED)["question"] is None

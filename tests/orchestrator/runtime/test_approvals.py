@@ -13,16 +13,15 @@ from orchestrator import ConfigurationError, ResumeError
 from tests.fakes.acting import APPROVE, DENY, Office, approve, ask, build_acting, list_outcomes, list_texts
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
-from tests.fakes.runs import THREAD
+from tests.fakes.runs import THREAD, delegate_to
 from tests.fakes.runs import build as build_run
 
 SEND, READ_AND_SEND = ask(("send", "Bob")), ask(("read", "a"), ("send", "Bob"))
 
 
 def build(tools, *replies, **options):
-    return build_acting(
-        tools, *replies, **{"checkpointer": InMemorySaver(), "acting_tools": approve("send"), **options}
-    )
+    options = {"checkpointer": InMemorySaver(), "acting_tools": approve("send"), **options}
+    return build_acting(tools, *replies, **options)
 
 
 def start(tools, *replies, **options):
@@ -148,12 +147,8 @@ def test_an_approval_counts_for_no_other_arguments_of_a_graph_that_is_not_awaite
 def test_an_approval_of_an_agent_in_a_tool_counts_for_no_other_arguments():
     office = Office()
     inner = ExecutionAgent(ScriptedChatModel([SEND, ask(("send", "Eve")), "sent"]), office.tools())
-
-    def delegate(to: str) -> str:
-        """Hand the work on."""
-        return inner.execute_step(to)
-
-    orchestrator, _, first = start([delegate, *office.tools()], ask(("delegate", "write")), "done")
+    tools = [delegate_to(inner), *office.tools()]
+    orchestrator, _, first = start(tools, ask(("delegate", "write")), "done")
     question = orchestrator.resume("thread", APPROVE)["question"]
     done_before = [*office.done]
     with pytest.raises(ResumeError, match="the answer is for another question"):

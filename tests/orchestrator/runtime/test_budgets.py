@@ -40,15 +40,10 @@ def loop(llm):
 
 def test_max_model_calls_refuses_the_call_after_the_last_one(subtests):
     again = call("look", what="sea")
-    for executor, reply in [
-        (ModelExecutor, "out"),
-        (AsyncModelExecutor, "out"),
-        (Stubborn, "out"),
-        (loop, again),
-    ]:
-        with subtests.test(executor=executor):
-            llm = ScriptedChatModel(lambda messages, reply=reply: reply, usage=(3, 2))
-            state = run(executor(llm), Budget(max_model_calls=3), plan=9)
+    for kind, said in [(ModelExecutor, "out"), (AsyncModelExecutor, "out"), (Stubborn, "out"), (loop, again)]:
+        with subtests.test(kind=kind):
+            llm = ScriptedChatModel(lambda messages, said=said: said, usage=(3, 2))
+            state = run(kind(llm), Budget(max_model_calls=3), plan=9)
 
             assert ended_by(state, "max_model_calls is 3") == OUT_OF_BUDGET
             assert (len(llm.prompts), state["usage"]["model_calls"]) == (3, 3)

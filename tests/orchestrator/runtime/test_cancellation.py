@@ -2,6 +2,7 @@ import asyncio
 import contextvars
 import signal
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
@@ -9,8 +10,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from orchestrator import ConfigurationError, ResumeError
 from orchestrator.events import Planned, RunStarted, StepExecuted, StepStarted
 from tests.fakes.executor import AsyncFakeExecutor, FakeExecutor, WaitingExecutor
+from tests.fakes.interruption import cut_off
 from tests.fakes.planner import FakePlanner, steps
 from tests.fakes.runs import build as build_run
+from tests.fakes.runs import failure_kind, stored_state
 
 
 def build(executor, plan=2, **options):
@@ -37,14 +40,10 @@ def test_cancel_from_another_thread_ends_the_run_with_its_results():
     orchestrator = build(executor)
     state = run_until(orchestrator, executor.started, orchestrator.cancel, "thread", "enough")
 
-    assert [(record["result"], record["status"]) for record in state["results"]] == [
-        ("first", "validated"),
-        ("", "failed"),
-    ]
-    assert (state["status"], state["failure"]) == (
-        "failed",
-        {"kind": "cancelled", "message": "step 2: enough", "step_index": 1, "error_type": "CancelledError"},
-    )
+    told = {"kind": "cancelled", "message": "step 2: enough", "step_index": 1, "error_type": "CancelledError"}
+    assert (state["status"], state["failure"]) == ("failed", told)
+    records = [(record["result"], record["status"]) for record in state["results"]]
+    assert records == [("first", "validated"), ("", "failed")]
     assert executor.stopped.is_set()
 
 
@@ -77,19 +76,10 @@ def test_a_hook_can_cancel_the_run_at_any_event(kind, results):
     assert [record["status"] for record in state["results"]] == results
 
 
-async def cancelled_while_waiting(orchestrator, executor, *args, **options):
-    running = asyncio.ensure_future(orchestrator.arun(*args, **options))
-    await asyncio.to_thread(executor.started.wait, 20)
-    running.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await running
-
-
-def stored(executor, **options):
+def stored(executor):
     saver = InMemorySaver()
-    return build(executor, checkpointer=saver, **options), lambda: build(
-        FakeExecutor(), checkpointer=saver
-    ).resume("thread")
+    other = build(FakeExecutor(), checkpointer=saver)
+    return build(executor, checkpointer=saver), partial(other.resume, "thread")
 
 
 def check_resumed(state):
@@ -125,16 +115,15 @@ def test_ctrl_c_in_run_leaves_a_run_that_can_be_resumed():
 async def test_an_interrupted_run_that_is_cancelled_has_ended_for_good():
     executor = SecondStepWaits()
     orchestrator, resume = stored(executor)
-    await cancelled_while_waiting(orchestrator, executor, "x", "thread")
+    running = asyncio.ensure_future(orchestrator.arun("x", "thread"))
+    await cut_off(running, asyncio.to_thread(executor.started.wait, 20))
     await orchestrator.acancel("thread", "enough")
-    values = orchestrator.graph.get_state({"configurable": {"thread_id": "thread"}}).values
+    kept = stored_state(orchestrator)
 
-    assert (values["status"], values["failure"]["kind"], values["failure"]["message"]) == (
-        "failed",
-        "cancelled",
-        "enough",
-    )
-    assert [record["result"] for record in values["results"]] == ["first"]
+    assert running.cancelled()
+    assert (kept["status"], failure_kind(kept)) == ("failed", "cancelled")
+    assert kept["failure"]["message"] == "enough"
+    assert [record["result"] for record in kept["results"]] == ["first"]
     with pytest.raises(ResumeError, match="has ended as 'failed'"):
         await asyncio.to_thread(resume)
 
@@ -150,9 +139,8 @@ async def test_many_runs_at_once_on_one_orchestrator_do_not_mix(executor):
 
     for number, state in enumerate(states):
         assert state["task"] == f"task{number}"
-        assert [record["result"] for record in state["results"]] == [
-            f"task{number}-{step} done" for step in range(3)
-        ]
+        done = [f"task{number}-{step} done" for step in range(3)]
+        assert [record["result"] for record in state["results"]] == done
 
 
 async def test_plain_agents_see_the_callers_context_variables_also_inside_a_running_event_loop():

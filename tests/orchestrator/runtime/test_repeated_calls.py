@@ -13,6 +13,7 @@ from orchestrator.persistence import open_store
 from tests.fakes.acting import APPROVE, DENY, Crash, Office, ask, build_acting, list_outcomes, list_texts
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.runs import build as build_run
+from tests.fakes.runs import delegate_to
 
 ACTED = {"answer": "correct", "text": "paid 1.0 to Ada, receipt 7", "answered_by": "Ada"}
 PAID = "paid 1.0 to Ada"
@@ -23,7 +24,6 @@ NOT_AGAIN = (
     f"This call was made before and answered: {PAID}\n"
     "It is not made again. Go on without it, and say so in your answer."
 )
-NOBODY = SupervisionPolicy(human=False)
 build = partial(build_acting, acting_tools=["pay"])
 
 
@@ -67,14 +67,8 @@ def test_a_retry_warns_of_a_call_of_an_agent_in_a_tool_with_the_middleware_that_
     office = Office()
     model = ScriptedChatModel([PAY, "paid", PAY, "paid"])
     inner = create_agent(model, office.tools(), middleware=[EffectsMiddleware()])
-
-    def delegate(task: str) -> str:
-        """Hand the work on."""
-        return inner.invoke({"messages": [("user", task)]})["messages"][-1].text
-
-    given = ask(("delegate", {"task": "pay"}))
-    options = {"acting_tools": None, "monitor": FakeMonitor(refuse(), accept())}
-    state = build([delegate], given, "hm", given, "done", **options)[0].run("x")
+    given = ask(("delegate", "pay"))
+    state = retry([delegate_to(inner)], given, "hm", given, "done", acting_tools=None)[0].run("x")
 
     [warning] = state["warnings"]
     assert len(office.done) == 2
@@ -317,19 +311,9 @@ def test_effects_stand_in_the_order_of_their_calls_also_those_of_starts_that_wer
 def test_a_tool_that_calls_an_agent_is_not_called_again_after_a_crash_if_nobody_can_be_asked():
     office = Office(Crash())
     inner = ExecutionAgent(ScriptedChatModel([PAY, PAY, "done"]), office.tools())
-
-    def delegate(to: str) -> str:
-        """Hand the work on."""
-        return inner.execute_step(to)
-
-    executor = ExecutionAgent(
-        ScriptedChatModel([ask(("delegate", "pay")), "done"]), [delegate, *office.tools()]
-    )
-    options = {"acting_tools": ["pay"], "checkpointer": InMemorySaver(), "supervision_policy": NOBODY}
-    orchestrator = build_run(executor, plan=["Pay"], **options)
-    with pytest.raises(KeyboardInterrupt):
-        orchestrator.run("x", "thread")
-    state = orchestrator.resume("thread")
+    tools, nobody = [delegate_to(inner), *office.tools()], SupervisionPolicy(human=False)
+    replies = ask(("delegate", "pay")), "done"
+    state = resume_after_crash(tools, *replies, supervision_policy=nobody)[0].resume("thread")
 
     [call] = [call for call in state["results"][0]["tool_calls"] if call["name"] == "delegate"]
     assert (state["status"], len(office.done), call["gate"]) == ("success", 1, "unknown")

@@ -13,7 +13,7 @@ from agents.testing import ScriptedChatModel
 from orchestrator import ResumeError
 from orchestrator.persistence import open_store
 from tests.fakes.acting import APPROVE, Crash, Office, ask, build_acting
-from tests.fakes.runs import build
+from tests.fakes.runs import build, delegate_to
 
 
 class PlainAgent(ExecutionAgent):
@@ -41,11 +41,8 @@ def build_asking(kind, office, names, *replies):
 
 
 def test_an_interrupt_in_a_tool_gets_its_answer_and_nothing_is_repeated(subtests):
-    for kind, names in [
-        (ExecutionAgent, {"send", "ask"}),
-        (PlainAgent, {"send", "ask"}),
-        (PlainAgent, {"send", "ask", "post"}),
-    ]:
+    two, three = {"send", "ask"}, {"send", "ask", "post"}
+    for kind, names in [(ExecutionAgent, two), (PlainAgent, two), (PlainAgent, three)]:
         with subtests.test(kind=kind, names=names):
             office, calls = Office(), ask(("send", "b"), ("ask", "May I?"), ("send", "c"))
             orchestrator, model = build_asking(kind, office, names, ask(("send", "a")), calls, "done")
@@ -197,13 +194,8 @@ def test_a_call_that_the_process_left_without_an_answer_is_asked_about_whatever_
 
 def test_an_agent_in_a_tool_goes_on_with_its_stored_conversation(stores):
     office, inner = Office(None, Crash()), ScriptedChatModel(list(SEND_AND_PAY), usage=(3, 2))
-    agent = ExecutionAgent(inner, office.tools())
-
-    def delegate(to: str) -> str:
-        """Hand the work on."""
-        return agent.execute_step(to)
-
-    state, asked, outer = crash_and_resume([delegate], stores, ask(("delegate", "write")), "done")
+    tools = [delegate_to(ExecutionAgent(inner, office.tools()))]
+    state, asked, outer = crash_and_resume(tools, stores, ask(("delegate", "write")), "done")
 
     assert [question["tool_calls"][0]["name"] for question in asked] == ["delegate", "pay"]
     assert (state["status"], office.done) == ("success", ["send a", PAID, PAID])

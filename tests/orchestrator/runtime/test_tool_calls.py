@@ -2,11 +2,7 @@ import asyncio
 
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import (
-    ToolCallLimitMiddleware,
-    wrap_model_call,
-    wrap_tool_call,
-)
+from langchain.agents.middleware import ToolCallLimitMiddleware, wrap_model_call, wrap_tool_call
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import tool
@@ -38,10 +34,8 @@ def divide(a: int, b: int) -> str:
 
 def tool_calls(*replies):
     state = run(ExecutionAgent(ScriptedChatModel(list(replies), usage=(3, 2)), [add, divide]))
-    return [
-        {key: call[key] for key in ("name", "args", "result", "error")}
-        for call in state["results"][0]["tool_calls"]
-    ]
+    keys = ("name", "args", "result", "error")
+    return [{key: call[key] for key in keys} for call in state["results"][0]["tool_calls"]]
 
 
 def test_tool_calls_are_recorded_with_arguments_and_results_or_errors_in_order():

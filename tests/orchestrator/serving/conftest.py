@@ -42,12 +42,8 @@ def send(to: str) -> str:
 
 def invite(*names: str) -> list[object]:
     """The replies of a run that calls the tool for each name."""
-    return [
-        '{"plan": ["Invite them"]}',
-        *(call("send", to=name) for name in names),
-        "They are invited.",
-        *[GOOD] * 9,
-    ]
+    calls = [call("send", to=name) for name in names]
+    return ['{"plan": ["Invite them"]}', *calls, "They are invited.", *[GOOD] * 9]
 
 
 @pytest.fixture

@@ -147,9 +147,8 @@ def test_filters_change_the_list_and_the_address_without_loading_the_page(three_
 def test_a_run_is_started_and_followed_without_loading_the_page_or_closing_what_was_opened(
     serve_pages, open_page
 ):
-    gate = GatedReplies(
-        '{"plan": ["Greet", "Part"]}', "Good day", GOOD, "Hello", GOOD, "Good day. Hello.", GOOD
-    )
+    replies = ["Good day", GOOD, "Hello", GOOD, "Good day. Hello.", GOOD]
+    gate = GatedReplies('{"plan": ["Greet", "Part"]}', *replies)
     page = open_page(f"{serve_pages(gate)}/start")
 
     page.get_by_label("Task").fill("Be polite")

@@ -140,11 +140,8 @@ async def test_a_taken_name_and_a_task_that_is_no_text_are_refused(build, serve,
     orchestrator = build(*GREETING)
     await orchestrator.arun("Greet", "taken")
     client = await serve(orchestrator)
-    bodies = [
-        *((422, {"task": task}) for task in ("", "  ", 7, None)),
-        (409, {"task": "Greet", "thread_id": "taken"}),
-    ]
-    for status, body in bodies:
+    bodies = [(422, {"task": task}) for task in ("", "  ", 7, None)]
+    for status, body in [*bodies, (409, {"task": "Greet", "thread_id": "taken"})]:
         with subtests.test(body=body):
             assert (await client.post("/api/runs", json=body)).status_code == status
     assert [run.thread_id for run in client.store.history.runs()] == ["taken"]

@@ -2,13 +2,12 @@ from base64 import b64encode
 
 import pytest
 
-from agents import ActingTool
 from orchestrator.errors import ConfigurationError
 from orchestrator.events import StepExecuted
 from orchestrator.serving import ServerOptions
 from tests.fakes.acting import approve
 from tests.fakes.hook import RecordingHook
-from tests.orchestrator.runs.test_runs import cut_off
+from tests.orchestrator.runs.test_runs import cut_off_at
 from tests.orchestrator.serving.conftest import GOOD, Elsewhere, invite, send
 from tests.orchestrator.serving.test_answers import wait_until
 
@@ -43,10 +42,8 @@ async def test_runs_are_filtered_and_paged(build, serve, subtests):
             page = (await client.get(f"/runs{query}")).text
             found = (await client.get(f"/api/runs{query}")).json()["runs"]
 
-            assert [run["thread_id"] for run in found] == listed
-            assert [name for name in ("asking", "bad", "good") if f"thread_id={name}" in page] == sorted(
-                listed
-            )
+            shown = [name for name in ("asking", "bad", "good") if f"thread_id={name}" in page]
+            assert ([run["thread_id"] for run in found], shown) == (listed, sorted(listed))
     first = (await client.get("/api/runs?limit=2")).json()
     rest = (await client.get("/api/runs", params={"limit": 2, "cursor": first["next"]})).json()
     page = await client.get("/runs", params={"limit": 2, "cursor": first["next"]})
@@ -70,12 +67,7 @@ async def test_effects_are_in_the_events_on_the_page_and_in_the_question_of_the_
         return "hm"
 
     hook = RecordingHook()
-    asking = build(
-        *invite("Ada", "Bob"),
-        tools=[send],
-        acting_tools={"send": ActingTool(approve=True)},
-        hooks=[hook],
-    )
+    asking = build(*invite("Ada", "Bob"), tools=[send], acting_tools=approve("send"), hooks=[hook])
     await asking.arun("Invite both", "t")
     asked = await asking.aresume("t", {"answer": "approve", "answered_by": "Eve"})
     client = await serve(asking)
@@ -116,7 +108,7 @@ async def test_text_of_models_and_tools_is_escaped_on_every_page(build, serve):
 
 
 async def test_an_interrupted_run_that_cannot_go_on_here_names_the_command(build, serve, store):
-    await cut_off(store, "x", "stopped")
+    await cut_off_at(store, "x", "stopped")
     here, elsewhere = await serve(build()), await serve(Elsewhere(build()))
 
     pages = [(await client.get("/run?thread_id=stopped")).text for client in (here, elsewhere)]
@@ -128,10 +120,9 @@ async def test_an_interrupted_run_that_cannot_go_on_here_names_the_command(build
 
 async def test_a_run_of_another_version_is_a_conflict_in_one_sentence(build, serve, store):
     await build('{"plan": ["Greet"]}', "Hello", GOOD).arun("Greet", "old")
+    other = "replace(metadata, '\"orchestrator_schema\"', '\"x\"')"
     with store.saver.cursor() as cursor:
-        cursor.execute(
-            "UPDATE checkpoints SET metadata = replace(metadata, '\"orchestrator_schema\"', '\"x\"')"
-        )
+        cursor.execute(f"UPDATE checkpoints SET metadata = {other}")
     client = await serve(build())
 
     page, program = await client.get("/run?thread_id=old"), await client.get("/api/runs/old")

@@ -21,7 +21,6 @@ from tests.fakes.executor import FakeExecutor, ModelExecutor, WaitingExecutor
 from tests.fakes.monitor import FakeMonitor, accept, refuse
 from tests.fakes.planner import FakePlanner
 from tests.fakes.runs import build, stored_state
-from tests.fakes.runs import build as build_run
 from tests.fakes.runs import run as run_agents
 
 LONE = "a\ud800b\udfff"
@@ -151,22 +150,17 @@ OUT = ScriptedChatModel(lambda messages: "out", usage=(1, 1))
 YES = ScriptedChatModel(['{"success": true, "feedback": "ok"}'], usage=(1, 1))
 
 
-def build_stored(*agents, **options):
-    return build_run(*agents, checkpointer=InMemorySaver(), **options)
+def build_stored(**options):
+    return build(checkpointer=InMemorySaver(), **options)
 
 
 def test_the_stored_state_equals_the_returned_one_and_is_plain_json(subtests):
+    agents = {"executor": ExecutionAgent(OUT), "monitor": MonitoringAgent(YES)}
+    agents["planner"] = PlanningAgent(PLANS)
     for kind, options in [
         (None, {}),
         (None, {"monitor": FakeMonitor(refuse(), accept())}),
-        (
-            None,
-            {
-                "planner": PlanningAgent(PLANS),
-                "executor": ExecutionAgent(OUT),
-                "monitor": MonitoringAgent(YES),
-            },
-        ),
+        (None, agents),
         ("attempts_exhausted", {"monitor": FakeMonitor(accept(), refuse())}),
         ("needs_review", {"monitor": FakeMonitor(UNREADABLE)}),
         ("planner_error", {"planner": FakePlanner(ValueError("no"))}),

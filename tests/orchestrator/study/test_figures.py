@@ -54,10 +54,8 @@ def test_all_surfaces_count_the_runs_of_one_evaluation_alike(shop, subtests):
         assert f"pass^1 {bounds}, {len(CASES)} cases" in ended.stderr
     with subtests.test("JSON"):
         lines = [json.loads(line) for line in ended.stdout.splitlines()]
-        assert [sum(line[name] for line in lines) for name in ("accepted", "verified")] == [
-            ACCEPTED,
-            VERIFIED,
-        ]
+        sums = [sum(line[name] for line in lines) for name in ("accepted", "verified")]
+        assert sums == [ACCEPTED, VERIFIED]
     with subtests.test("page"):
         assert (arm["runs"], arm["accepted"], arm["verified"]) == (RUNS, ACCEPTED, VERIFIED)
     with subtests.test("comparison"):

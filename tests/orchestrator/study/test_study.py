@@ -102,9 +102,8 @@ def test_recorded_replies_that_cannot_be_used_are_refused(tmp_path, is_folder):
         file.parent.mkdir()
         file.write_bytes(b"no database, but long enough to be read as one" * 9)
 
-    with pytest.raises(
-        ConfigurationError, match=r"cannot be used .* delete the file to ask the models again"
-    ):
+    told = r"cannot be used .* delete the file to ask the models again"
+    with pytest.raises(ConfigurationError, match=told):
         RecordedReplies(file)
 
 

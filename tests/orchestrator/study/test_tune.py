@@ -54,11 +54,8 @@ def test_the_default_is_kept_if_nothing_better_is_known(make_spec, run_tune, cha
 def test_too_few_tasks_for_a_recommendation_are_told_before_the_first_run(  # noqa: PLR0917
     make_spec, run_tune, caplog, count, hold_out, is_told
 ):
-    told = []
-    run_tune(
-        make_spec(count, hold_out=hold_out),
-        on_trial=lambda _: told.append([record.getMessage() for record in caplog.records]),
-    )
+    told, spec = [], make_spec(count, hold_out=hold_out)
+    run_tune(spec, on_trial=lambda _: told.append([record.getMessage() for record in caplog.records]))
 
     words = "no policy is recommended with fewer than 10; give more"
     assert [text.endswith(words) for text in told[0]] == [True] * is_told
@@ -66,12 +63,9 @@ def test_too_few_tasks_for_a_recommendation_are_told_before_the_first_run(  # no
 
 def test_a_space_is_tried_whole_and_its_policies_are_named_by_their_values(make_spec, run_tune):
     rules = [[{"use": "feedback", "times": 1}, {"use": "resample"}], [{"use": "escalate", "model": "m"}]]
-    seen = []
-    run_tune(
-        make_spec(10, space={"max_retries": [1], "strategies": rules}),
-        SimulatedRunner({**CHANCES, "escalate": 0.5}),
-        on_trial=lambda trials: seen.append(names(trials)),
-    )
+    seen, spec = [], make_spec(10, space={"max_retries": [1], "strategies": rules})
+    runner = SimulatedRunner({**CHANCES, "escalate": 0.5})
+    run_tune(spec, runner, on_trial=lambda trials: seen.append(names(trials)))
 
     every = [
         "default",

@@ -21,9 +21,9 @@ def tried(code, **fields):
     return TriedAttempt(code.isupper() or code == "!", None if code in "?!" else code in "Rr", **fields)
 
 
-def samples(*tasks):
+def samples(*tasks, **fields):
     """Independent trials of tasks: `samples("Rw", "WW")`."""
-    return [Trial(str(task), [tried(code)]) for task, codes in enumerate(tasks) for code in codes]
+    return [Trial(str(task), [tried(code, **fields)]) for task, codes in enumerate(tasks) for code in codes]
 
 
 def sequences(*runs):
@@ -98,7 +98,7 @@ def test_only_the_answer_of_a_run_with_steps_needs_a_label():
 
 
 def test_the_value_subtracts_losses_and_costs(subtests):
-    trials = [Trial("task", [tried(code, cost_usd=0.5)]) for code in "RW"]
+    trials = samples("RW", cost_usd=0.5)
     for terms, value in [
         (Terms(value=1, loss=3, cost_per_attempt=0.02), 0.5 - 1.5 - 0.02),
         (Terms(value=2, loss=0, cost_per_attempt=0), 1.0),
@@ -119,24 +119,19 @@ def measured_judge(accepted, refused, count=200):
 def test_the_figures_of_a_judge_stand_for_labels_with_their_bounds():
     """Of 100 attempts, 50 right, a judge that errs in 10 % accepts 45 right ones and 5 wrong ones."""
     codes = ["?!"] * 50 + ["??"] * 25 + ["!!"] * 25
-    trials = [Trial(str(task), [tried(code)]) for task, pair in enumerate(codes) for code in pair]
-    wide, narrow = (
-        estimate_worth(trials, judge=measured_judge(count // 10, count // 10, count)) for count in (50, 5000)
-    )
+    judges = [measured_judge(count // 10, count // 10, count) for count in (50, 5000)]
+    wide, narrow = (estimate_worth(samples(*codes), judge=judge) for judge in judges)
 
     point = narrow.points[0]
-    assert (narrow.basis, point.right.value, point.wrong.value) == pytest.approx(
-        ("figures of a judge", 0.45, 0.05)
-    )
+    assert narrow.basis == "figures of a judge"
+    assert (point.right.value, point.wrong.value) == pytest.approx((0.45, 0.05))
     spans = [each.points[0].right.high - each.points[0].right.low for each in (wide, narrow)]
     assert spans[0] > spans[1] > 0
     assert narrow.recommendation.more_tasks is None
 
 
 def test_without_labels_and_judge_only_acceptances_are_estimated():
-    worth = estimate_worth(
-        [Trial(str(task), [TriedAttempt(flag)]) for task in range(3) for flag in (True, False)]
-    )
+    worth = estimate_worth(samples(*["!?"] * 3))
 
     point = worth.points[0]
     assert (worth.basis, point.right, point.value, point.none.value) == ("nothing", None, None, 0.5)
@@ -175,11 +170,8 @@ def test_the_strategies_are_compared_after_each_kind_of_failure():
     worth = estimate_worth(trials)
     found = {(each.kind, each.use): (each.tasks, each.success.value) for each in worth.follow_ups}
 
-    assert found == {
-        ("format", "feedback"): (9, 1.0),
-        ("format", "resample"): (9, 0.0),
-        ("format", "another run"): (1, 1.0),
-    }
+    figures = {"feedback": (9, 1.0), "resample": (9, 0.0), "another run": (1, 1.0)}
+    assert found == {("format", use): each for use, each in figures.items()}
     assert "after a failure of format, feedback is better than resample" in worth.sentences
     assert "after a failure of format, another run is not told apart from feedback" in worth.sentences
 
@@ -192,12 +184,7 @@ def test_a_guarantee_counts_each_task_once_and_needs_enough_of_them(subtests):
         (["RW"] * 15 + ["WR"] * 15, 30, 15, ()),
     ]:
         with subtests.test(tasks=len(tasks), cells=cells):
-            trials = [
-                Trial(str(task), [tried(code, verdict="checked")])
-                for task, codes in enumerate(tasks)
-                for code in codes
-            ]
-            guarantee = estimate_worth(trials, at_most_wrong=0.1).guarantee
+            guarantee = estimate_worth(samples(*tasks, verdict="checked"), at_most_wrong=0.1).guarantee
             assert (guarantee.answered, guarantee.wrong, guarantee.needed) == (answered, wrong, 29)
             assert guarantee.cells == cells
 
@@ -208,7 +195,7 @@ def test_a_guarantee_says_first_how_much_has_to_be_left_unanswered():
 
 
 def test_input_that_tells_nothing_is_refused(subtests):
-    labelled = samples("RW", "Rw")
+    labelled, accepted = samples("RW", "Rw"), samples("!!")
     for trials, options, words in [
         (samples("R", "w"), {}, "one attempt a task, so nothing to estimate; record at least two trials"),
         (sequences("w", "wwW"), {}, "nothing to estimate"),
@@ -216,16 +203,8 @@ def test_input_that_tells_nothing_is_refused(subtests):
         ([*labelled, Trial("2", [TriedAttempt(True)])], {}, "3 of 4 accepted answers are known"),
         (labelled, {"judge": measured_judge(1, 1)}, "label all of them, or none and give the figures"),
         (labelled, {"at_most_wrong": 1.5}, "give a share between 0 and 1"),
-        (
-            [Trial("1", [TriedAttempt(True)])] * 2,
-            {"at_most_wrong": 0.1},
-            "a guarantee rests on labels, and right and wrong on nothing",
-        ),
-        (
-            [Trial("1", [TriedAttempt(True)])] * 2,
-            {"judge": measured_judge(150, 90)},
-            "measure it with more outputs",
-        ),
+        (accepted, {"at_most_wrong": 0.1}, "a guarantee rests on labels, and right and wrong on nothing"),
+        (accepted, {"judge": measured_judge(150, 90)}, "measure it with more outputs"),
     ]:
         with subtests.test(words), pytest.raises(ConfigurationError, match=words):
             estimate_worth(trials, **options)

@@ -24,13 +24,10 @@ def run_llm(*agents, **options):
     return build_llm(*agents, **options).run("x")
 
 
-def build_human(executor=None, *agents, **options):
-    defaults = {"supervision": "human", "checkpointer": InMemorySaver()}
-    return build(executor or SpeakingExecutor(), *agents, **{**defaults, **options})
-
-
-def start_human(*agents, **options):
-    orchestrator = build_human(*agents, **options)
+def start_human(executor=None, *agents, **options):
+    """A run that a person supervises, as far as its first question."""
+    options = {"supervision": "human", "checkpointer": InMemorySaver(), **options}
+    orchestrator = build(executor or SpeakingExecutor(), *agents, **options)
     return orchestrator, orchestrator.run("x", "thread")
 
 

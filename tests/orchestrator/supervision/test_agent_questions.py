@@ -12,9 +12,7 @@ from tests.fakes.monitor import FakeMonitor
 from tests.fakes.planner import FakePlanner
 from tests.fakes.runs import build, failure_kind, statuses
 from tests.fakes.supervision import FakeSupervisor, SpeakingExecutor, missed
-from tests.orchestrator.supervision.supervised_runs import (
-    start_human,
-)
+from tests.orchestrator.supervision.supervised_runs import start_human
 
 
 class AskingPlanner(FakePlanner):
@@ -49,21 +47,14 @@ class AskingSupervisor(FakeSupervisor):
 
 
 def test_an_agents_own_question_is_answered_with_anything(subtests):
+    supervised = {"supervisor": AskingSupervisor(), "executor": SpeakingExecutor(said=[missed()])}
     for agents, text, answer in [
         ({"planner": AskingPlanner()}, "Which way?", "north"),
         ({"executor": AskingExecutor()}, "May I one?", {"any": ["thing"]}),
         ({"monitor": AskingMonitor()}, "Is it good?", True),
         ({"monitor": AwaitedMonitor()}, "Is it good?", True),
         ({"judge": AskingJudge()}, "What is it worth?", 5),
-        (
-            {
-                "supervisor": AskingSupervisor(),
-                "executor": SpeakingExecutor(said=[missed()]),
-                "supervision": "llm",
-            },
-            "How on?",
-            "continue",
-        ),
+        ({**supervised, "supervision": "llm"}, "How on?", "continue"),
     ]:
         with subtests.test(agents=agents):
             orchestrator = build(**{"plan": ["one"], **agents}, checkpointer=InMemorySaver())
@@ -200,10 +191,8 @@ def test_calls_that_are_asked_about_one_by_one_are_stated_one_by_one():
 
     names = [call["name"] for question in (first, second) for call in question["tool_calls"]]
     assert (sorted(names), made) == (["move", "stamp"], ["stamp Ada"])
-    assert {each["name"]: each["outcome"] for each in state["effects"]} == {
-        "move": "stated",
-        "stamp": "acted",
-    }
+    outcomes = {each["name"]: each["outcome"] for each in state["effects"]}
+    assert outcomes == {"move": "stated", "stamp": "acted"}
 
 
 class Forger(FakeExecutor):

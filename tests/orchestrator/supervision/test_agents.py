@@ -94,18 +94,16 @@ def between(prompt: str, label: str) -> str:
 
 
 def test_a_verdict_is_asked_for_with_all_that_is_known_of_the_step():
-    prompt = supervise_request(
-        a_request(triggers=["commitment_not_met", "concern:metre", "evaluation:f"], findings=["f", "g"])
-    )
+    triggers = ["commitment_not_met", "concern:metre", "evaluation:f"]
+    prompt = supervise_request(a_request(triggers=triggers, findings=["f", "g"]))
     assert between(prompt, "objective") == "Write a haiku"
     assert between(prompt, "output") == "An old silent pond"
     assert "how: count syllables" in between(prompt, "what the agent said it would do")
     assert between(prompt, "what the agent says of its output") == "as planned: no\ntools used: search"
     assert between(prompt, "what is not as planned") == ("commitment not met\nconcern: metre")
     assert between(prompt, "what checks found") == "f\ng"
-    assert all(
-        f'"{word}"' in prompt for word in VerdictReply.response_schema()["properties"]["verdict"]["enum"]
-    )
+    words = VerdictReply.response_schema()["properties"]["verdict"]["enum"]
+    assert all(f'"{word}"' in prompt for word in words)
 
 
 def test_a_hostile_output_stays_between_its_lines(subtests):

@@ -64,6 +64,7 @@ def break_reply(answer):
 
 
 def test_a_readable_verdict_is_that_verdict(subtests):
+    fine = verdict("continue", reason="fine")
     for reply, expected in [
         (GO, verdict("continue", reason="it will do")),
         ('{"verdict": "reorient", "text": "mend it"}', verdict("reorient", correction="mend it")),
@@ -72,10 +73,7 @@ def test_a_readable_verdict_is_that_verdict(subtests):
             '{"verdict": "reorient", "correction": "mend it", "question": "", "reason": "metre"}',
             verdict("reorient", correction="mend it", reason="metre"),
         ),
-        (
-            '{"verdict": "continue", "correction": "None", "reason": "fine"}',
-            verdict("continue", reason="fine"),
-        ),
+        ('{"verdict": "continue", "correction": "None", "reason": "fine"}', fine),
         (f"{FENCE}json\n{GO}\n{FENCE}", verdict("continue", reason="it will do")),
         (f"<think>{HALT}?</think>{GO}", verdict("continue", reason="it will do")),
         ('{"verdict": "halt"}', verdict("halt", reason="no reason given")),
@@ -145,10 +143,8 @@ def test_an_unreadable_commitment_is_of_low_confidence_and_keeps_the_start_of_th
 
 def test_a_readable_assessment_is_that_assessment(subtests):
     for reply, changes in [
-        (
-            assessed(deviations=["a title"], concerns="metre"),
-            {"deviations": ["a title"], "concerns": ["metre"]},
-        ),
+        (assessed(deviations=["a title"]), {"deviations": ["a title"]}),
+        (assessed(concerns="metre"), {"concerns": ["metre"]}),
         (assessed(met=False), {"met_commitment": False}),
         ('{"met_commitment": true}', {}),
         (f"<think>{assessed(met=False)}?</think>{CLEAN}", {}),
@@ -186,17 +182,8 @@ def test_a_reply_that_stands_in_what_was_shown_does_not_count(subtests):
 
 
 def test_a_foreign_value_that_is_no_answer_approves_nothing(subtests):
-    for value in [
-        None,
-        GO,
-        7,
-        [ASSESSED],
-        {},
-        object(),
-        {"verdict": "go on"},
-        {"met": None},
-        {"approach": "x"},
-    ]:
+    objects = [{}, {"verdict": "go on"}, {"met": None}, {"approach": "x"}]
+    for value in [None, GO, 7, [ASSESSED], object(), *objects]:
         with subtests.test(value=value):
             assert convert_verdict(value)["verdict"] == "ask_human"
             assert convert_assessment(value)["met_commitment"] is False
@@ -221,11 +208,8 @@ def test_what_a_foreign_supervisor_reconciles_is_read_and_any_trigger_escalates(
     ]:
         with subtests.test(value=value):
             assert convert_reconciliation(value) == dict(zip(("triggers", "escalate"), expected, strict=True))
-    for value in [
-        {"escalate": False},
-        {"triggers": [], "escalate": 0},
-        {"triggers": None, "escalate": False},
-    ]:
+    unread = [{"escalate": False}, {"triggers": [], "escalate": 0}, {"triggers": None, "escalate": False}]
+    for value in unread:
         with subtests.test(value=value):
             assert convert_reconciliation(value)["escalate"] is True
 

@@ -49,10 +49,8 @@ def test_a_supervisor_that_raises_fails_the_step_with_its_cause():
 
     assert (failure_kind(state), state["failure"]["error_type"]) == ("supervisor_error", "ValueError")
     assert state["failure"]["message"] == "step 1: ValueError: no key"
-    assert (statuses(state), state["results"][0]["decision"]["reason"]) == (
-        ["needs_review"],
-        "ValueError: no key",
-    )
+    assert statuses(state) == ["needs_review"]
+    assert state["results"][0]["decision"]["reason"] == "ValueError: no key"
 
 
 def test_an_error_of_a_server_in_a_phase_is_retried_and_then_escalates_the_step(subtests):
@@ -82,9 +80,7 @@ def test_a_phase_that_fails_is_no_statement_and_the_step_escalates_whatever_the_
 
 
 def test_what_is_no_supervisor_is_refused(subtests):
+    told = "give a chat model, or an object with reconcile"
     for supervisor in ["gpt", 3, object(), FakeMonitor()]:
-        with (
-            subtests.test(supervisor=supervisor),
-            pytest.raises(ConfigurationError, match="give a chat model, or an object with reconcile"),
-        ):
+        with subtests.test(supervisor=supervisor), pytest.raises(ConfigurationError, match=told):
             build_llm(supervisor)

@@ -44,9 +44,8 @@ def commitments_of(state):
 
 def test_each_execution_has_a_commitment_of_its_kind_to_the_corrected_step():
     executor = SpeakingExecutor("bad", "good", "done", said=[missed(), met()])
-    state = run_llm(
-        FakeSupervisor(reorient("be brief"), go_on()), executor, contract=DONE, plan=["one"], max_retries=1
-    )
+    supervisor = FakeSupervisor(reorient("be brief"), go_on())
+    state = run_llm(supervisor, executor, contract=DONE, max_retries=1)
     kinds = [(each["kind"], each["instruction"]) for each in commitments_of(state)]
 
     corrected = "one\n\nKeep to these corrections:\n- be brief"
@@ -159,11 +158,8 @@ def test_the_mode_that_a_plan_gives_a_step_beats_the_orchestrators(subtests):
     for default in ["none", "llm", "human", lambda step, index: "none"]:
         for own in ["none", "llm", "human"]:
             with subtests.test(default=default, own=own):
-                state = run_llm(
-                    plan=[{"step": "one", "supervision": own}],
-                    supervision=default,
-                    checkpointer=InMemorySaver(),
-                )
+                options = {"supervision": default, "checkpointer": InMemorySaver()}
+                state = run_llm(plan=[{"step": "one", "supervision": own}], **options)
 
                 assert modes_of(state) == [None if own == "none" else own]
                 assert (state["question"] is not None) is (own == "human")
@@ -172,16 +168,12 @@ def test_the_mode_that_a_plan_gives_a_step_beats_the_orchestrators(subtests):
 def test_a_plan_with_an_unknown_mode_fails_before_its_first_step(subtests):
     for own in ["LLM", "off", "", True, 3, ["llm"]]:
         with subtests.test(own=own):
-            executor = SpeakingExecutor()
-            state = run_llm(
-                executor=executor, plan=["one", {"step": "two", "supervision": own}], supervision="none"
-            )
+            executor, plan = SpeakingExecutor(), ["one", {"step": "two", "supervision": own}]
+            state = run_llm(executor=executor, plan=plan, supervision="none")
 
+            told = "step 2 of the plan: supervision: give 'none', 'llm' or 'human'"
             assert (failure_kind(state), executor.calls) == ("plan_invalid", [])
-            assert (
-                "step 2 of the plan: supervision: give 'none', 'llm' or 'human'"
-                in state["failure"]["message"]
-            )
+            assert told in state["failure"]["message"]
 
 
 def test_a_plan_with_a_mode_that_nobody_can_carry_out_fails_before_its_first_step(subtests):
@@ -207,11 +199,8 @@ def test_a_function_of_modes_that_gives_none_ends_the_run_before_the_first_step(
             executor = SpeakingExecutor()
             state = run_llm(executor=executor, plan=["one", "two"], supervision=mode)
 
-            assert (failure_kind(state), executor.calls, executor.commitments) == (
-                "supervision_invalid",
-                [],
-                [],
-            )
+            assert failure_kind(state) == "supervision_invalid"
+            assert (executor.calls, executor.commitments) == ([], [])
             assert state["failure"]["message"].startswith(sentence)
 
 
