@@ -67,7 +67,9 @@ class Desk:
     def _agent(self, step_description, context=""):
         replies = [call("refund", order="7"), call("send", order="7"), "done"]
         model = ScriptedChatModel(lambda messages: replies[sum(m.type == "tool" for m in messages)])
-        return create_agent(model, self.tools).invoke({"messages": [("user", "x")]})["messages"][-1].text
+        agent, asked = create_agent(model, self.tools), {"messages": [("user", "x")]}
+        # Without it, LangGraph may still write the answer of one call while the next one is made.
+        return agent.invoke(asked, durability="sync")["messages"][-1].text
 
 
 def run_and_die(where, folder, kind):
