@@ -1,4 +1,3 @@
-import asyncio
 import socket
 from itertools import product
 
@@ -23,21 +22,12 @@ from tests.fakes.protocol_server import PROTOCOLS, encode, refuse, serve_model, 
 ONCE = TransportRetry(max_attempts=1)
 
 
-def ask(llm, awaited: bool) -> str:
-    agent = BaseAgent(llm, transport_retry=ONCE)
-    return asyncio.run(agent.ainvoke("x")) if awaited else agent.invoke("x")
-
-
-both_entries = pytest.mark.parametrize("awaited", [False, True], ids=["invoke", "ainvoke"])
-
-
-@both_entries
-def test_a_server_that_is_too_slow_says_what_to_raise(awaited):
+async def test_a_server_that_is_too_slow_says_what_to_raise(call_either):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         llm = load_model("ollama:m", base_url=url, client_kwargs={"timeout": 0.2})
         with pytest.raises(ModelUnavailableError, match=f"at {url} gave no answer in time: raise call"):
-            ask(llm, awaited)
+            await call_either(BaseAgent(llm, transport_retry=ONCE), "invoke", "x")
 
 
 def test_an_executor_with_tools_names_the_address_and_masks_the_key():
@@ -76,7 +66,7 @@ def test_no_secret_of_the_settings_is_shown(subtests):
                 serve_protocol(lambda _, said=answer: said) as server,
             ):
                 with pytest.raises((ModelRefusedError, ModelUnavailableError)) as caught:
-                    ask(_build_with_secret(server, protocol, headers), awaited=False)
+                    BaseAgent(_build_with_secret(server, protocol, headers), transport_retry=ONCE).invoke("x")
                 assert WORD[:8] not in str(caught.value)
                 assert server.url in str(caught.value)
 
@@ -84,4 +74,4 @@ def test_no_secret_of_the_settings_is_shown(subtests):
 @pytest.mark.parametrize("kind", [ModelAuthenticationError, ModelInvalidRequestError, ModelRefusalError])
 def test_an_error_of_langchain_without_a_status_is_a_refusal_in_its_words(kind):
     with pytest.raises(ModelRefusedError, match="the region is not served"):
-        ask(ScriptedChatModel([kind("the region is not served")]), awaited=False)
+        BaseAgent(ScriptedChatModel([kind("the region is not served")])).invoke("x")

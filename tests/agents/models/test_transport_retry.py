@@ -125,19 +125,11 @@ def test_a_try_again_is_logged_as_a_warning(caplog):
     assert "ConnectionError" in record.getMessage()
 
 
-async def ask(agent: BaseAgent, awaited: bool) -> str:
-    return await agent.ainvoke("hi") if awaited else await asyncio.to_thread(agent.invoke, "hi")
-
-
-both_entries = pytest.mark.parametrize("awaited", [False, True], ids=["invoke", "ainvoke"])
-
-
 REFUSED = ConnectionError("refused")
 BUG = ZeroDivisionError("a bug")
 KNOWN = ModelRefusedError("an error of this package")
 
 
-@both_entries
 @pytest.mark.parametrize(
     ("error", "kind", "cause", "calls"),
     [
@@ -147,23 +139,22 @@ KNOWN = ModelRefusedError("an error of this package")
         (KNOWN, ModelRefusedError, None, 1),
     ],
 )
-async def test_an_error_that_stays_has_its_kind_and_its_cause(awaited, error, kind, cause, calls):
+async def test_an_error_that_stays_has_its_kind_and_its_cause(call_either, error, kind, cause, calls):
     model = ScriptedChatModel(lambda _: error)
     with pytest.raises(kind, match=str(error)) as caught:
-        await ask(BaseAgent(model, transport_retry=AT_ONCE), awaited)
+        await call_either(BaseAgent(model, transport_retry=AT_ONCE), "invoke", "hi")
     assert caught.value.__cause__ is cause
     assert (caught.value is error) is (cause is None)
     assert len(model.prompts) == calls
 
 
-@both_entries
-async def test_a_real_server_that_is_busy_or_breaks_off_is_asked_again(awaited):
+async def test_a_real_server_that_is_busy_or_breaks_off_is_asked_again(call_either):
     busy, away = encode({}, 429, {"retry-after": "0"}), encode({}, 503)
     cut = encode(b'{"choices": [{"index": 0, "message": {"role": "assistant", "content": "hel',
                  headers={"Content-Type": "application/json"})  # fmt: skip
-    patient = TransportRetry(max_attempts=4, initial_seconds=0)
     with serve_model(busy, away, cut, ModelReply("hello")) as (model, server):
-        assert await ask(BaseAgent(model, transport_retry=patient), awaited) == "hello"
+        patient = BaseAgent(model, transport_retry=TransportRetry(max_attempts=4, initial_seconds=0))
+        assert await call_either(patient, "invoke", "hi") == "hello"
     assert len(server.bodies) == 4
 
 
