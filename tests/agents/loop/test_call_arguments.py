@@ -12,6 +12,7 @@ from langchain_ollama import ChatOllama
 from pydantic import BaseModel, ConfigDict, Field
 
 from agents import EffectsMiddleware, ExecutionAgent, ModelRefusedError
+from tests.agents.bare_agent import run_bare
 from tests.fakes.protocol_server import ModelReply, Protocol, serve_model
 
 TEXT = {"type": "string"}
@@ -43,11 +44,6 @@ class Recorded:
 def serve_call(protocol: Protocol, streams: bool, arguments: Mapping[str, object] | str) -> Any:
     call = ModelReply(calls=[("note", arguments)], reason="tool_calls")
     return serve_model(call, ModelReply("done"), protocol=protocol, streaming=streams)
-
-
-def run_bare(model: BaseChatModel, tools: Sequence[BaseTool]) -> str:
-    agent = create_agent(model, tools, middleware=[EffectsMiddleware()])
-    return agent.invoke({"messages": "s"})["messages"][-1].text
 
 
 def execute(model: BaseChatModel, tools: Sequence[BaseTool]) -> str:
@@ -96,15 +92,13 @@ def test_json_in_a_text_of_ollama_is_decoded_only_if_the_tool_takes_no_text(subt
             assert note.made == [{"content": received}]
 
 
-@pytest.mark.parametrize("awaited", [False, True], ids=["blocking", "awaited"])
-async def test_an_agent_of_langchains_with_the_effects_middleware_gets_the_text_too(awaited):
+async def test_an_agent_of_langchains_with_the_effects_middleware_gets_the_text_too(call_either):
     note = Recorded({"anyOf": [TEXT, {"type": "null"}]})
     given = {"content": '{ "a":1.10 }', "functionName": "note"}
     with serve_call("ollama", True, given) as (_, server):
         model = ChatOllama(model="m", base_url=server.url)
         agent = create_agent(model, [note.tool], middleware=[EffectsMiddleware()])
-        messages = {"messages": "s"}
-        state = await agent.ainvoke(messages) if awaited else agent.invoke(messages)
+        state = await call_either(agent, "invoke", {"messages": "s"})
     assert (state["messages"][-1].text, note.made) == ("done", [given])
 
 

@@ -2,21 +2,16 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections.abc import Callable, Sequence
 
 import pytest
-from langchain.agents import create_agent
 from langchain_core.language_models import BaseChatModel
 from langchain_openai import AzureChatOpenAI, ChatOpenAI
 
-from agents import (
-    EffectsMiddleware,
-    ExecutionAgent,
-    ModelRefusedError,
-    ModelUnavailableError,
-    TransportRetry,
-)
+from agents import ExecutionAgent, ModelRefusedError, ModelUnavailableError, TransportRetry
 from agents.models.openai_replies import BROKEN
 from agents.models.whole_replies import check_replies
+from tests.agents.bare_agent import run_bare
 from tests.fakes.protocol_server import (
     PROTOCOLS,
     ModelReply,
@@ -35,13 +30,8 @@ def look(query: str = "") -> str:
     return f"found {query}"
 
 
-def run_bare(model: BaseChatModel) -> str:
-    agent = create_agent(model, [look], middleware=[EffectsMiddleware()])
-    return agent.invoke({"messages": [("user", "s")]})["messages"][-1].text
-
-
-def run_executor(model: BaseChatModel) -> str:
-    return ExecutionAgent(model, [look]).execute_step("s")
+def run_executor(model: BaseChatModel, tools: Sequence[Callable[[str], str]]) -> str:
+    return ExecutionAgent(model, tools).execute_step("s")
 
 
 @pytest.mark.parametrize("name", [None, ""])
@@ -51,7 +41,7 @@ def test_a_call_without_a_name_is_told_with_its_arguments(subtests, name):
         for run in [run_bare, run_executor]:
             served = serve_model(nameless, DONE, protocol=protocol, streaming=streams)
             with subtests.test(protocol=protocol, streams=streams), served as (model, server):
-                assert run(model) == "done"
+                assert run(model, [look]) == "done"
                 told = json.dumps(server.bodies[1]["messages"][-1]["content"])
                 assert "names no tool" in told
                 assert "boots" in told
@@ -66,7 +56,7 @@ def test_a_broken_call_of_ollama_keeps_its_name_and_its_arguments(subtests):
         broken = ModelReply(calls=[("look", arguments)], reason="tool_calls")
         served = serve_model(broken, DONE, protocol="ollama")
         with subtests.test(arguments=arguments), served as (model, server):
-            assert run_bare(model) == "done"
+            assert run_bare(model, [look]) == "done"
             called, told = server.bodies[1]["messages"][-2:]
             assert called["tool_calls"][0]["function"]["name"] == "look"
             assert json.dumps(arguments) in told["content"]
@@ -80,7 +70,7 @@ def test_a_broken_call_of_anthropic_keeps_its_name_beside_a_whole_one(subtests, 
             ModelReply("I look.", calls, "tool_calls"), DONE, protocol="anthropic", streaming=True
         )
         with subtests.test(arguments=arguments), served as (model, server):
-            assert run(model) == "done"
+            assert run(model, [look]) == "done"
             called, told = (message["content"] for message in server.bodies[1]["messages"][-2:])
             assert [each.get("name") for each in called] == [None, "look", "look"]
             assert all(isinstance(each["input"], dict) and BROKEN not in each["input"] for each in called[1:])
@@ -116,7 +106,7 @@ def test_a_turn_that_anthropic_paused_goes_on(subtests):
         paused = ModelReply("I look", reason="pause_turn")
         served = serve_model(paused, DONE, protocol="anthropic", streaming=streaming)
         with subtests.test(streaming=streaming), served as (model, server):
-            assert run_bare(model) == "done"
+            assert run_bare(model, [look]) == "done"
             assert "I look" in json.dumps(server.bodies[1]["messages"])
 
 
@@ -131,7 +121,7 @@ def test_no_key_stands_in_an_error_of_a_bare_agent(subtests, protocol):
             served = serve_model(answer, protocol=protocol, api_key=KEYS["the key of the model"])
             with subtests.test(label, status=status), served as (model, _):
                 with pytest.raises(Exception, match="bad key") as raised:
-                    run_bare(model)
+                    run_bare(model, [look])
                 assert key not in f"{raised.value} {raised.value!r}"
 
 
@@ -192,7 +182,7 @@ def test_streamed_calls_in_an_odd_form_are_made(subtests):
         chunks = [{"choices": [{"index": 0, "delta": delta, "finish_reason": end}]} for delta, end in deltas]
         events = [f"data: {json.dumps(chunk)}\n\n".encode() for chunk in chunks] + [b"data: [DONE]\n\n"]
         with subtests.test(label), serve_model(encode(events), DONE, streaming=True) as (model, server):
-            assert run_bare(model) == "done"
+            assert run_bare(model, [look]) == "done"
             told = [each["content"] for each in server.bodies[1]["messages"] if each["role"] == "tool"]
             assert told == ["found boots", "found boots"]
 
@@ -214,7 +204,7 @@ def test_another_answer_is_not_read(subtests):
         ]
         first = encode({**write_body("openai", ModelReply()), "choices": choices})
         with subtests.test(label), serve_model(first, DONE) as (model, server):
-            assert run_bare(model) == "done"
+            assert run_bare(model, [look]) == "done"
             assert "tool" not in [each["role"] for each in server.bodies[-1]["messages"]]
 
 
@@ -226,7 +216,7 @@ def test_the_last_call_before_the_limit_of_tokens_is_not_made_though_a_server_co
     calls = [("look", {"query": "boots"}), ("look", {"query": "hats"})]
     cut = ModelReply("", calls, "length")
     with serve_model(cut, DONE, protocol=protocol, streaming=streaming) as (model, server):
-        assert run_bare(model) == "done"
+        assert run_bare(model, [look]) == "done"
     told = json.dumps(server.bodies[1]["messages"])
     assert ("found boots" in told, "found hats" in told) == (True, False)
     assert "under way at the limit of tokens" in told

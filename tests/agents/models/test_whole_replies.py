@@ -164,13 +164,11 @@ IN_EACH = {
 }
 
 
-@pytest.mark.parametrize("awaited", [False, True])
-async def test_a_reason_beside_a_text_ends_no_stream_of_openai_without_its_mark(subtests, awaited):
+async def test_a_reason_beside_a_text_ends_no_stream_of_openai_without_its_mark(subtests, call_either):
     for label, (stream, requests) in IN_EACH.items():
         served = serve_model(encode([stream]), PLAIN, streaming=True)
         with subtests.test(label), served as (model, server):
-            agent = BaseAgent(model, transport_retry=AT_ONCE)
-            reply = await agent.ainvoke("x") if awaited else agent.invoke("x")
+            reply = await call_either(BaseAgent(model, transport_retry=AT_ONCE), "invoke", "x")
             assert len(server.bodies) == requests
             assert (reply == PLAIN.text) is (requests == 2)
 
@@ -255,20 +253,15 @@ def test_a_lasting_error_in_a_success_is_told_at_once(body):
         assert len(server.bodies) == 1
 
 
-async def test_the_model_of_somebody_elses_agent_is_checked(subtests):
-    for awaited in [False, True]:
-        with (
-            subtests.test(awaited=awaited),
-            serve_protocol(lambda _: encode(write_stream("openai", CALL)[:-4])) as server,
-        ):
-            llm = ChatOpenAI(
-                model="m", base_url=f"{server.url}/v1", api_key="none", max_retries=0, streaming=True
-            )
-            agent = create_agent(llm, [remove], middleware=[EffectsMiddleware(acting_tools=[])])
-            given = {"messages": [("user", "x")]}
-            with pytest.raises(ModelConnectionError, match="ended before the server said"):
-                await agent.ainvoke(given) if awaited else agent.invoke(given)
-            assert server.bodies[0]["stream_options"] == {"include_usage": True}
+async def test_the_model_of_somebody_elses_agent_is_checked(call_either):
+    with serve_protocol(lambda _: encode(write_stream("openai", CALL)[:-4])) as server:
+        llm = ChatOpenAI(
+            model="m", base_url=f"{server.url}/v1", api_key="none", max_retries=0, streaming=True
+        )
+        agent = create_agent(llm, [remove], middleware=[EffectsMiddleware(acting_tools=[])])
+        with pytest.raises(ModelConnectionError, match="ended before the server said"):
+            await call_either(agent, "invoke", {"messages": [("user", "x")]})
+        assert server.bodies[0]["stream_options"] == {"include_usage": True}
 
 
 def test_a_stream_of_a_provider_that_need_not_say_its_end_is_whole():
