@@ -235,7 +235,11 @@ def tell(value: object) -> ToolMessage:
 
 
 def test_an_answer_that_resembles_content_is_sent_as_json(subtests):
+    page = {"type": "resource", "resource": {"uri": "file:///a.txt", "mimeType": "text/plain", "text": "A"}}
     for value in [
+        page,
+        [page],
+        [{"type": "resource_link", "uri": "file:///b.pdf", "name": "b"}, {"type": "text", "text": "a"}],
         [{"type": "image_url", "name": "x"}],
         [{"type": "text", "text": 5}],
         [{"type": "text", "text": "a", "author": "Ada"}],
@@ -257,12 +261,7 @@ class Frame:
         return "   a\n0  1"
 
 
-def test_a_resource_of_mcp_and_a_table_are_told_as_text(subtests):
-    page = {"type": "resource", "resource": {"uri": "file:///a.txt", "mimeType": "text/plain", "text": "A"}}
-    link = {"type": "resource_link", "uri": "file:///b.pdf", "name": "b"}
-    for value in [[page], [link, {"type": "text", "text": "a"}], page]:
-        with subtests.test(value=value):
-            assert json.loads(tell(value).content) == value
+def test_a_table_and_bytes_are_told_as_text(subtests):
     for value, told in [(Frame(), "   a\n0  1"), (b"\x89PNG", "PNG")]:
         with subtests.test(value=value):
             assert told in tell(value).content
@@ -293,25 +292,20 @@ def test_an_image_or_file_in_an_answer_is_sent_to_a_model_that_takes_it(subtests
 
 
 def test_an_image_that_a_server_would_refuse_is_told_as_json(subtests):
-    for change in [
-        {"mime_type": None},
-        {"mime_type": "image/svg+xml"},
-        {"base64": 5},
-        {"type": "file"},
-        {"cache_control": "no"},
-        {"id": 3},
-    ]:
-        part = {key: value for key, value in {**IMAGE, **change}.items() if value is not None}
-        with subtests.test(change=change):
-            [told] = json.loads(tell_claude([part]))
-            assert {**told, "base64": ""} == {**part, "base64": ""}
     for part in [
+        {"type": "image", "base64": PNG},
+        {**IMAGE, "mime_type": "image/svg+xml"},
+        {**IMAGE, "base64": 5},
+        {**IMAGE, "type": "file"},
+        {**IMAGE, "cache_control": "no"},
+        {**IMAGE, "id": 3},
         {"type": "image"},
         {"type": "image", "url": "file:///a.png"},
         {"type": "file", "file_id": "a"},
     ]:
         with subtests.test(part=part):
-            assert json.loads(tell_claude([part])) == [part]
+            [told] = json.loads(tell_claude([part]))
+            assert {**told, "base64": ""} == {**part, "base64": ""}
 
 
 class Unstorable:
