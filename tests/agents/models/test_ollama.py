@@ -7,12 +7,12 @@ import pytest
 from langchain_core.language_models import BaseChatModel
 from ollama import ResponseError
 
-from agents import MonitoringAgent, TransportRetry
+from agents import TransportRetry
 from agents.errors import AgentError, ModelSpecError
 from agents.models.ollama import installed_models
 from agents.models.server_errors import convert_errors
 from agents.models.spec import load_model
-from tests.fakes.protocol_server import encode, ollama_reply
+from tests.fakes.protocol_server import ollama_reply
 
 SCHEMA = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
 
@@ -119,24 +119,3 @@ def test_other_answers_are_not_taken_for_a_missing_model(call, loopback, status:
 
 def test_the_installed_models_are_listed(ollama_url: str) -> None:
     assert "embedded/smol" in (installed_models(ollama_url) or [])
-
-
-ONCE = TransportRetry(max_attempts=1)
-
-
-@pytest.mark.parametrize(
-    ("status", "error"),
-    [
-        (422, "format: Input should be 'json'"),
-        (400, "json: cannot unmarshal object into Go struct field ChatRequest.format of type string"),
-        (400, "invalid request"),
-        (501, "not implemented"),
-    ],
-)
-def test_a_server_that_refuses_the_format_is_asked_once_without_it(loopback, status, error):
-    refusal, met = encode({"error": error}, status), ollama_reply('{"success": true, "feedback": "met"}')
-    server = loopback(answer=lambda body: refusal if "format" in body else met)
-    monitor = MonitoringAgent(load_model("ollama:m", base_url=server.url), transport_retry=ONCE)
-
-    assert [monitor.evaluate("objective", "output")["success"] for _ in range(2)] == [True, True]
-    assert ["format" in body for body in server.bodies] == [True, False, False]
