@@ -15,7 +15,7 @@ from langgraph.types import Command
 from agents import ExecutionAgent, ModelRefusedError, ModelUnavailableError
 from agents.errors import TextualCallError
 from agents.testing import ScriptedChatModel
-from tests.agents.bare_agent import run_bare
+from tests.agents.agent_runs import run_bare
 from tests.fakes.protocol_server import ModelReply, serve_model
 
 CALL = '<tool_call>{"name": "note", "arguments": {"text": "a"}}</tool_call>'

@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
-from langchain_core.language_models import BaseChatModel
-from langchain_core.tools import BaseTool, StructuredTool
+from langchain_core.tools import StructuredTool
 from langchain_ollama import ChatOllama
 from pydantic import BaseModel, ConfigDict, Field
 
-from agents import EffectsMiddleware, ExecutionAgent, ModelRefusedError
-from tests.agents.bare_agent import run_bare
+from agents import EffectsMiddleware, ModelRefusedError
+from tests.agents.agent_runs import run_bare, run_executor
 from tests.fakes.protocol_server import ModelReply, Protocol, serve_model
 
 TEXT = {"type": "string"}
@@ -43,11 +42,7 @@ def build_note(parameters: Any) -> tuple[StructuredTool, list[object]]:
     return StructuredTool(name="note", description="Note.", args_schema=parameters, func=note), made
 
 
-def execute(model: BaseChatModel, tools: Sequence[BaseTool]) -> str:
-    return ExecutionAgent(model, tools).execute_step("s")
-
-
-def call_note(protocol: Protocol, streams: bool, arguments: object, parameters: Any, run: Any = execute):
+def call_note(protocol: Protocol, streams: bool, arguments: object, parameters: Any, run: Any = run_executor):
     """Let a model call the tool; returns what the tool got, and what the model was sent at last."""
     note, made = build_note(parameters)
     call = ModelReply(calls=[("note", arguments)], reason="tool_calls")
@@ -201,7 +196,7 @@ NAMES: Sequence[tuple[Any, str, bool]] = [
 
 
 @pytest.mark.parametrize("protocol", ["openai", "ollama", "anthropic"])
-@pytest.mark.parametrize("run_agent", [execute, run_bare])
+@pytest.mark.parametrize("run_agent", [run_executor, run_bare])
 def test_a_call_with_an_argument_that_its_tool_does_not_have_is_told_and_not_made(
     protocol, run_agent, subtests
 ):

@@ -2,16 +2,14 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Sequence
 
 import pytest
-from langchain_core.language_models import BaseChatModel
 from langchain_openai import AzureChatOpenAI, ChatOpenAI
 
 from agents import ExecutionAgent, ModelRefusedError, ModelUnavailableError, TransportRetry
 from agents.models.openai_replies import BROKEN
 from agents.models.whole_replies import check_replies
-from tests.agents.bare_agent import run_bare
+from tests.agents.agent_runs import run_bare, run_executor
 from tests.fakes.protocol_server import (
     PROTOCOLS,
     ModelReply,
@@ -28,10 +26,6 @@ AT_ONCE = TransportRetry(max_attempts=2, initial_seconds=0)
 def look(query: str = "") -> str:
     """Look something up."""
     return f"found {query}"
-
-
-def run_executor(model: BaseChatModel, tools: Sequence[Callable[[str], str]]) -> str:
-    return ExecutionAgent(model, tools).execute_step("s")
 
 
 @pytest.mark.parametrize("name", [None, ""])
@@ -113,15 +107,16 @@ def test_a_turn_that_anthropic_paused_goes_on(subtests):
 KEYS = {"a known form": "ghp_abcdefghijklmnopqrstuvwxyz0123456789", "the key of the model": "a1-own-key"}
 
 
+@pytest.mark.parametrize("run", [run_bare, run_executor])
 @pytest.mark.parametrize("protocol", ["openai", "anthropic"])
-def test_no_key_stands_in_an_error_of_a_bare_agent(subtests, protocol):
+def test_no_key_stands_in_an_error_of_an_agent_with_tools(subtests, protocol, run):
     for label, key in KEYS.items():
         for status in [401, 400, 500]:
             answer = encode({"error": {"message": f"bad key {key}", "type": "x"}}, status)
             served = serve_model(answer, protocol=protocol, api_key=KEYS["the key of the model"])
             with subtests.test(label, status=status), served as (model, _):
                 with pytest.raises(Exception, match="bad key") as raised:
-                    run_bare(model, [look])
+                    run(model, [look])
                 assert key not in f"{raised.value} {raised.value!r}"
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from agents import BaseAgent, ModelRefusedError, ModelUnavailableError
 from agents.models.whole_replies import check_replies
-from tests.agents.bare_agent import run_bare
+from tests.agents.agent_runs import run_bare
 from tests.agents.models.test_odd_replies import AT_ONCE, look
 from tests.fakes.protocol_server import encode, serve_model
 

@@ -84,10 +84,7 @@ def test_a_prompt_that_does_not_fit_is_told_in_any_wording(subtests):
     bodies += [
         ({"error": {"message": "Shorten it.", "code": "context_length_exceeded"}}, 400),
         ({"error": TOO_LONG[0]}, 413),
-        (
-            {"error": '{"error": {"message": "request (2622 tokens) exceeds the available context"}}'},
-            400,
-        ),
+        ({"error": '{"error": {"message": "request (2622 tokens) exceeds the available context"}}'}, 400),
         ({"detail": TOO_LONG[0]}, 422),
         ({"message": TOO_LONG[0]}, 500),
         ({"error": {"message": TOO_LONG[0], "code": 400}}, 200),

@@ -10,7 +10,7 @@ from langchain_core.tools import tool
 from agents import BaseAgent, ExecutionAgent
 from agents.models.model_call import make_sendable
 from agents.testing import ScriptedChatModel
-from tests.agents.bare_agent import run_bare
+from tests.agents.agent_runs import run_bare
 from tests.fakes.protocol_server import ModelReply, serve_model
 
 HALF = "a\udc80b"
