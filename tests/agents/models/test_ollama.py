@@ -47,19 +47,17 @@ def test_a_json_schema_constrains_the_reply(ollama_llm: BaseChatModel) -> None:
     assert type(json.loads(reply.text)["ok"]) is bool
 
 
-@pytest.mark.parametrize(
-    ("settings", "options", "sent"),
-    [
+def test_the_settings_behind_the_name_and_the_defaults_are_sent(loopback, subtests) -> None:
+    server = loopback(answer=lambda _: ollama_reply())
+    for settings, options, sent in [
         ("", {}, {"options": {"num_ctx": 8192, "temperature": 0.0}}),
         (",num_ctx=16384", {"num_ctx": 100}, {"options": {"num_ctx": 16384, "temperature": 0.0}}),
         (",keep_alive=30m, reasoning=false", {}, {"keep_alive": "30m", "think": False}),
         (",keep_alive=-1,reasoning=high", {}, {"keep_alive": -1, "think": "high"}),
-    ],
-)
-def test_the_settings_behind_the_name_and_the_defaults_are_sent(loopback, settings, options, sent) -> None:
-    server = loopback(answer=lambda _: ollama_reply())
-    load_model(f"ollama:m:8b{settings}", base_url=server.url, **options).invoke("Hi")
-    assert {**server.bodies[0], **sent, "model": "m:8b"} == server.bodies[0]
+    ]:
+        with subtests.test(settings=settings):
+            load_model(f"ollama:m:8b{settings}", base_url=server.url, **options).invoke("Hi")
+            assert {**server.bodies[-1], **sent, "model": "m:8b"} == server.bodies[-1]
 
 
 def test_the_server_is_told_to_refuse_what_it_would_cut(loopback, call) -> None:
@@ -109,12 +107,11 @@ def test_a_missing_model_is_one_sentence_with_the_command(call, loopback) -> Non
     )
 
 
-@pytest.mark.parametrize(
-    ("status", "body"), [(404, b"404 page not found"), (500, b'{"error":"model \'m\' not found"}')]
-)
-def test_other_answers_are_not_taken_for_a_missing_model(call, loopback, status: int, body: bytes) -> None:
-    llm = load_model("ollama:m", base_url=loopback(status, body).url)
-    assert "has no model" not in explain_error(llm, error_of(call, llm))
+def test_other_answers_are_not_taken_for_a_missing_model(call, loopback, subtests) -> None:
+    for status, body in [(404, b"404 page not found"), (500, b'{"error":"model \'m\' not found"}')]:
+        with subtests.test(status=status):
+            llm = load_model("ollama:m", base_url=loopback(status, body).url)
+            assert "has no model" not in explain_error(llm, error_of(call, llm))
 
 
 def test_the_installed_models_are_listed(ollama_url: str) -> None:
