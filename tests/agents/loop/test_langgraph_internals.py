@@ -30,10 +30,7 @@ THREAD = {"configurable": {"thread_id": "thread"}}
 
 
 def compile_graph(node, **options):
-    graph = StateGraph(MessagesState)
-    graph.add_node("node", node)
-    graph.add_edge(START, "node")
-    graph.add_edge("node", END)
+    graph = StateGraph(MessagesState).add_node("node", node).add_edge(START, "node").add_edge("node", END)
     return graph.compile(**options)
 
 

@@ -41,9 +41,7 @@ def test_a_json_schema_constrains_the_reply(embedded_llm: BaseChatModel) -> None
     assert reply["raw"].usage_metadata["output_tokens"] > 0
 
 
-def test_a_proxy_in_the_environment_is_not_asked(
-    endpoint: Endpoint, closed_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_proxy_in_the_environment_is_not_asked(endpoint: Endpoint, closed_url: str, monkeypatch) -> None:
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "OPENAI_PROXY"):
         monkeypatch.setenv(name, closed_url)
     assert load_model("local", max_tokens=4).invoke("Hi").text

@@ -59,10 +59,8 @@ def test_a_broken_call_of_ollama_keeps_its_name_and_its_arguments(subtests):
 @pytest.mark.parametrize("run", [run_bare, run_executor])
 def test_a_broken_call_of_anthropic_keeps_its_name_beside_a_whole_one(subtests, run):
     for arguments in ODD:
-        calls = [("look", arguments), ("look", {"query": "hats"})]
-        served = serve_model(
-            ModelReply("I look.", calls, "tool_calls"), DONE, protocol="anthropic", streaming=True
-        )
+        calling = ModelReply("I look.", [("look", arguments), ("look", {"query": "hats"})], "tool_calls")
+        served = serve_model(calling, DONE, protocol="anthropic", streaming=True)
         with subtests.test(arguments=arguments), served as (model, server):
             assert run(model, [look]) == "done"
             called, told = (message["content"] for message in server.bodies[1]["messages"][-2:])
@@ -144,12 +142,10 @@ async def test_the_clients_of_a_user_are_asked_at_their_own_address(subtests):
     for streams in [False, True]:
         with serve_model(DONE, streaming=streams) as (_, server):
             own = ChatOpenAI(model="m", base_url=f"{server.url}/v1", api_key="none")
+            clients = {"client": own.client, "async_client": own.async_client}
             azure = {"azure_endpoint": server.url, "api_version": "2024-10-21", "api_key": "none"}
             for model, path in [
-                (
-                    ChatOpenAI(model="m", client=own.client, async_client=own.async_client, api_key="none"),
-                    "/v1/chat",
-                ),
+                (ChatOpenAI(model="m", api_key="none", **clients), "/v1/chat"),
                 (AzureChatOpenAI(azure_deployment="d", **azure), "/openai/deployments/d/chat"),
                 (AzureChatOpenAI(model="m", **azure), "/openai/deployments/m/chat"),
             ]:

@@ -232,10 +232,8 @@ def test_a_server_that_cannot_stream_is_asked_without_a_stream():
 
 
 def test_a_redirect_to_a_login_is_told():
-    redirect, login = (
-        encode(b"", 302, {"Location": "/login"}),
-        encode(LOGIN, 200, {"Content-Type": "text/html"}),
-    )
+    redirect = encode(b"", 302, {"Location": "/login"})
+    login = encode(LOGIN, 200, {"Content-Type": "text/html"})
     with serve_protocol(lambda _: login if server.paths[-1] == "/login" else redirect) as server:
         model = server.model("openai")
         with pytest.raises(ModelUnavailableError, match=f"{server.url}.* but: .*Sign in"):
@@ -252,14 +250,12 @@ def test_why_a_server_cannot_be_reached_is_told():
 
 
 def test_a_model_that_an_ollama_server_does_not_have_is_told_with_those_that_it_has():
-    models = {"models": [{"model": "llama3"}, {"model": "qwen3"}]}
-    with (
-        serve_protocol(
-            lambda body: encode({"error": "model 'm' not found"}, 404) if body else encode(models)
-        ) as server,
-        pytest.raises(ModelRefusedError, match=r"has no model 'm'.* has:? llama3, qwen3"),
-    ):
-        BaseAgent(server.model("ollama"), transport_retry=AT_ONCE).invoke("x")
+    listed = encode({"models": [{"model": "llama3"}, {"model": "qwen3"}]})
+    missing = encode({"error": "model 'm' not found"}, 404)
+    with serve_protocol(lambda body: missing if body else listed) as server:
+        agent = BaseAgent(server.model("ollama"), transport_retry=AT_ONCE)
+        with pytest.raises(ModelRefusedError, match=r"has no model 'm'.* has:? llama3, qwen3"):
+            agent.invoke("x")
 
 
 @pytest.mark.parametrize("package", [httpx, httpx2], ids=["httpx", "httpx2"])
