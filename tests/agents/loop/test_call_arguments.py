@@ -137,12 +137,8 @@ def test_an_agent_of_langchains_is_told_of_a_call_that_cannot_be_read(protocol, 
 def test_a_streamed_call_without_arguments_is_made_if_its_protocol_writes_an_empty_object_so(
     protocol, is_told, subtests
 ):
-    for schema, written, is_made in [
-        (None, "", True),
-        (None, "{}", True),
-        (TEXT, "{}", True),
-        (TEXT, "", not is_told),
-    ]:
+    rows = [(None, "", True), (None, "{}", True), (TEXT, "{}", True), (TEXT, "", not is_told)]
+    for schema, written, is_made in rows:
         with subtests.test(f"{schema} {written!r}"):
             made, told = call_note(protocol, True, written, describe(schema))
             assert (made, "there are none" in told) == ([{}] if is_made else [], not is_made)
@@ -196,14 +192,12 @@ NAMES: Sequence[tuple[Any, str, bool]] = [
 
 
 @pytest.mark.parametrize("protocol", ["openai", "ollama", "anthropic"])
-@pytest.mark.parametrize("run_agent", [run_executor, run_bare])
-def test_a_call_with_an_argument_that_its_tool_does_not_have_is_told_and_not_made(
-    protocol, run_agent, subtests
-):
+@pytest.mark.parametrize("run", [run_executor, run_bare])
+def test_a_call_with_an_argument_that_its_tool_does_not_have_is_told_and_not_made(protocol, run, subtests):
     for schema, name, is_made in NAMES:
         with subtests.test(f"{schema} {name}"):
             given = {name: "/data" if name == "Path" else True}
-            made, told = call_note(protocol, False, given, schema, run_agent)
+            made, told = call_note(protocol, False, given, schema, run)
             assert (len(made), f"has no argument '{name}'; it takes" in told) == (is_made, not is_made)
 
 

@@ -42,10 +42,8 @@ def _build_with_secret(server, protocol, headers):
 def test_no_secret_of_the_settings_is_shown(subtests):
     for protocol, (label, answer) in product(PROTOCOLS, SAID.items()):
         for headers in [*HEADERS, None]:
-            with (
-                subtests.test(f"{protocol}: {label}", headers=headers),
-                serve_protocol(lambda _, said=answer: said) as server,
-            ):
+            served = serve_protocol(lambda _, said=answer: said)
+            with subtests.test(f"{protocol}: {label}", headers=headers), served as server:
                 with pytest.raises((ModelRefusedError, ModelUnavailableError)) as caught:
                     BaseAgent(_build_with_secret(server, protocol, headers), transport_retry=ONCE).invoke("x")
                 assert WORD[:8] not in str(caught.value)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 
 import pytest
 from langchain_openai import AzureChatOpenAI, ChatOpenAI
@@ -85,11 +84,8 @@ def write_huge(protocol: Protocol, field: str) -> bytes:
 def test_a_reply_without_an_end_is_an_error_whatever_it_has(subtests):
     for protocol, field in [("openai", "text"), ("openai", "thoughts"), ("ollama", "arguments")]:
         served = serve_model(write_huge(protocol, field), protocol=protocol, streaming=True)
-        with (
-            subtests.test(protocol=protocol, field=field),
-            served as (model, _),
-            pytest.raises(ModelUnavailableError, match="more than 20,000,000 characters"),
-        ):
+        told = pytest.raises(ModelUnavailableError, match="more than 20,000,000 characters")
+        with subtests.test(protocol=protocol, field=field), served as (model, _), told:
             ExecutionAgent(model, [look], transport_retry=AT_ONCE).execute_step("s")
 
 
@@ -129,12 +125,9 @@ def test_odd_answers_write_no_warning(subtests):
         event = json.loads(json.dumps(answer).replace('"message"', '"delta"'))
         stream = encode([f"data: {json.dumps(event)}\n\n".encode(), b"data: [DONE]\n\n"])
         for streams, sent in [(False, encode(answer)), (True, stream)]:
-            with (
-                subtests.test(answer=answer, streams=streams),
-                serve_model(sent, streaming=streams) as (model, _),
-                warnings.catch_warnings(),
-            ):
-                warnings.simplefilter("error")
+            served = serve_model(sent, streaming=streams)
+            with subtests.test(answer=answer, streams=streams), served as (model, _):
+                # A warning fails each test.
                 assert model.invoke("x").text == "done"
 
 
@@ -201,9 +194,7 @@ def test_another_answer_is_not_read(subtests):
 
 @pytest.mark.parametrize("protocol", ["openai", "anthropic"])
 @pytest.mark.parametrize("streaming", [False, True])
-def test_the_last_call_before_the_limit_of_tokens_is_not_made_though_a_server_completed_it(
-    protocol, streaming
-):
+def test_the_last_call_before_the_limit_of_tokens_is_not_made_though_the_server_ended_it(protocol, streaming):
     calls = [("look", {"query": "boots"}), ("look", {"query": "hats"})]
     cut = ModelReply("", calls, "length")
     with serve_model(cut, DONE, protocol=protocol, streaming=streaming) as (model, server):
