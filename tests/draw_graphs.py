@@ -32,12 +32,6 @@ def read_drawings() -> list[str]:
     return _DRAWING.findall(PAGE.read_text(encoding="utf-8"))
 
 
-def main() -> None:
-    drawings = iter(draw_graphs())
-    page = _DRAWING.sub(lambda _: next(drawings), PAGE.read_text(encoding="utf-8"))
-    PAGE.write_text(page, encoding="utf-8")
-
-
 def _build_supervised() -> LangGraphOrchestrator:
     model = ScriptedChatModel([])
     return LangGraphOrchestrator(
@@ -51,4 +45,5 @@ def _build_supervised() -> LangGraphOrchestrator:
 
 
 if __name__ == "__main__":
-    main()
+    drawn, page = iter(draw_graphs()), PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(_DRAWING.sub(lambda _: next(drawn), page), encoding="utf-8")

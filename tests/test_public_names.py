@@ -82,9 +82,7 @@ METHODS = inspect.getmembers(orchestrator.LangGraphOrchestrator, inspect.isfunct
 
 
 def test_every_public_method_is_documented():
-    undocumented = [name for name, method in METHODS if not (name.startswith("_") or inspect.getdoc(method))]
-
-    assert undocumented == []
+    assert [name for name, each in METHODS if not (name.startswith("_") or inspect.getdoc(each))] == []
 
 
 def test_the_documented_arguments_come_first_and_in_this_order():

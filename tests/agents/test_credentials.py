@@ -11,9 +11,7 @@ LEAKS = [
     (f"Headers({{'api-key': '{LETTERS[:32]}'}})", LETTERS[:32]),
     (f"Bearer {LETTERS[:24]} was refused", LETTERS[:24]),
     ("Authorization: Basic YWxpY2U6aHVudGVyMg==", "YWxpY2U6aHVudGVyMg"),
-    (
-        "Incorrect API key provided: 9f8e7d6c5b4a39281706", "9f8e7d6c5b4a"
-    ),
+    ("Incorrect API key provided: 9f8e7d6c5b4a39281706", "9f8e7d6c5b4a"),
     (f"GET /v1?key={LETTERS[:20]} failed", LETTERS[:20]),
     (f"invalid token '{LETTERS[:32]}'", LETTERS[:32]),
     ("Invalid API key " + HEX, HEX),

@@ -65,11 +65,6 @@ def subtract(a: int, b: int) -> int:
     return a - b
 
 
-async def later(text: str) -> str:
-    """Give it back later."""
-    return text
-
-
 def calls(*wanted: tuple[str, dict[str, object]], text: str = "") -> AIMessage:
     asked = [{"name": name, "args": args, "id": str(at)} for at, (name, args) in enumerate(wanted)]
     return AIMessage(text, tool_calls=asked)
@@ -84,14 +79,6 @@ def mixed() -> AIMessage:
     return calls(("add", {"a": 1, "b": 1})).model_copy(
         update={"invalid_tool_calls": unparsable("{").invalid_tool_calls}
     )
-
-
-async def execute(agent: ExecutionAgent, awaited: bool) -> str:
-    """The same call through either entry; the blocking one is called inside a running loop."""
-    return await agent.aexecute_step("s") if awaited else agent.execute_step("s")
-
-
-both_entries = pytest.mark.parametrize("awaited", [False, True], ids=["blocking", "awaited"])
 
 
 def answers(model: ScriptedChatModel, at: int = -1) -> list[tuple[str, str, str]]:
@@ -166,9 +153,10 @@ QUESTION = ("ask_human", {"question": "may I?"})
 
 ANSWERED = {
     "a result": (calls(("add", {"a": 2, "b": 3})), [("success", "5")]),
-    "several calls": (calls(ONE, ("subtract", {"a": 5, "b": 3})), [ADDED, ("success", "2")]),
-    "a function": (calls(("subtract", {"a": 5, "b": 3})), [("success", "2")]),
-    "an async function": (calls(("later", {"text": "x"})), [("success", "x")]),
+    "a tool and a function": (
+        calls(ONE, ("subtract", {"a": 5, "b": 3})),
+        [ADDED, ("success", "2")],
+    ),
     "only awaited": (calls(("awaited_add", {"a": 2, "b": 3})), [("success", "5")]),
     "it raises": (calls(("broken", {"text": "it"})), [("error", "RuntimeError: cannot do it")]),
     "it ends the program": (calls(("quit_at_once", {"code": 3}), ONE), [("error", "SystemExit: 3"), ADDED]),
@@ -182,14 +170,13 @@ ANSWERED = {
 }
 
 
-@both_entries
-async def test_every_call_is_answered_in_order_and_the_last_reply_is_the_result(subtests, awaited):
-    offered = [add, subtract, later, awaited_add, broken, quit_at_once, ask_human, forget]
+async def test_every_call_is_answered_in_order_and_the_last_reply_is_the_result(subtests, call_either):
+    tools = [add, subtract, awaited_add, broken, quit_at_once, ask_human, forget, misaddressed]
     for label, (reply, expected) in ANSWERED.items():
         with subtests.test(label):
             model = ScriptedChatModel([reply, "done"])
 
-            assert await execute(ExecutionAgent(model, tools=[*offered, misaddressed]), awaited) == "done"
+            assert await call_either(ExecutionAgent(model, tools), "execute_step", "s") == "done"
             asked = [str(call["id"]) for call in (*reply.tool_calls, *reply.invalid_tool_calls)]
             told = sorted(answers(model), key=lambda each: asked.index(each[0]))
             assert {call for call, _, _ in told} == {*asked}
@@ -227,8 +214,7 @@ class Caught(Counter):
             return ToolMessage(f"code {error.code}", tool_call_id=request.tool_call["id"])
 
 
-@both_entries
-async def test_middleware_wraps_calls_in_either_entry_in_whichever_form_it_is_written(subtests, awaited):
+async def test_middleware_wraps_calls_in_either_entry_in_whichever_form_it_is_written(subtests, call_either):
     added = calls(("add", {"a": 1, "b": 1}))
     for kind, methods, reply, count, told in [
         (Counter, {"wrap_tool_call": Counter.note}, added, 1, "2"),
@@ -244,7 +230,7 @@ async def test_middleware_wraps_calls_in_either_entry_in_whichever_form_it_is_wr
             model = ScriptedChatModel([reply, "done"])
             agent = ExecutionAgent(model, [add, broken, quit_at_once], middleware=[middleware])
 
-            assert await execute(agent, awaited) == "done"
+            assert await call_either(agent, "execute_step", "s") == "done"
             assert middleware.count == count
             [(_, status, text)] = answers(model)
             assert (status, told in text) == ("error" if "cannot" in told else "success", True)
@@ -261,16 +247,12 @@ class AwaitedLogged(Logged):
 
 
 @pytest.mark.parametrize("kind", [ExecutionAgent, Logged, AwaitedLogged])
-@both_entries
-async def test_invoke_runs_the_agent_with_its_tools_also_below_an_override(kind, awaited):
+async def test_invoke_runs_the_agent_with_its_tools_also_below_an_override(kind, call_either):
     model = ScriptedChatModel([calls(("add", {"a": 2, "b": 3})), "5"])
     agent = kind(model, [add], "Be exact.")
-    if kind is not ExecutionAgent:
-        said = await execute(agent, awaited)
-    else:
-        said = await agent.ainvoke("s Please.") if awaited else agent.invoke("s Please.")
+    given = ("invoke", "s Please.") if kind is ExecutionAgent else ("execute_step", "s")
 
-    assert said == "5"
+    assert await call_either(agent, *given) == "5"
     assert answers(model) == [("0", "success", "5")]
     assert model.prompts[0][0].text == "Be exact."
     assert model.prompts[0][1].text.endswith("Please.")
@@ -280,17 +262,16 @@ class Brings(AgentMiddleware):
     tools = (awaited_add,)
 
 
-@both_entries
-async def test_a_tool_that_middleware_brings_is_a_tool_of_the_agent(awaited):
+async def test_a_tool_that_middleware_brings_is_a_tool_of_the_agent(call_either):
     model = ScriptedChatModel([calls(("awaited_add", {"a": 2, "b": 3})), "5"])
     agent = ExecutionAgent(model, middleware=[Brings()])
 
-    assert ([tool.name for tool in agent.tools], await execute(agent, awaited)) == (["awaited_add"], "5")
+    assert [tool.name for tool in agent.tools] == ["awaited_add"]
+    assert await call_either(agent, "execute_step", "s") == "5"
     assert answers(model) == [("0", "success", "5")]
 
 
-@both_entries
-async def test_tools_and_middleware_see_no_context_of_ours(awaited):
+async def test_tools_and_middleware_see_no_context_of_ours(call_either):
     seen: list[object] = []
 
     @tool
@@ -305,7 +286,7 @@ async def test_tools_and_middleware_see_no_context_of_ours(awaited):
 
     agent = ExecutionAgent(ScriptedChatModel([calls(("look", {})), "done"]), [look], middleware=[Looks()])
 
-    assert await execute(agent, awaited) == "done"
+    assert await call_either(agent, "execute_step", "s") == "done"
     assert seen == [None] * 4
 
 
@@ -321,8 +302,7 @@ def test_what_is_no_middleware_is_refused(subtests):
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 5])
-@both_entries
-async def test_a_loop_that_never_ends_hits_its_cap_with_that_many_rounds_of_tools(rounds, awaited):
+async def test_a_loop_that_never_ends_hits_its_cap_with_that_many_rounds_of_tools(rounds, call_either):
     done: list[int] = []
 
     @tool
@@ -336,10 +316,8 @@ async def test_a_loop_that_never_ends_hits_its_cap_with_that_many_rounds_of_tool
     short = SummarizationMiddleware(writer, trigger=("messages", 3), keep=("messages", 1))
     agent = ExecutionAgent(model, tools=[again], max_tool_rounds=rounds, middleware=[short])
     with pytest.raises(ToolLoopError, match=f"after {rounds} rounds") as caught:
-        await execute(agent, awaited)
-    assert caught.value.rounds == rounds
-    assert len(done) == rounds
-    assert len(model.prompts) == rounds + 1
+        await call_either(agent, "execute_step", "s")
+    assert (caught.value.rounds, len(done), len(model.prompts)) == (rounds, rounds, rounds + 1)
     assert writer.prompts
 
 

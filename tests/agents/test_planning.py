@@ -63,9 +63,7 @@ def test_a_plan_alone_is_taken_at_once_and_one_that_is_repeated_with_words_too(s
 
 
 def test_a_model_that_gives_no_plan_twice_is_an_error_with_its_words(subtests):
+    told = r"twice: its? .*; its last reply begins with '\{\"plan"
     for reply in ['{"plan": ["read", "remove /da', '{"plan": ["a"]} or {"plan": ["b"]}']:
-        with (
-            subtests.test(reply=reply),
-            pytest.raises(PlanError, match=r"twice: its? .*; its last reply begins with '\{\"plan"),
-        ):
+        with subtests.test(reply=reply), pytest.raises(PlanError, match=told):
             PlanningAgent(ScriptedChatModel([reply, reply])).generate_plan("task")

@@ -15,16 +15,13 @@ class FakeCompressor:
         self._answers = Answers(answers, lambda text: f"short({len(text)})")
 
     def invoke(self, text):
-        return self._shorten(text)
-
-    def _shorten(self, text):
         self.texts.append(text)
         return self._answers.next(text)
 
 
 class AsyncFakeCompressor(FakeCompressor):
     async def invoke(self, text):
-        return self._shorten(text)
+        return super().invoke(text)
 
 
 class RunCompressor:

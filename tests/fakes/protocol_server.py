@@ -172,14 +172,8 @@ def write_body(protocol: Protocol, reply: ModelReply) -> dict[str, object]:
     if reply.calls:
         message["tool_calls"] = [_openai_call(at, call) for at, call in enumerate(reply.calls)]
     choice = {"index": 0, "message": message, "finish_reason": reply.reason}
-    return {
-        "id": "x",
-        "object": "chat.completion",
-        "created": 1,
-        "model": reply.model,
-        "usage": _openai_usage(reply),
-        "choices": [choice],
-    }
+    common = {"id": "x", "object": "chat.completion", "created": 1, "model": reply.model}
+    return {**common, "usage": _openai_usage(reply), "choices": [choice]}
 
 
 def ollama_reply(text: str = "Hi", **counts: object) -> bytes:
@@ -218,14 +212,13 @@ def _openai_stream(reply: ModelReply) -> list[bytes]:
     if reply.reason is not None:
         choices.append([{"index": 0, "delta": {}, "finish_reason": reply.reason}])
     common = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": reply.model}
-    usage = _openai_usage(reply)
-    events = [
-        {**common, "choices": choice, **({"usage": usage} if reply.usage_in_each else {})}
-        for choice in choices
-    ]
-    ends = [{**common, "choices": [], "usage": usage}] if reply.reason is not None else []
+    usage = {"usage": _openai_usage(reply)}
+    each = {**common, **(usage if reply.usage_in_each else {})}
+    events: list[dict[str, object]] = [{**each, "choices": choice} for choice in choices]
+    if reply.reason is not None:
+        events.append({**common, **usage, "choices": []})
     done = [b"data: [DONE]\n\n"] if reply.reason is not None else []
-    return [*(f"data: {json.dumps(event)}\n\n".encode() for event in (*events, *ends)), *done]
+    return [*(f"data: {json.dumps(event)}\n\n".encode() for event in events), *done]
 
 
 def _ollama_stream(reply: ModelReply) -> list[bytes]:
@@ -240,9 +233,8 @@ def _ollama_stream(reply: ModelReply) -> list[bytes]:
     reason = "stop" if reply.reason == "tool_calls" else reply.reason
     end = {**common, "message": {"role": "assistant", "content": ""}, "done": True, "done_reason": reason,
            "prompt_eval_count": sent, "eval_count": received}  # fmt: skip
-    return [
-        json.dumps(line).encode() + b"\n" for line in (*lines, *([end] if reply.reason is not None else []))
-    ]
+    sent_lines = [*lines, end] if reply.reason is not None else lines
+    return [json.dumps(line).encode() + b"\n" for line in sent_lines]
 
 
 def _anthropic_message(reply: ModelReply) -> dict[str, object]:

@@ -30,7 +30,7 @@ OUTPUT = "An old silent pond"
 
 
 def a_commitment(**changes: object) -> Commitment:
-    plain: dict[str, object] = {
+    return {
         "step_index": 2,
         "kind": "first",
         "instruction": "Write a haiku",
@@ -43,12 +43,12 @@ def a_commitment(**changes: object) -> Commitment:
         "assumptions": [],
         "readable": True,
         "time": TIME,
+        **changes,
     }
-    return {**plain, **changes}
 
 
 def an_assessment(**changes: object) -> SelfAssessment:
-    plain: dict[str, object] = {
+    return {
         "step_index": 2,
         "actual_output": "An old silent pond",
         "met_commitment": True,
@@ -58,20 +58,20 @@ def an_assessment(**changes: object) -> SelfAssessment:
         "tools_used": ["search"],
         "readable": True,
         "time": TIME,
+        **changes,
     }
-    return {**plain, **changes}
 
 
 def a_request(**changes: object) -> SuperviseRequest:
-    plain: dict[str, object] = {
+    return {
         "objective": "Write a haiku",
         "output": "An old silent pond",
         "commitment": a_commitment(),
         "assessment": an_assessment(met_commitment=False),
         "triggers": ["commitment_not_met"],
         "findings": [],
+        **changes,
     }
-    return {**plain, **changes}
 
 
 def read_commitment(text: str) -> Commitment:

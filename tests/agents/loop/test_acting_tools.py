@@ -87,13 +87,9 @@ def test_an_answer_with_the_status_of_an_error_never_says_that_the_call_acted(su
 
 
 def test_another_form_of_the_option_is_refused(subtests):
+    told = r"acting_tools is .*; give a list of tool names, or a dict such as"
     for given in ["refund", 3, [3], {"refund": True}, {"refund": {"approve": True}}]:
-        with (
-            subtests.test(given=given),
-            pytest.raises(
-                ValueError, match=r"acting_tools is .*; give a list of tool names, or a dict such as"
-            ),
-        ):
+        with subtests.test(given=given), pytest.raises(ValueError, match=told):
             read_acting_tools(given)
 
 
@@ -101,28 +97,19 @@ def test_what_is_stated_outweighs_annotations_and_annotations_outweigh_names():
     metadata = {"refund": {"readOnlyHint": True}, "get_order": {"readOnlyHint": False}}
     tools = read_acting_tools({"refund": ActingTool(repeat="ask")}, metadata)
 
-    assert [describe_tool(tools, name).kind for name in ("refund", "get_order", "send_mail", "get_user")] == [
-        "acting",
-        "acting",
-        "acting",
-        "reading",
-    ]
-    assert [
-        describe_tool(tools, name).is_guessed for name in ("refund", "get_order", "send_mail", "get_user")
-    ] == [False, False, True, False]
+    described = [describe_tool(tools, name) for name in ("refund", "get_order", "send_mail", "get_user")]
+    assert [each.kind for each in described] == ["acting", "acting", "acting", "reading"]
+    assert [each.is_guessed for each in described] == [False, False, True, False]
     assert describe_tool(read_acting_tools(None, metadata), "refund").kind == "reading"
 
 
 def test_a_guessed_tool_and_an_idempotent_one_may_be_repeated_and_a_stated_one_is_not():
     idempotent = {"put": {"readOnlyHint": False, "idempotentHint": True}}
-    repeats = {
-        "stated": describe_tool(read_acting_tools(["refund"]), "refund").treatment,
-        "guessed": describe_tool(read_acting_tools(None), "refund").treatment,
-        "idempotent": describe_tool(read_acting_tools(None, idempotent), "put").treatment,
-    }
+    stated, guessed = read_acting_tools(["refund"]), read_acting_tools(None)
 
-    expected = {"stated": "reuse", "guessed": "allow", "idempotent": "allow"}
-    assert {name: tool.repeat for name, tool in repeats.items()} == expected
+    assert describe_tool(stated, "refund").treatment.repeat == "reuse"
+    assert describe_tool(guessed, "refund").treatment.repeat == "allow"
+    assert describe_tool(read_acting_tools(None, idempotent), "put").treatment.repeat == "allow"
 
 
 def test_an_empty_list_turns_guesses_by_names_off_and_keeps_annotations():

@@ -1,4 +1,3 @@
-import asyncio
 import subprocess
 import sys
 from contextlib import suppress
@@ -113,10 +112,6 @@ class SlowShop(Shop):
         self.has_asked.wait(60)
         return super().refund(order)
 
-    async def arefund(self, order: int) -> str:
-        """Refund an order."""
-        return await asyncio.to_thread(self.refund, order)
-
 
 def test_the_answer_to_the_question_of_a_tool_approves_no_other_call_that_was_cut_off(invoke):
     saver = AskingSaver()
@@ -153,46 +148,8 @@ def run_script(script, *arguments):
     return subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
 
 
-FORKS = """
-import multiprocessing, os, signal, sys
-from langchain.agents import create_agent
-from langchain_core.messages import AIMessage
-from langgraph.checkpoint.sqlite import SqliteSaver
-from agents import EffectsMiddleware
-from agents.testing import ScriptedChatModel
-
-def refund(order: int) -> str:
-    \"\"\"Refund an order, and die.\"\"\"
-    print("refund", flush=True)
-    os.kill(os.getpid(), signal.SIGKILL)
-
-def go_on(given):
-    call = AIMessage("", tool_calls=[{"name": "refund", "args": {"order": 7}, "id": "c7"}])
-    with SqliteSaver.from_conn_string(sys.argv[1]) as saver:
-        agent = create_agent(
-            ScriptedChatModel([call]),
-            [refund],
-            middleware=[EffectsMiddleware(["refund"])],
-            checkpointer=saver,
-        )
-        state = agent.invoke(given, {"configurable": {"thread_id": "t"}}, durability="sync")
-        print(len(state["__interrupt__"]), "question", flush=True)
-
-for given in ({"messages": [("user", "x")]}, None):
-    worker = multiprocessing.get_context("fork").Process(target=go_on, args=(given,))
-    worker.start()
-    worker.join()
-"""
-
-
-def test_a_worker_asks_about_a_call_of_another_worker_of_one_server(tmp_path):
-    ended = run_script(FORKS, tmp_path / "agent.sqlite")
-
-    assert (ended.stdout, ended.stderr[-500:]) == ("refund\n1 question\n", "")
-
-
 CHILD = """
-import asyncio, os, signal, sys
+import asyncio, multiprocessing, os, signal, sys
 from pathlib import Path
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage
@@ -202,7 +159,7 @@ from langgraph.types import Command, interrupt
 from agents import EffectsMiddleware
 from agents.testing import ScriptedChatModel
 
-folder, mode, action = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+folder, mode, actions = Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
 
 def write(line):
     with (folder / "done").open("a") as file:
@@ -213,15 +170,6 @@ def note(text: str) -> str:
     write(f"note {text}")
     return "noted"
 
-def refund(order: int) -> str:
-    \"\"\"Refund an order, and die at once the first time.\"\"\"
-    if mode == "question":
-        interrupt("Is it right?")
-    write(f"refund {order}")
-    if action == "run":
-        os.kill(os.getpid(), signal.SIGKILL)
-    return "refunded"
-
 def reply(messages):
     write("reply")
     done = sum(message.type == "tool" for message in messages)
@@ -231,29 +179,61 @@ def reply(messages):
     name, args = calls[done]
     return AIMessage("", tool_calls=[{"name": name, "args": args, "id": f"c{done}"}])
 
-def build(saver):
-    middleware = [EffectsMiddleware(["refund"])]
-    return create_agent(ScriptedChatModel(reply), [note, refund], middleware=middleware, checkpointer=saver)
+def go_on(action):
+    def refund(order: int) -> str:
+        \"\"\"Refund an order, and die at once the first time.\"\"\"
+        if mode == "question":
+            interrupt("Is it right?")
+        write(f"refund {order}")
+        if action == "run":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return "refunded"
 
-thread = {"configurable": {"thread_id": "t"}}
-given = {"run": {"messages": [("user", "x")]}, "resume": None}.get(
-    action, Command(resume={"decisions": [{"type": action, "message": "it is done"}]})
-)
-db = str(folder / "agent.sqlite")
-if mode != "async":
-    with SqliteSaver.from_conn_string(db) as saver:
-        state = build(saver).invoke(given, thread, durability="sync")
-        if (mode, action) == ("question", "run"):
-            state = build(saver).invoke(Command(resume="yes"), thread, durability="sync")
+    def build(saver):
+        middleware = [EffectsMiddleware(["refund"])]
+        return create_agent(
+            ScriptedChatModel(reply), [note, refund], middleware=middleware, checkpointer=saver
+        )
+
+    thread = {"configurable": {"thread_id": "t"}}
+    given = {"run": {"messages": [("user", "x")]}, "resume": None}.get(
+        action, Command(resume={"decisions": [{"type": action, "message": "it is done"}]})
+    )
+    db = str(folder / "agent.sqlite")
+    if mode != "async":
+        with SqliteSaver.from_conn_string(db) as saver:
+            state = build(saver).invoke(given, thread, durability="sync")
+            if (mode, action) == ("question", "run"):
+                state = build(saver).invoke(Command(resume="yes"), thread, durability="sync")
+    else:
+        async def main():
+            async with AsyncSqliteSaver.from_conn_string(db) as saver:
+                return await build(saver).ainvoke(given, thread, durability="sync")
+        state = asyncio.run(main())
+    questions = [each.value["action_requests"] for each in state.get("__interrupt__", [])]
+    asked = [action["name"] for actions in questions for action in actions]
+    print(*(asked or [state["messages"][-1].text, *(each["outcome"] for each in state["effects"].values())]))
+
+if len(actions) == 1:
+    go_on(*actions)
 else:
-    async def main():
-        async with AsyncSqliteSaver.from_conn_string(db) as saver:
-            return await build(saver).ainvoke(given, thread, durability="sync")
-    state = asyncio.run(main())
-questions = [each.value["action_requests"] for each in state.get("__interrupt__", [])]
-asked = [action["name"] for actions in questions for action in actions]
-print(*(asked or [state["messages"][-1].text, *(each["outcome"] for each in state["effects"].values())]))
+    for action in actions:
+        worker = multiprocessing.get_context("fork").Process(target=go_on, args=(action,))
+        worker.start()
+        worker.join()
 """
+
+
+def list_times(folder):
+    done = (folder / "done").read_text().split("\n")
+    return [done.count(line) for line in ("note a", "refund 7", "reply")]
+
+
+def test_a_worker_asks_about_a_call_of_another_worker_of_one_server(tmp_path):
+    ended = run_script(CHILD, tmp_path, "sync", "run", "resume")
+
+    assert (ended.stdout, ended.stderr[-500:]) == ("refund\n", "")
+    assert list_times(tmp_path) == [1, 1, 2]
 
 
 WAYS = [
@@ -274,5 +254,4 @@ def test_another_process_asks_before_it_makes_the_call_again(tmp_path, mode, dec
     assert killed.returncode == -9
     assert (resumed.stdout, resumed.stderr[-300:]) == ("refund\n", "")
     assert (answered.stdout, answered.stderr[-300:]) == (f"done acted {outcome}\n", "")
-    done = (tmp_path / "done").read_text().split("\n")
-    assert [done.count(line) for line in ("note a", "refund 7", "reply")] == [1, times, 3]
+    assert list_times(tmp_path) == [1, times, 3]

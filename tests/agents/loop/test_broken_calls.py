@@ -5,8 +5,6 @@ import json
 from typing import Annotated
 
 import pytest
-from langchain.agents import create_agent
-from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import BaseTool, InjectedToolCallId, tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -14,9 +12,10 @@ from langgraph.errors import GraphBubbleUp, ParentCommand
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command
 
-from agents import EffectsMiddleware, ExecutionAgent, ModelRefusedError, ModelUnavailableError
+from agents import ExecutionAgent, ModelRefusedError, ModelUnavailableError
 from agents.errors import TextualCallError
 from agents.testing import ScriptedChatModel
+from tests.agents.agent_runs import run_bare
 from tests.fakes.protocol_server import ModelReply, serve_model
 
 CALL = '<tool_call>{"name": "note", "arguments": {"text": "a"}}</tool_call>'
@@ -36,18 +35,10 @@ def read_told(model: ScriptedChatModel) -> list[str]:
     return [message.text for message in model.prompts[-1] if isinstance(message, ToolMessage)]
 
 
-async def execute(agent: ExecutionAgent, awaited: bool) -> str:
-    return await agent.aexecute_step("s") if awaited else agent.execute_step("s")
-
-
-both_entries = pytest.mark.parametrize("awaited", [False, True], ids=["blocking", "awaited"])
-
-
-@both_entries
-async def test_a_call_as_text_is_told_to_the_model_which_then_makes_it(awaited):
+async def test_a_call_as_text_is_told_to_the_model_which_then_makes_it(call_either):
     model = ScriptedChatModel([CALL, ask("note", text="a"), "done"])
 
-    assert await execute(ExecutionAgent(model, [note]), awaited) == "done"
+    assert await call_either(ExecutionAgent(model, [note]), "execute_step", "s") == "done"
     assert "as text" in model.prompts[1][-1].text
     assert read_told(model) == ["a"]
 
@@ -70,15 +61,10 @@ BROKEN = {
 }
 
 
-def run_bare(model: BaseChatModel) -> str:
-    agent = create_agent(model, [note], middleware=[EffectsMiddleware(acting_tools=[])])
-    return agent.invoke({"messages": [("user", "s")]})["messages"][-1].text
-
-
 WAYS = {
     "ExecutionAgent": (lambda model: ExecutionAgent(model, [note]).execute_step("s"), UNMADE),
     "without its tools": (lambda model: ExecutionAgent(model, [note]).synthesize("t", "r"), UNMADE),
-    "create_agent": (run_bare, BROKEN),
+    "create_agent": (lambda model: run_bare(model, [note]), BROKEN),
 }
 
 
@@ -106,7 +92,7 @@ def test_a_bare_agent_ends_with_an_error_if_telling_does_not_help(subtests):
     ]:
         served = serve_model(reply)
         with subtests.test(words), served as (model, _), pytest.raises(error, match=words):
-            run_bare(model)
+            run_bare(model, [note])
 
 
 @pytest.mark.parametrize("arguments", ['"{}"', "[]", "5", "true", "null", '""', []])
@@ -153,10 +139,9 @@ ERRORS = [
 ]  # fmt: skip
 
 
-@both_entries
 @pytest.mark.parametrize("is_async", [False, True], ids=["a function", "a coroutine"])
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
-async def test_an_error_of_any_class_inside_a_tool_is_told(error, is_async, awaited):
+async def test_an_error_of_any_class_inside_a_tool_is_told(error, is_async, call_either):
     async def raise_later() -> str:
         """Raise an error."""
         raise error
@@ -168,7 +153,7 @@ async def test_an_error_of_any_class_inside_a_tool_is_told(error, is_async, awai
     own = raise_later if is_async else raise_now
     model = ScriptedChatModel([ask(own.__name__), "done"])
 
-    assert await execute(ExecutionAgent(model, [own]), awaited) == "done"
+    assert await call_either(ExecutionAgent(model, [own]), "execute_step", "s") == "done"
     assert type(error).__name__ in read_told(model)[0]
 
 
@@ -250,7 +235,11 @@ def tell(value: object) -> ToolMessage:
 
 
 def test_an_answer_that_resembles_content_is_sent_as_json(subtests):
+    page = {"type": "resource", "resource": {"uri": "file:///a.txt", "mimeType": "text/plain", "text": "A"}}
     for value in [
+        page,
+        [page],
+        [{"type": "resource_link", "uri": "file:///b.pdf", "name": "b"}, {"type": "text", "text": "a"}],
         [{"type": "image_url", "name": "x"}],
         [{"type": "text", "text": 5}],
         [{"type": "text", "text": "a", "author": "Ada"}],
@@ -272,12 +261,7 @@ class Frame:
         return "   a\n0  1"
 
 
-def test_a_resource_of_mcp_and_a_table_are_told_as_text(subtests):
-    page = {"type": "resource", "resource": {"uri": "file:///a.txt", "mimeType": "text/plain", "text": "A"}}
-    link = {"type": "resource_link", "uri": "file:///b.pdf", "name": "b"}
-    for value in [[page], [link, {"type": "text", "text": "a"}], page]:
-        with subtests.test(value=value):
-            assert json.loads(tell(value).content) == value
+def test_a_table_and_bytes_are_told_as_text(subtests):
     for value, told in [(Frame(), "   a\n0  1"), (b"\x89PNG", "PNG")]:
         with subtests.test(value=value):
             assert told in tell(value).content
@@ -308,25 +292,20 @@ def test_an_image_or_file_in_an_answer_is_sent_to_a_model_that_takes_it(subtests
 
 
 def test_an_image_that_a_server_would_refuse_is_told_as_json(subtests):
-    for change in [
-        {"mime_type": None},
-        {"mime_type": "image/svg+xml"},
-        {"base64": 5},
-        {"type": "file"},
-        {"cache_control": "no"},
-        {"id": 3},
-    ]:
-        part = {key: value for key, value in {**IMAGE, **change}.items() if value is not None}
-        with subtests.test(change=change):
-            [told] = json.loads(tell_claude([part]))
-            assert {**told, "base64": ""} == {**part, "base64": ""}
     for part in [
+        {"type": "image", "base64": PNG},
+        {**IMAGE, "mime_type": "image/svg+xml"},
+        {**IMAGE, "base64": 5},
+        {**IMAGE, "type": "file"},
+        {**IMAGE, "cache_control": "no"},
+        {**IMAGE, "id": 3},
         {"type": "image"},
         {"type": "image", "url": "file:///a.png"},
         {"type": "file", "file_id": "a"},
     ]:
         with subtests.test(part=part):
-            assert json.loads(tell_claude([part])) == [part]
+            [told] = json.loads(tell_claude([part]))
+            assert {**told, "base64": ""} == {**part, "base64": ""}
 
 
 class Unstorable:
@@ -334,18 +313,16 @@ class Unstorable:
         raise TypeError("it holds a connection")
 
 
-@both_entries
-async def test_an_artifact_that_no_store_takes_is_left_out_and_the_agent_goes_on(awaited):
+async def test_an_artifact_that_no_store_takes_is_left_out_and_the_agent_goes_on(call_either):
     @tool(response_format="content_and_artifact")
     def look() -> tuple[str, object]:
         """Look."""
         return "seen", Unstorable()
 
-    assert await run_stored(look, awaited) == "seen"
+    assert await run_stored(look, call_either) == "seen"
 
 
-@both_entries
-async def test_a_change_of_state_that_no_store_takes_is_told_and_the_agent_goes_on(awaited):
+async def test_a_change_of_state_that_no_store_takes_is_told_and_the_agent_goes_on(call_either):
     @tool
     def look(call_id: Annotated[str, InjectedToolCallId]) -> Command:
         """Look."""
@@ -353,17 +330,15 @@ async def test_a_change_of_state_that_no_store_takes_is_told_and_the_agent_goes_
             update={"messages": [ToolMessage("seen", tool_call_id=call_id, artifact=Unstorable())]}
         )
 
-    assert "was called, and its answer cannot be used" in await run_stored(look, awaited)
+    assert "was called, and its answer cannot be used" in await run_stored(look, call_either)
 
 
-async def run_stored(look: BaseTool, awaited: bool) -> str:
+async def run_stored(look: BaseTool, call_either) -> str:
     model = ScriptedChatModel([ask("look"), "done"])
     agent = ExecutionAgent(model, [look])
     builder = StateGraph(MessagesState).add_node("agent", agent.graph).add_edge(START, "agent")
     graph = builder.compile(checkpointer=InMemorySaver())
-    given, config = {"messages": "s"}, {"configurable": {"thread_id": "1"}}
-
-    state = await graph.ainvoke(given, config) if awaited else graph.invoke(given, config)
+    state = await call_either(graph, "invoke", {"messages": "s"}, {"configurable": {"thread_id": "1"}})
     assert state["messages"][-1].text == "done"
     [told] = read_told(model)
     return told

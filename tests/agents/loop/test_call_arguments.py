@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
-from langchain_core.language_models import BaseChatModel
-from langchain_core.tools import BaseTool, StructuredTool
+from langchain_core.tools import StructuredTool
 from langchain_ollama import ChatOllama
 from pydantic import BaseModel, ConfigDict, Field
 
-from agents import EffectsMiddleware, ExecutionAgent, ModelRefusedError
+from agents import EffectsMiddleware, ModelRefusedError
+from tests.agents.agent_runs import run_bare, run_executor
 from tests.fakes.protocol_server import ModelReply, Protocol, serve_model
 
 TEXT = {"type": "string"}
@@ -25,33 +25,30 @@ STREAMED: Sequence[tuple[Protocol, bool]] = [
 """The exchanges that show the arguments as the model wrote them; Ollama's client always streams."""
 
 
-class Recorded:
-    """A tool of one parameter, or of none, that keeps what it got."""
+def describe(schema: Mapping[str, Any] | None, name: str = "content") -> dict[str, Any]:
+    """The parameters of a tool that has one of this schema, or none."""
+    fields = {} if schema is None else {name: schema}
+    return {"type": "object", "properties": fields, "title": "t", "description": "d", "$defs": {"T": TEXT}}
 
-    def __init__(self, schema: Mapping[str, Any] | None, name: str = "content") -> None:
-        self.made: list[object] = []
-        fields = {} if schema is None else {name: schema}
-        definitions = {"$defs": {"T": TEXT}}
-        parameters = {"type": "object", "properties": fields, "title": "t", "description": "d", **definitions}
-        self.tool = StructuredTool(name="note", description="Note.", args_schema=parameters, func=self._run)
 
-    def _run(self, **args: object) -> str:
-        self.made.append(args)
+def build_note(parameters: Any) -> tuple[StructuredTool, list[object]]:
+    """A tool, and what it got."""
+    made: list[object] = []
+
+    def note(**args: object) -> str:
+        made.append(args)
         return "noted"
 
+    return StructuredTool(name="note", description="Note.", args_schema=parameters, func=note), made
 
-def serve_call(protocol: Protocol, streams: bool, arguments: Mapping[str, object] | str) -> Any:
+
+def call_note(protocol: Protocol, streams: bool, arguments: object, parameters: Any, run: Any = run_executor):
+    """Let a model call the tool; returns what the tool got, and what the model was sent at last."""
+    note, made = build_note(parameters)
     call = ModelReply(calls=[("note", arguments)], reason="tool_calls")
-    return serve_model(call, ModelReply("done"), protocol=protocol, streaming=streams)
-
-
-def run_bare(model: BaseChatModel, tools: Sequence[BaseTool]) -> str:
-    agent = create_agent(model, tools, middleware=[EffectsMiddleware()])
-    return agent.invoke({"messages": "s"})["messages"][-1].text
-
-
-def execute(model: BaseChatModel, tools: Sequence[BaseTool]) -> str:
-    return ExecutionAgent(model, tools).execute_step("s")
+    with serve_model(call, ModelReply("done"), protocol=protocol, streaming=streams) as (model, server):
+        assert run(model, [note]) == "done"
+    return made, json.dumps(server.bodies[-1])
 
 
 TEXTS_TAKEN = [
@@ -70,17 +67,9 @@ TEXTS_TAKEN = [
 ]
 
 
-def test_a_text_of_ollama_that_is_json_stays_the_text_that_the_model_wrote(subtests):
-    for schema, written in TEXTS_TAKEN:
-        given = {"content": written}
-        with subtests.test(f"{schema} {written}"), serve_call("ollama", True, given) as (model, _):
-            note = Recorded(schema)
-            assert execute(model, [note.tool]) == "done"
-            assert note.made == [given]
-
-
 def test_json_in_a_text_of_ollama_is_decoded_only_if_the_tool_takes_no_text(subtests):
     for schema, written, received in [
+        *((schema, written, written) for schema, written in TEXTS_TAKEN),
         (OBJECT, '{"a": [1]}', {"a": [1]}),
         ({"type": "array", "items": {"type": "integer"}}, "[1, 2]", [1, 2]),
         ({"anyOf": [OBJECT, {"type": "null"}]}, "{}", {}),
@@ -89,33 +78,28 @@ def test_json_in_a_text_of_ollama_is_decoded_only_if_the_tool_takes_no_text(subt
         (OBJECT, "{'a': 1}", "{'a': 1}"),
         ({"type": "integer"}, "7", "7"),
     ]:
-        served = serve_call("ollama", True, {"content": written})
-        with subtests.test(f"{schema} {written}"), served as (model, _):
-            note = Recorded(schema)
-            assert execute(model, [note.tool]) == "done"
-            assert note.made == [{"content": received}]
+        with subtests.test(f"{schema} {written}"):
+            made, _ = call_note("ollama", True, {"content": written}, describe(schema))
+            assert made == [{"content": received}]
 
 
-@pytest.mark.parametrize("awaited", [False, True], ids=["blocking", "awaited"])
-async def test_an_agent_of_langchains_with_the_effects_middleware_gets_the_text_too(awaited):
-    note = Recorded({"anyOf": [TEXT, {"type": "null"}]})
+async def test_an_agent_of_langchains_with_the_effects_middleware_gets_the_text_too(call_either):
+    note, made = build_note(describe({"anyOf": [TEXT, {"type": "null"}]}))
     given = {"content": '{ "a":1.10 }', "functionName": "note"}
-    with serve_call("ollama", True, given) as (_, server):
+    call = ModelReply(calls=[("note", given)], reason="tool_calls")
+    with serve_model(call, ModelReply("done"), protocol="ollama") as (_, server):
         model = ChatOllama(model="m", base_url=server.url)
-        agent = create_agent(model, [note.tool], middleware=[EffectsMiddleware()])
-        messages = {"messages": "s"}
-        state = await agent.ainvoke(messages) if awaited else agent.invoke(messages)
-    assert (state["messages"][-1].text, note.made) == ("done", [given])
+        agent = create_agent(model, [note], middleware=[EffectsMiddleware()])
+        state = await call_either(agent, "invoke", {"messages": "s"})
+    assert (state["messages"][-1].text, made) == ("done", [given])
 
 
 @pytest.mark.parametrize(("protocol", "streams"), STREAMED)
 def test_an_argument_of_any_name_reaches_the_tool(protocol, streams, subtests):
     for name in ["functionName", "arguments", "type"]:
-        given = {name: "note"}
-        with subtests.test(name), serve_call(protocol, streams, given) as (model, _):
-            note = Recorded(TEXT, name)
-            assert execute(model, [note.tool]) == "done"
-            assert note.made == [given]
+        with subtests.test(name):
+            made, _ = call_note(protocol, streams, {name: "note"}, describe(TEXT, name))
+            assert made == [{name: "note"}]
 
 
 REPEATED = [
@@ -136,49 +120,36 @@ NO_NUMBERS = [
 @pytest.mark.parametrize(("protocol", "streams"), [each for each in STREAMED if each[0] != "ollama"])
 def test_a_key_that_stands_twice_is_told_and_the_call_is_not_made(protocol, streams, subtests):
     for written in [*REPEATED, *NO_NUMBERS]:
-        with subtests.test(written), serve_call(protocol, streams, written) as (model, server):
-            note = Recorded({})
-            assert execute(model, [note.tool]) == "done"
-            assert note.made == []
-            assert "each key once" in json.dumps(server.bodies[-1]["messages"])
+        with subtests.test(written):
+            made, told = call_note(protocol, streams, written, describe({}))
+            assert (made, "each key once" in told) == ([], True)
 
 
 @pytest.mark.parametrize("protocol", ["openai", "anthropic"])
 def test_an_agent_of_langchains_is_told_of_a_call_that_cannot_be_read(protocol, subtests):
     for written in [REPEATED[0], '{"content": "/a', "[]"]:
-        with subtests.test(written), serve_call(protocol, True, written) as (model, server):
-            note = Recorded({})
-            assert (run_bare(model, [note.tool]), note.made) == ("done", [])
-            assert "not valid JSON" in json.dumps(server.bodies[-1])
+        with subtests.test(written):
+            made, told = call_note(protocol, True, written, describe({}), run_bare)
+            assert (made, "not valid JSON" in told) == ([], True)
 
 
 @pytest.mark.parametrize(("protocol", "is_told"), [("openai", True), ("anthropic", False)])
 def test_a_streamed_call_without_arguments_is_made_if_its_protocol_writes_an_empty_object_so(
     protocol, is_told, subtests
 ):
-    for schema, written, is_made in [
-        (None, "", True),
-        (None, "{}", True),
-        (TEXT, "{}", True),
-        (TEXT, "", not is_told),
-    ]:
-        served = serve_call(protocol, True, written)
-        with subtests.test(f"{schema} {written!r}"), served as (model, server):
-            note = Recorded(schema)
-            assert execute(model, [note.tool]) == "done"
-            assert note.made == ([{}] if is_made else [])
-            assert ("there are none" in json.dumps(server.bodies[-1])) is not is_made
+    rows = [(None, "", True), (None, "{}", True), (TEXT, "{}", True), (TEXT, "", not is_told)]
+    for schema, written, is_made in rows:
+        with subtests.test(f"{schema} {written!r}"):
+            made, told = call_note(protocol, True, written, describe(schema))
+            assert (made, "there are none" in told) == ([{}] if is_made else [], not is_made)
 
 
 @pytest.mark.parametrize("protocol", ["ollama", "anthropic"])
 def test_a_number_that_json_lacks_is_told_where_the_client_reads_the_arguments(protocol, subtests):
     for written in NO_NUMBERS:
-        served = serve_call(protocol, False, json.loads(written))
-        with subtests.test(written), served as (model, server):
-            note = Recorded({})
-            assert execute(model, [note.tool]) == "done"
-            assert note.made == []
-            assert "not valid JSON" in json.dumps(server.bodies[-1]["messages"])
+        with subtests.test(written):
+            made, told = call_note(protocol, False, json.loads(written), describe({}))
+            assert (made, "not valid JSON" in told) == ([], True)
 
 
 class Plain(BaseModel):
@@ -221,22 +192,12 @@ NAMES: Sequence[tuple[Any, str, bool]] = [
 
 
 @pytest.mark.parametrize("protocol", ["openai", "ollama", "anthropic"])
-@pytest.mark.parametrize("run_agent", [execute, run_bare])
-def test_a_call_with_an_argument_that_its_tool_does_not_have_is_told_and_not_made(
-    protocol, run_agent, subtests
-):
+@pytest.mark.parametrize("run", [run_executor, run_bare])
+def test_a_call_with_an_argument_that_its_tool_does_not_have_is_told_and_not_made(protocol, run, subtests):
     for schema, name, is_made in NAMES:
-        served = serve_call(protocol, False, {name: "/data" if name == "Path" else True})
-        with subtests.test(f"{schema} {name}"), served as (model, server):
-            made: list[object] = []
-
-            def run(made: list[object] = made, **args: object) -> str:
-                made.append(args)
-                return "noted"
-
-            note = StructuredTool(name="note", description="Note.", args_schema=schema, func=run)
-            assert run_agent(model, [note]) == "done"
-            told = json.dumps(server.bodies[-1]["messages"])
+        with subtests.test(f"{schema} {name}"):
+            given = {name: "/data" if name == "Path" else True}
+            made, told = call_note(protocol, False, given, schema, run)
             assert (len(made), f"has no argument '{name}'; it takes" in told) == (is_made, not is_made)
 
 
@@ -252,7 +213,7 @@ def test_the_calls_of_a_reply_that_its_provider_blocked_are_not_made(subtests):
             blocked = ModelReply("I note", [("note", {"content": "a"})], reason=reason)
             served = serve_model(blocked, protocol=protocol, streaming=streams)
             with subtests.test(f"{protocol} {reason} {streams}"), served as (model, server):
-                note = Recorded(TEXT)
+                note, made = build_note(describe(TEXT))
                 with pytest.raises(ModelRefusedError, match=reason):
-                    run_bare(model, [note.tool])
-                assert (note.made, len(server.bodies)) == ([], 1)
+                    run_bare(model, [note])
+                assert (made, len(server.bodies)) == ([], 1)

@@ -24,6 +24,7 @@ from tests.agents.loop.shop import READING, TASK, THREAD, Shop, ask, build, deci
 from tests.fakes.acting import Crash
 
 CHECKED = {"required_content": [{"number": 12.5}]}
+ONCE = {**CHECKED, "checks": [{"check": "tool_calls", "tool": "refund", "max": 1}]}
 TO_REFUND = {"type": "edit", "edited_action": {"name": "refund", "args": {"order": 8}}}
 
 
@@ -36,13 +37,7 @@ def list_outcomes(state):
 
 
 def test_an_edited_call_acts_if_its_own_answer_says_so(invoke, subtests):
-    answers = {
-        "declined": "refused",
-        '{"status": "declined"}': "refused",
-        "refunded": "acted",
-        "ok?": "unknown",
-    }
-    for answer, outcome in answers.items():
+    for answer, outcome in [("declined", "refused"), ("refunded", "acted"), ("ok?", "unknown")]:
         for name in ("refund", "get_order"):
             with subtests.test(answer=answer, approved=name):
                 shop = Shop(answer)
@@ -161,9 +156,8 @@ def test_a_tool_that_answers_with_a_list_of_commands_acted(invoke):
 
 def test_an_effect_outlives_its_messages(invoke, subtests):
     """The attempt is refused, and the model repeats the call when a summary stands for the first one."""
-    limit = {"checks": [{"check": "tool_calls", "tool": "refund", "max": 1}]}
     for keep in (1, 2):
-        for contract, order, done in [(CHECKED, 7, [7]), ({**CHECKED, **limit}, 8, [7])]:
+        for contract, order, done in [(CHECKED, 7, [7]), (ONCE, 8, [7])]:
             with subtests.test(keep=keep, order=order):
                 shop = Shop()
                 short = SummarizationMiddleware(
@@ -190,9 +184,8 @@ def test_what_the_middleware_tells_the_model_begins_no_other_request(invoke, sub
 
 
 def test_an_effect_of_another_request_counts_for_none(invoke):
-    shop, once = Shop(), {"checks": [{"check": "tool_calls", "tool": "refund", "max": 1}]}
-    script = [ask(7), "It cost 12.5", ask(7), "It cost 12.5"]
-    agent = build_agent(shop, script, ContractMiddleware({**CHECKED, **once}))
+    shop, script = Shop(), [ask(7), "It cost 12.5", ask(7), "It cost 12.5"]
+    agent = build_agent(shop, script, ContractMiddleware(ONCE))
     invoke(agent, TASK)
     state = invoke(agent, {"messages": [HumanMessage("refund order 7 again")]})
 
@@ -251,12 +244,11 @@ def test_the_thoughts_of_an_answer_are_not_judged(invoke):
 
 
 def test_each_decision_of_langchains_own_approval_is_an_outcome(invoke, subtests):
-    edited = {"name": "refund", "args": {"order": 8}}
     for decision, done, outcome, said in [
         ({"type": "approve"}, [7], "acted", "refunded order 7"),
         ({"type": "reject", "message": "the server had a timeout"}, [], "denied", "timeout"),
         ({"type": "respond", "message": "Could not refund: card expired"}, [], "stated", "card expired"),
-        ({"type": "edit", "edited_action": edited}, [8], "acted", "refunded order 8"),
+        (TO_REFUND, [8], "acted", "refunded order 8"),
     ]:
         for mode in ("batched", "per_call"):
             with subtests.test(decision=decision, mode=mode):

@@ -20,29 +20,28 @@ from tests.agents.loop.shop import APPROVED, READING, TASK, THREAD, Shop, ask, b
 DENIED = "The call was denied: a person said: {}. Go on without it."
 
 
-@pytest.mark.parametrize(
-    ("decision", "done", "outcome", "told"),
-    [
+QUESTION = {
+    "action_requests": [{"name": "refund", "args": {"order": 7}, "description": "May the tool refund run?"}],
+    "review_configs": [{"action_name": "refund", "allowed_decisions": ["approve", "reject"]}],
+}
+
+
+def test_a_call_is_approved_with_the_decisions_of_langchain(invoke, subtests):
+    for decision, done, outcome, told in [
         (decide("approve"), [7], "acted", "refunded order 7"),
         (decide("reject", "too late"), [], "denied", DENIED.format("too late")),
         (decide("reject"), [], "denied", DENIED.format("no reason given")),
-    ],
-)
-def test_a_call_is_approved_with_the_decisions_of_langchain(invoke, decision, done, outcome, told):
-    shop = Shop()
-    agent = build(shop, APPROVED)
-    [asked] = invoke(agent, TASK)["__interrupt__"]
-    done_before = list(shop.refunds)
-    state = invoke(agent, decision)
+    ]:
+        with subtests.test(decision=decision):
+            shop = Shop()
+            agent = build(shop, APPROVED)
+            [asked] = invoke(agent, TASK)["__interrupt__"]
+            done_before = list(shop.refunds)
+            state = invoke(agent, decision)
 
-    [action] = asked.value["action_requests"]
-    assert action == {"name": "refund", "args": {"order": 7}, "description": "May the tool refund run?"}
-    assert asked.value["review_configs"] == [
-        {"action_name": "refund", "allowed_decisions": ["approve", "reject"]}
-    ]
-    assert (done_before, shop.refunds) == ([], done)
-    assert state["effects"]["c7"]["outcome"] == outcome
-    assert [message.text for message in state["messages"] if message.type == "tool"] == [told]
+            assert (asked.value, done_before, shop.refunds) == (QUESTION, [], done)
+            assert state["effects"]["c7"]["outcome"] == outcome
+            assert [message.text for message in state["messages"] if message.type == "tool"] == [told]
 
 
 @pytest.mark.parametrize("answer", ["yes", {"decisions": []}, {"decisions": [{"type": "edit"}]}])
@@ -117,19 +116,15 @@ def test_a_cancellation_that_a_tool_raises_is_none_of_the_agent(invoke):
 
 
 def test_a_graph_that_stores_a_call_too_late_is_refused_with_the_name_of_the_argument(subtests):
-    for durability in [None, "exit"]:
-        with subtests.test(durability=durability):
+    for options in [{}, {"durability": "exit"}]:
+        with subtests.test(options=options), SqliteSaver.from_conn_string(":memory:") as saver:
             shop = Shop()
-            options = {} if durability is None else {"durability": durability}
-            with SqliteSaver.from_conn_string(":memory:") as saver:
-                agent = build(shop, ["refund"], saver=saver)
-                with pytest.raises(
-                    LateDurabilityError, match="run the graph with durability='sync'"
-                ) as refused:
-                    agent.invoke(TASK, THREAD, **options)
+            agent = build(shop, ["refund"], saver=saver)
+            with pytest.raises(LateDurabilityError, match="run the graph with durability='sync'") as refused:
+                agent.invoke(TASK, THREAD, **options)
 
             assert shop.refunds == []
-            assert f"durability={durability or 'async'!r}" in str(refused.value)
+            assert f"durability={options.get('durability', 'async')!r}" in str(refused.value)
 
 
 def test_a_tool_that_only_reads_needs_no_durability():
@@ -171,51 +166,43 @@ def test_an_error_of_the_function_is_a_part_of_the_effect_and_ends_nothing(invok
     def fail(order: int) -> str:
         raise error("the books are closed")
 
-    shop = Shop("42")
     tool = ActingTool(succeeded=REFUNDED, read_back=fail)
-    state = invoke(build(shop, {"refund": tool}), TASK)
+    state = invoke(build(Shop("42"), {"refund": tool}), TASK)
 
-    effect = state["effects"]["c7"]
+    effect, told = state["effects"]["c7"], f"{error.__name__}: the books are closed"
     assert (effect["outcome"], state["messages"][-1].text) == ("unknown", "done")
-    assert (effect["read_back"]["result"], effect["read_back"]["error"]) == (
-        None,
-        f"{error.__name__}: the books are closed",
-    )
+    assert effect["read_back"] == {"name": "fail", "args": {"order": 7}, "result": None, "error": told}
 
 
-def test_what_was_read_back_outweighs_the_words_of_the_answer(invoke, subtests):
-    for answer, wanted, outcome in [
-        ("Error: could not reach the ledger", {"/status": "refunded"}, "unknown"),
-        ("Error: could not reach the ledger", {"/status": "paid back"}, "refused"),
-        ('{"status": "paid back"}', {"/status": "paid back"}, "unknown"),
-        ('{"state": "paid back"}', {"/state": "paid back"}, "acted"),
+def test_what_is_read_back_outweighs_the_answer_or_error_unless_the_call_was_surely_refused(invoke, subtests):
+    for answer, wanted, outcome, reader in [
+        ("Error: could not reach the ledger", REFUNDED, "unknown", "get_order"),
+        ("Error: could not reach the ledger", {"/status": "paid back"}, "refused", "get_order"),
+        ('{"status": "paid back"}', {"/status": "paid back"}, "unknown", "get_order"),
+        ('{"state": "paid back"}', {"/state": "paid back"}, "acted", "get_order"),
+        (TimeoutError("late"), REFUNDED, "acted", "get_order"),
+        (TimeoutError("late"), {"/status": "paid back"}, "unknown", "get_order"),
+        (NoEffectError("closed"), REFUNDED, "refused", None),
+        ("Could not refund: card expired", None, "refused", None),
     ]:
         with subtests.test(answer=str(answer), wanted=wanted):
             tool = ActingTool(succeeded=wanted, read_back="get_order")
-            state = invoke(build(Shop(answer), {"refund": tool}), TASK)
-            assert state["effects"]["c7"]["outcome"] == outcome
+            agent = build(Shop(answer), {"refund": tool}, ToolRetryMiddleware(max_retries=0))
+            effect = invoke(agent, TASK)["effects"]["c7"]
 
-
-def test_a_refused_call_is_not_read_back(invoke):
-    shop = Shop("Could not refund: card expired")
-    tool = ActingTool(read_back="get_order")
-    state = invoke(build(shop, {"refund": tool}), TASK)
-
-    assert state["effects"]["c7"]["outcome"] == "refused"
-    assert "read_back" not in state["effects"]["c7"]
+            assert (effect["outcome"], effect.get("read_back", {}).get("name")) == (outcome, reader)
 
 
 def test_names_that_do_not_fit_the_tools_are_refused_before_the_model_is_called(invoke, subtests):
-    tools = "the tools of the agent are refund, get_order, get_shop"
+    tools = "the tools of the agent are refund, get_order"
     for acting, told in [
         (["refnd"], f'acting_tools names "refnd"; {tools}'),
         ({"refnd": ActingTool(approve=True)}, f'acting_tools names "refnd"; {tools}'),
         (read_back("find_order"), f'read_back of "refund" is "find_order"; name a tool that .*; {tools}'),
         (read_back("refund"), f'read_back of "refund" is "refund"; name a tool that only reads, .*; {tools}'),
     ]:
-        shop = Shop()
-        model = ScriptedChatModel(reply)
-        agent = build(shop, acting, script=model, tools=[*shop.tools(), get_shop])
+        shop, model = Shop(), ScriptedChatModel(reply)
+        agent = build(shop, acting, script=model)
         with subtests.test(acting=acting), pytest.raises(ModelSetupError, match=told):
             invoke(agent, TASK)
 
@@ -275,11 +262,6 @@ def test_annotations_say_whether_a_tool_reads_an_effect(invoke, subtests):
                     invoke(agent, TASK)
 
 
-def get_shop(city: str) -> str:
-    """Return a shop."""
-    return city
-
-
 def read_back(name):
     return {"refund": ActingTool(read_back=name)}
 
@@ -311,22 +293,6 @@ def test_a_call_that_is_the_output_of_the_agent_is_no_effect_and_one_over_a_limi
             effects = state.get("effects", {})
             assert {name: each["outcome"] for name, each in effects.items()} == outcomes
             assert (state["structured_response"].order, shop.refunds) == (7, [7] if outcomes else [])
-
-
-def test_a_call_that_raised_an_error_is_read_back(invoke, subtests):
-    late = TimeoutError("late")
-    for error, status, outcome, reader in [
-        (late, "refunded", "acted", "get_order"),
-        (late, "paid back", "unknown", "get_order"),
-        (NoEffectError("closed"), "refunded", "refused", None),
-    ]:
-        with subtests.test(error=str(error), status=status):
-            shop = Shop(error)
-            tool = ActingTool(succeeded={"/status": status}, read_back="get_order")
-            agent = build(shop, {"refund": tool}, ToolRetryMiddleware(max_retries=0))
-            effect = invoke(agent, TASK)["effects"]["c7"]
-
-            assert (effect["outcome"], effect.get("read_back", {}).get("name")) == (outcome, reader)
 
 
 def test_a_tool_acts_by_its_annotations_where_no_name_says_so(invoke, subtests):

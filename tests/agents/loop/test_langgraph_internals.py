@@ -30,10 +30,7 @@ THREAD = {"configurable": {"thread_id": "thread"}}
 
 
 def compile_graph(node, **options):
-    graph = StateGraph(MessagesState)
-    graph.add_node("node", node)
-    graph.add_edge(START, "node")
-    graph.add_edge("node", END)
+    graph = StateGraph(MessagesState).add_node("node", node).add_edge(START, "node").add_edge("node", END)
     return graph.compile(**options)
 
 
@@ -135,15 +132,12 @@ class Strict(AgentMiddleware):
         return self.wrap_tool_call(request, lambda _: output)
 
 
-async def test_a_command_of_a_tool_stays_one_command_with_the_effect(subtests):
-    for is_async in [False, True]:
-        with subtests.test(is_async=is_async):
-            call = {"name": "send", "args": {"to": "Ada"}, "id": "1"}
-            model = ScriptedChatModel([AIMessage("", tool_calls=[call]), "It is sent."])
-            agent = create_agent(model, [send], middleware=[Strict(), EffectsMiddleware(["send"])])
+async def test_a_command_of_a_tool_stays_one_command_with_the_effect(call_either):
+    call = {"name": "send", "args": {"to": "Ada"}, "id": "1"}
+    model = ScriptedChatModel([AIMessage("", tool_calls=[call]), "It is sent."])
+    agent = create_agent(model, [send], middleware=[Strict(), EffectsMiddleware(["send"])])
+    state = await call_either(agent, "invoke", {"messages": []})
 
-            state = await agent.ainvoke({"messages": []}) if is_async else agent.invoke({"messages": []})
-
-            assert [each.text for each in state["messages"]][1:] == ["sent to Ada", "It is sent."]
-            effect = state["effects"]["1"]
-            assert (effect["outcome"], effect["answer"]) == ("acted", "sent to Ada")
+    assert [each.text for each in state["messages"]][1:] == ["sent to Ada", "It is sent."]
+    effect = state["effects"]["1"]
+    assert (effect["outcome"], effect["answer"]) == ("acted", "sent to Ada")

@@ -1,51 +1,22 @@
-import asyncio
 import socket
 from itertools import product
 
 import pytest
-from langchain_core.exceptions import (
-    ModelAuthenticationError,
-    ModelInvalidRequestError,
-    ModelRefusalError,
-)
+from langchain_core.exceptions import ModelAuthenticationError, ModelInvalidRequestError, ModelRefusalError
 
-from agents import (
-    BaseAgent,
-    ExecutionAgent,
-    ModelRefusedError,
-    ModelUnavailableError,
-    TransportRetry,
-    load_model,
-)
+from agents import BaseAgent, ModelRefusedError, ModelUnavailableError, TransportRetry, load_model
 from agents.testing import ScriptedChatModel
-from tests.fakes.protocol_server import PROTOCOLS, encode, refuse, serve_model, serve_protocol
+from tests.fakes.protocol_server import PROTOCOLS, encode, serve_protocol
 
 ONCE = TransportRetry(max_attempts=1)
 
 
-def ask(llm, awaited: bool) -> str:
-    agent = BaseAgent(llm, transport_retry=ONCE)
-    return asyncio.run(agent.ainvoke("x")) if awaited else agent.invoke("x")
-
-
-both_entries = pytest.mark.parametrize("awaited", [False, True], ids=["invoke", "ainvoke"])
-
-
-@both_entries
-def test_a_server_that_is_too_slow_says_what_to_raise(awaited):
+async def test_a_server_that_is_too_slow_says_what_to_raise(call_either):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         llm = load_model("ollama:m", base_url=url, client_kwargs={"timeout": 0.2})
         with pytest.raises(ModelUnavailableError, match=f"at {url} gave no answer in time: raise call"):
-            ask(llm, awaited)
-
-
-def test_an_executor_with_tools_names_the_address_and_masks_the_key():
-    served = serve_model(refuse("the key swordfish is wrong", 401), api_key="swordfish")
-    with served as (model, server), pytest.raises(ModelRefusedError) as caught:
-        ExecutionAgent(model, [len]).execute_step("x")
-    assert server.url in str(caught.value)
-    assert "swordfish" not in str(caught.value)
+            await call_either(BaseAgent(llm, transport_retry=ONCE), "invoke", "x")
 
 
 WORD = "Sommerwiese-Regen"
@@ -71,12 +42,10 @@ def _build_with_secret(server, protocol, headers):
 def test_no_secret_of_the_settings_is_shown(subtests):
     for protocol, (label, answer) in product(PROTOCOLS, SAID.items()):
         for headers in [*HEADERS, None]:
-            with (
-                subtests.test(f"{protocol}: {label}", headers=headers),
-                serve_protocol(lambda _, said=answer: said) as server,
-            ):
+            served = serve_protocol(lambda _, said=answer: said)
+            with subtests.test(f"{protocol}: {label}", headers=headers), served as server:
                 with pytest.raises((ModelRefusedError, ModelUnavailableError)) as caught:
-                    ask(_build_with_secret(server, protocol, headers), awaited=False)
+                    BaseAgent(_build_with_secret(server, protocol, headers), transport_retry=ONCE).invoke("x")
                 assert WORD[:8] not in str(caught.value)
                 assert server.url in str(caught.value)
 
@@ -84,4 +53,4 @@ def test_no_secret_of_the_settings_is_shown(subtests):
 @pytest.mark.parametrize("kind", [ModelAuthenticationError, ModelInvalidRequestError, ModelRefusalError])
 def test_an_error_of_langchain_without_a_status_is_a_refusal_in_its_words(kind):
     with pytest.raises(ModelRefusedError, match="the region is not served"):
-        ask(ScriptedChatModel([kind("the region is not served")]), awaited=False)
+        BaseAgent(ScriptedChatModel([kind("the region is not served")])).invoke("x")

@@ -1,63 +1,61 @@
 from __future__ import annotations
 
-import asyncio
 import json
+from contextlib import nullcontext
 
 import pytest
 from pydantic import BaseModel, RootModel
 
 from agents import ExecutionAgent, ModelRefusedError, MonitoringAgent, PlanningAgent, TransportRetry
-from tests.fakes.protocol_server import ModelReply, Protocol, refuse, serve_model
+from tests.fakes.protocol_server import ModelReply, Protocol, ProtocolServer, refuse, serve_model
 
 ONCE = TransportRetry(max_attempts=1)
 NO_SCHEMA = "This response_format type is unavailable now"
 MET = 'Here you go:\n```json\n{"success": true, "feedback": "met"}\n```'
 REFUSALS = [
-    (400, NO_SCHEMA),
-    (400, "This model does not support response format `json_schema`. See the documentation."),
-    (422, "[{'loc': ['body', 'response_format'], 'msg': 'Extra inputs are not permitted'}]"),
-    (501, "guided_json is not implemented"),
+    ("openai", 400, NO_SCHEMA),
+    ("openai", 400, "This model does not support response format `json_schema`. See the documentation."),
+    ("openai", 422, "[{'loc': ['body', 'response_format'], 'msg': 'Extra inputs are not permitted'}]"),
+    ("openai", 501, "guided_json is not implemented"),
+    ("ollama", 422, "format: Input should be 'json'"),
+    ("ollama", 400, "json: cannot unmarshal object into Go struct field ChatRequest.format of type string"),
+    ("ollama", 501, "not implemented"),
 ]
 OTHERS = [
-    (400, "The response was filtered by the content management policy"),
-    (401, "the key is not supported for response_format"),
-    (404, "no model that supports response_format"),
+    ("openai", 400, "The response was filtered by the content management policy"),
+    ("openai", 401, "the key is not supported for response_format"),
+    ("openai", 404, "no model that supports response_format"),
 ]
-
-
-async def judge(agent: MonitoringAgent, awaited: bool) -> dict[str, object]:
-    if awaited:
-        return dict(await agent.aevaluate("objective", "output"))
-    return dict(await asyncio.to_thread(agent.evaluate, "objective", "output"))
-
-
-REFUSED_ALIKE = [(400, "the model is not loaded"), (400, "messages must not be empty")]
+REFUSED_ALIKE = [("openai", 400, "the model is not loaded"), ("openai", 400, "messages must not be empty")]
 """Refused with the schema and without it."""
 
 
-@pytest.mark.parametrize("awaited", [False, True], ids=["evaluate", "aevaluate"])
-async def test_a_server_that_refuses_the_schema_is_asked_once_more_without_it(subtests, awaited):
-    for (status, message), answers, constrained in [
+def list_constrained(server: ProtocolServer) -> list[bool]:
+    return ["response_format" in body or "format" in body for body in server.bodies]
+
+
+async def test_a_server_that_refuses_the_schema_is_asked_once_more_without_it(subtests, call_either):
+    for (protocol, status, message), answers, constrained in [
         *((each, [ModelReply(MET)], [True, False]) for each in REFUSALS),
         *((each, [], [True]) for each in OTHERS),
         *((each, [], [True, False]) for each in REFUSED_ALIKE),
     ]:
-        with subtests.test(message), serve_model(refuse(message, status), *answers) as (model, server):
+        served = serve_model(refuse(message, status), *answers, protocol=protocol)
+        with subtests.test(message), served as (model, server):
             agent = MonitoringAgent(model, transport_retry=ONCE)
-            if answers:
-                assert await judge(agent, awaited) == {"success": True, "feedback": "met"}
-            else:
-                with pytest.raises(ModelRefusedError):
-                    await judge(agent, awaited)
-            assert ["response_format" in body for body in server.bodies] == constrained
+            with nullcontext() if answers else pytest.raises(ModelRefusedError):
+                verdict = await call_either(agent, "evaluate", "objective", "output")
+                assert verdict == {"success": True, "feedback": "met"}
+            assert list_constrained(server) == constrained
 
 
-async def test_it_is_not_asked_with_the_schema_again_by_any_agent():
-    with serve_model(refuse(NO_SCHEMA), ModelReply(MET)) as (model, server):
-        for awaited in [False, True]:
-            await judge(MonitoringAgent(model), awaited)
+@pytest.mark.parametrize("protocol", ["openai", "ollama"])
+async def test_it_is_not_asked_with_the_schema_again_by_any_agent(protocol):
+    with serve_model(refuse(NO_SCHEMA), ModelReply(MET), protocol=protocol) as (model, server):
+        MonitoringAgent(model).evaluate("objective", "output")
+        await MonitoringAgent(model).aevaluate("objective", "output")
         PlanningAgent(model).generate_plan("task")
-    assert ["response_format" in body for body in server.bodies] == [True, False, False, False]
+    assert list_constrained(server) == [True, False, False, False]
 
 
 class Part(BaseModel):

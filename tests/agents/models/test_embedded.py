@@ -28,9 +28,8 @@ VERDICT = {
 
 def run(script: str, timeout: float = 60.0) -> subprocess.CompletedProcess[str]:
     """Run a script in an interpreter of its own; its output is read at the level of file descriptors."""
-    return subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=timeout, check=False
-    )
+    command = [sys.executable, "-c", script]
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
 
 
 def test_a_json_schema_constrains_the_reply(embedded_llm: BaseChatModel) -> None:
@@ -42,9 +41,7 @@ def test_a_json_schema_constrains_the_reply(embedded_llm: BaseChatModel) -> None
     assert reply["raw"].usage_metadata["output_tokens"] > 0
 
 
-def test_a_proxy_in_the_environment_is_not_asked(
-    endpoint: Endpoint, closed_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_proxy_in_the_environment_is_not_asked(endpoint: Endpoint, closed_url: str, monkeypatch) -> None:
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "OPENAI_PROXY"):
         monkeypatch.setenv(name, closed_url)
     assert load_model("local", max_tokens=4).invoke("Hi").text
@@ -79,17 +76,15 @@ def test_the_server_asks_for_its_key(subtests: pytest.Subtests, endpoint: Endpoi
             assert reply.status_code == 401
 
 
-@pytest.mark.parametrize(
-    "rest",
-    [b"", bytes(1000), b"\xff" * 100_000, b"\x03\0\0\0" + b"\0\0\0\0\0\0\0\x10" * 2 + bytes(1000)],
-    ids=["nothing", "zeros", "noise", "huge counts"],
-)
-def test_a_damaged_file_is_a_sentence_and_not_a_crash(rest: bytes, tmp_path: Path) -> None:
+def test_a_damaged_file_is_a_sentence_and_not_a_crash(subtests: pytest.Subtests, tmp_path: Path) -> None:
     pytest.importorskip("xllamacpp")
-    path = tmp_path / "damaged.gguf"
-    path.write_bytes(b"GGUF" + rest)
-    with pytest.raises(ModelSetupError, match=r"llama.cpp cannot load .*damaged.gguf"):
-        load_model(f"gguf:{path}")
+    huge_counts = b"\x03\0\0\0" + b"\0\0\0\0\0\0\0\x10" * 2 + bytes(1000)
+    for rest in [b"", bytes(1000), b"\xff" * 100_000, huge_counts]:
+        path = tmp_path / "damaged.gguf"
+        path.write_bytes(b"GGUF" + rest)
+        told = r"llama.cpp cannot load .*damaged.gguf"
+        with subtests.test(rest[:10]), pytest.raises(ModelSetupError, match=told):
+            load_model(f"gguf:{path}")
 
 
 def test_a_missing_runtime_is_a_sentence_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:

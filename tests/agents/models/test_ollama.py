@@ -7,12 +7,12 @@ import pytest
 from langchain_core.language_models import BaseChatModel
 from ollama import ResponseError
 
-from agents import MonitoringAgent, TransportRetry
+from agents import TransportRetry
 from agents.errors import AgentError, ModelSpecError
 from agents.models.ollama import installed_models
 from agents.models.server_errors import convert_errors
 from agents.models.spec import load_model
-from tests.fakes.protocol_server import encode, ollama_reply
+from tests.fakes.protocol_server import ollama_reply
 
 SCHEMA = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
 
@@ -47,19 +47,17 @@ def test_a_json_schema_constrains_the_reply(ollama_llm: BaseChatModel) -> None:
     assert type(json.loads(reply.text)["ok"]) is bool
 
 
-@pytest.mark.parametrize(
-    ("settings", "options", "sent"),
-    [
+def test_the_settings_behind_the_name_and_the_defaults_are_sent(loopback, subtests) -> None:
+    server = loopback(answer=lambda _: ollama_reply())
+    for settings, options, sent in [
         ("", {}, {"options": {"num_ctx": 8192, "temperature": 0.0}}),
         (",num_ctx=16384", {"num_ctx": 100}, {"options": {"num_ctx": 16384, "temperature": 0.0}}),
         (",keep_alive=30m, reasoning=false", {}, {"keep_alive": "30m", "think": False}),
         (",keep_alive=-1,reasoning=high", {}, {"keep_alive": -1, "think": "high"}),
-    ],
-)
-def test_the_settings_behind_the_name_and_the_defaults_are_sent(loopback, settings, options, sent) -> None:
-    server = loopback(answer=lambda _: ollama_reply())
-    load_model(f"ollama:m:8b{settings}", base_url=server.url, **options).invoke("Hi")
-    assert {**server.bodies[0], **sent, "model": "m:8b"} == server.bodies[0]
+    ]:
+        with subtests.test(settings=settings):
+            load_model(f"ollama:m:8b{settings}", base_url=server.url, **options).invoke("Hi")
+            assert {**server.bodies[-1], **sent, "model": "m:8b"} == server.bodies[-1]
 
 
 def test_the_server_is_told_to_refuse_what_it_would_cut(loopback, call) -> None:
@@ -109,34 +107,12 @@ def test_a_missing_model_is_one_sentence_with_the_command(call, loopback) -> Non
     )
 
 
-@pytest.mark.parametrize(
-    ("status", "body"), [(404, b"404 page not found"), (500, b'{"error":"model \'m\' not found"}')]
-)
-def test_other_answers_are_not_taken_for_a_missing_model(call, loopback, status: int, body: bytes) -> None:
-    llm = load_model("ollama:m", base_url=loopback(status, body).url)
-    assert "has no model" not in explain_error(llm, error_of(call, llm))
+def test_other_answers_are_not_taken_for_a_missing_model(call, loopback, subtests) -> None:
+    for status, body in [(404, b"404 page not found"), (500, b'{"error":"model \'m\' not found"}')]:
+        with subtests.test(status=status):
+            llm = load_model("ollama:m", base_url=loopback(status, body).url)
+            assert "has no model" not in explain_error(llm, error_of(call, llm))
 
 
 def test_the_installed_models_are_listed(ollama_url: str) -> None:
     assert "embedded/smol" in (installed_models(ollama_url) or [])
-
-
-ONCE = TransportRetry(max_attempts=1)
-
-
-@pytest.mark.parametrize(
-    ("status", "error"),
-    [
-        (422, "format: Input should be 'json'"),
-        (400, "json: cannot unmarshal object into Go struct field ChatRequest.format of type string"),
-        (400, "invalid request"),
-        (501, "not implemented"),
-    ],
-)
-def test_a_server_that_refuses_the_format_is_asked_once_without_it(loopback, status, error):
-    refusal, met = encode({"error": error}, status), ollama_reply('{"success": true, "feedback": "met"}')
-    server = loopback(answer=lambda body: refusal if "format" in body else met)
-    monitor = MonitoringAgent(load_model("ollama:m", base_url=server.url), transport_retry=ONCE)
-
-    assert [monitor.evaluate("objective", "output")["success"] for _ in range(2)] == [True, True]
-    assert ["format" in body for body in server.bodies] == [True, False, False]

@@ -37,9 +37,8 @@ def test_the_endpoint_and_the_key_come_from_the_environment(embedded: Endpoint) 
 def test_a_missing_key_is_one_sentence_that_names_the_variable(key: str | None, monkeypatch) -> None:
     if key is not None:
         monkeypatch.setenv("OPENAI_API_KEY", key)
-    with pytest.raises(
-        ModelSetupError, match=r"openai:gpt-4o-mini needs a key, and OPENAI_API_KEY is not set; run"
-    ):
+    told = "openai:gpt-4o-mini needs a key, and OPENAI_API_KEY is not set; run"
+    with pytest.raises(ModelSetupError, match=told):
         load_model("openai:gpt-4o-mini")
 
 

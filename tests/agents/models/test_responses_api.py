@@ -6,7 +6,8 @@ import pytest
 
 from agents import BaseAgent, ModelRefusedError, ModelUnavailableError
 from agents.models.whole_replies import check_replies
-from tests.agents.models.test_odd_replies import AT_ONCE, run_bare
+from tests.agents.agent_runs import run_bare
+from tests.agents.models.test_odd_replies import AT_ONCE, look
 from tests.fakes.protocol_server import encode, serve_model
 
 RESPONSE: dict[str, object] = {
@@ -37,9 +38,8 @@ def write_failures(code: str) -> dict[str, bytes]:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("awaited", [False, True])
 @pytest.mark.parametrize("is_raw", [False, True])
-async def test_an_error_of_the_responses_api_is_told_in_its_words(subtests, awaited, is_raw):
+async def test_an_error_of_the_responses_api_is_told_in_its_words(subtests, call_either, is_raw):
     for code, error, requests in [
         ("server_error", ModelUnavailableError, 2),
         ("rate_limit_exceeded", ModelUnavailableError, 2),
@@ -51,7 +51,7 @@ async def test_an_error_of_the_responses_api_is_told_in_its_words(subtests, awai
             with subtests.test(code=code, form=form), served as (model, server):
                 agent = BaseAgent(model, transport_retry=AT_ONCE)
                 with pytest.raises(error, match="the words"):
-                    await agent.ainvoke("x") if awaited else agent.invoke("x")
+                    await call_either(agent, "invoke", "x")
                 assert len(server.bodies) == requests
 
 
@@ -77,7 +77,7 @@ def test_a_broken_call_of_the_responses_api_keeps_its_name(subtests):
         called = encode(write_call_item(arguments, **more))
         served = serve_model(called, DONE, use_responses_api=True)
         with subtests.test(arguments=arguments), served as (model, server):
-            assert run_bare(model) == "done"
+            assert run_bare(model, [look]) == "done"
             called, answer = server.bodies[1]["input"][-2:]
             assert (called["name"], answer["call_id"]) == ("look", "c")
             assert isinstance(json.loads(called["arguments"]), dict)

@@ -76,16 +76,14 @@ def test_a_model_of_a_provider_has_a_timeout_and_no_retries_of_its_own() -> None
     assert load_model("azure_openai:m", **AZURE, timeout=5.0).model_dump()["request_timeout"] == 5.0
 
 
-@pytest.mark.parametrize(
-    ("spec", "reason"),
-    [
-        ("azure_openai:m", "azure_openai:m cannot be built: Missing credentials"),
-        ("mistralai:m", "mistralai:m cannot be built: .* `pip install langchain-mistralai`"),
-        ("antropic:m", "antropic:m cannot be built: Unsupported .* anthropic, "),
-    ],
-)
-def test_what_is_missing_is_one_sentence(spec: str, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_missing_is_one_sentence(subtests: pytest.Subtests, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AZURE_OPENAI_API_KEY", raising=False)
-    with pytest.raises(ModelSetupError, match=reason) as caught:
-        load_model(spec, **({"azure_endpoint": "http://model.test"} if spec == "azure_openai:m" else {}))
-    assert "\n" not in str(caught.value)
+    for spec, options, reason in [
+        ("azure_openai:m", {"azure_endpoint": "http://model.test"}, "Missing credentials"),
+        ("mistralai:m", {}, ".* `pip install langchain-mistralai`"),
+        ("antropic:m", {}, "Unsupported .* anthropic, "),
+    ]:
+        with subtests.test(spec=spec):
+            with pytest.raises(ModelSetupError, match=f"{spec} cannot be built: {reason}") as caught:
+                load_model(spec, **options)
+            assert "\n" not in str(caught.value)

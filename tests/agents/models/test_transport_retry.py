@@ -18,18 +18,17 @@ REQUEST = httpx.Request("POST", "http://127.0.0.1:1/v1/chat/completions")
 AT_ONCE = TransportRetry(max_attempts=3, initial_seconds=0)
 
 
-def response(status: int, **headers: str) -> httpx.Response:
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return httpx.Response(status, headers=named, request=REQUEST)
+def response(status: int, headers: dict[str, str] | None = None) -> httpx.Response:
+    return httpx.Response(status, headers=headers, request=REQUEST)
 
 
-def http_error(status: int, **headers: str) -> httpx.HTTPStatusError:
-    return httpx.HTTPStatusError("refused", request=REQUEST, response=response(status, **headers))
+def http_error(status: int) -> httpx.HTTPStatusError:
+    return httpx.HTTPStatusError("refused", request=REQUEST, response=response(status))
 
 
-def openai_error(status: int, **headers: str) -> openai.APIStatusError:
+def openai_error(status: int, headers: dict[str, str] | None = None) -> openai.APIStatusError:
     kind = {429: openai.RateLimitError, 404: openai.NotFoundError, 401: openai.AuthenticationError}
-    return kind.get(status, openai.APIStatusError)("refused", response=response(status, **headers), body=None)
+    return kind.get(status, openai.APIStatusError)("refused", response=response(status, headers), body=None)
 
 
 def undecodable(body: str, response: httpx.Response | None = None) -> json.JSONDecodeError:
@@ -38,12 +37,6 @@ def undecodable(body: str, response: httpx.Response | None = None) -> json.JSOND
         json.loads(body)
     if response is not None:
         caught.value.response = response
-    return caught.value
-
-
-def ended_within_a_character() -> UnicodeDecodeError:
-    with pytest.raises(UnicodeDecodeError) as caught:
-        "é".encode()[:1].decode()
     return caught.value
 
 
@@ -76,7 +69,7 @@ def test_a_fault_is_passing_or_lasting(subtests):
         (undecodable("<html>It works!</html>", response(200)), False),
         (undecodable('{"choices": no}', response(200)), False),
         (undecodable('{"error": "not fou', response(404)), False),
-        (ended_within_a_character(), True),
+        (UnicodeDecodeError("utf-8", b"\xc3", 0, 1, "unexpected end of data"), True),
         (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte"), False),
         (httpx.DecodingError("incorrect header check"), True),
         (chain(http_error(302), ConnectionError()), True),
@@ -106,7 +99,8 @@ def slept(retry: TransportRetry, error: Exception) -> list[float]:
 
 
 def test_no_wait_is_longer_than_the_cap():
-    assert slept(TransportRetry(max_attempts=2, max_seconds=5), openai_error(429, retry_after="3600")) == [5]
+    busy = openai_error(429, {"retry-after": "3600"})
+    assert slept(TransportRetry(max_attempts=2, max_seconds=5), busy) == [5]
 
 
 def test_the_waits_grow_and_stay_below_the_cap():
@@ -125,57 +119,36 @@ def test_a_try_again_is_logged_as_a_warning(caplog):
     assert "ConnectionError" in record.getMessage()
 
 
-async def ask(agent: BaseAgent, awaited: bool) -> str:
-    return await agent.ainvoke("hi") if awaited else await asyncio.to_thread(agent.invoke, "hi")
+async def test_an_error_that_stays_has_its_kind_and_its_cause(call_either, subtests):
+    for error, kind, is_cause, calls in [
+        (ConnectionError("refused"), ModelUnavailableError, True, 3),
+        *((error, ModelRefusedError, True, 1) for error in map(openai_error, (400, 401, 403, 404))),
+        (ZeroDivisionError("a bug"), ZeroDivisionError, False, 1),
+        (ModelRefusedError("an error of this package"), ModelRefusedError, False, 1),
+    ]:
+        with subtests.test(error=repr(error)):
+            model = ScriptedChatModel(lambda _, error=error: error)
+            with pytest.raises(kind, match=str(error)) as caught:
+                await call_either(BaseAgent(model, transport_retry=AT_ONCE), "invoke", "hi")
+            assert caught.value.__cause__ is (error if is_cause else None)
+            assert (caught.value is error) is not is_cause
+            assert len(model.prompts) == calls
 
 
-both_entries = pytest.mark.parametrize("awaited", [False, True], ids=["invoke", "ainvoke"])
-
-
-REFUSED = ConnectionError("refused")
-BUG = ZeroDivisionError("a bug")
-KNOWN = ModelRefusedError("an error of this package")
-
-
-@both_entries
-@pytest.mark.parametrize(
-    ("error", "kind", "cause", "calls"),
-    [
-        (REFUSED, ModelUnavailableError, REFUSED, 3),
-        *((error, ModelRefusedError, error, 1) for error in map(openai_error, (400, 401, 403, 404))),
-        (BUG, ZeroDivisionError, None, 1),
-        (KNOWN, ModelRefusedError, None, 1),
-    ],
-)
-async def test_an_error_that_stays_has_its_kind_and_its_cause(awaited, error, kind, cause, calls):
-    model = ScriptedChatModel(lambda _: error)
-    with pytest.raises(kind, match=str(error)) as caught:
-        await ask(BaseAgent(model, transport_retry=AT_ONCE), awaited)
-    assert caught.value.__cause__ is cause
-    assert (caught.value is error) is (cause is None)
-    assert len(model.prompts) == calls
-
-
-@both_entries
-async def test_a_real_server_that_is_busy_or_breaks_off_is_asked_again(awaited):
+async def test_a_real_server_that_is_busy_or_breaks_off_is_asked_again(call_either):
     busy, away = encode({}, 429, {"retry-after": "0"}), encode({}, 503)
     cut = encode(b'{"choices": [{"index": 0, "message": {"role": "assistant", "content": "hel',
                  headers={"Content-Type": "application/json"})  # fmt: skip
-    patient = TransportRetry(max_attempts=4, initial_seconds=0)
     with serve_model(busy, away, cut, ModelReply("hello")) as (model, server):
-        assert await ask(BaseAgent(model, transport_retry=patient), awaited) == "hello"
+        patient = BaseAgent(model, transport_retry=TransportRetry(max_attempts=4, initial_seconds=0))
+        assert await call_either(patient, "invoke", "hi") == "hello"
     assert len(server.bodies) == 4
 
 
 def test_retry_after_is_found_where_a_client_library_hides_the_response():
-    response = httpx.Response(429, headers={"retry-after": "7"}, request=httpx.Request("POST", "http://x"))
-
-    def call():
-        try:
-            response.raise_for_status()
-        except httpx.HTTPStatusError:
+    try:
+        response(429, {"retry-after": "7"}).raise_for_status()
+    except httpx.HTTPStatusError:
+        with pytest.raises(ollama.ResponseError) as hidden:
             raise ollama.ResponseError("too many requests", 429) from None
-
-    with pytest.raises(ollama.ResponseError) as hidden:
-        call()
     assert slept(TransportRetry(max_attempts=2), hidden.value) == [7.0]

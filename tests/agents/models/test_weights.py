@@ -29,9 +29,7 @@ def test_the_installed_package_comes_second() -> None:
 
 
 @pytest.mark.parametrize("name", ["missing.gguf", "."])
-def test_a_path_that_cannot_be_read_is_named(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_path_that_cannot_be_read_is_named(name: str, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setenv("PEM_WEIGHTS", str(tmp_path / name))
     with pytest.raises(ModelSetupError, match=r"PEM_WEIGHTS names .* cannot be read .*; give the path"):
         find_weights()
@@ -45,9 +43,7 @@ def test_a_file_of_another_format_is_refused(content: bytes, tmp_path: Path) -> 
         check_weights(path)
 
 
-def test_without_weights_and_hub_client_the_sentence_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_weights_and_hub_client_the_sentence_says_what_to_install(monkeypatch) -> None:
     monkeypatch.setattr(embedded, "_HUB", "no_such_client")
     with pytest.raises(ModelSetupError, match=r"set PEM_WEIGHTS to a GGUF file, or run `pip install"):
         download_weights()
