@@ -12,6 +12,7 @@ from evaluation.contract.rubric import JudgePolicy, Rubric
 from evaluation.contract.run import ActionKind, AgentRun, RunMetadata
 from evaluation.errors import ContractError
 from evaluation.patterns import AnySchema, PatternText
+from evaluation.sensitive.scanner import quote_text
 from evaluation.validation import InputModel, wrap_name
 from evaluation.values import WHOLE, Quantity, Severity, format_numbers
 
@@ -262,6 +263,17 @@ class EvaluationContract(InputModel):
     the orchestrator. It changes no evaluation."""
     owner: str | None = None
     """Owner of the alerts whose rule or threshold names no owner."""
+
+    @model_validator(mode="after")
+    def _refuse_contradiction(self) -> Self:
+        steps = (each.name for each in self.expected_trajectory or () if each.name)
+        demanded = {*self.must_call, *steps}
+        if refused := sorted(demanded.intersection(self.trajectory.forbidden_tools)):
+            raise ValueError(
+                f"{quote_text(refused[0])} has to be called and is in trajectory.forbidden_tools, so that no "
+                "run can pass; name the tool in one of them"
+            )
+        return self
 
 
 _GROUPS: Final = frozenset({"trajectory", "audit", "judge", "drift"})

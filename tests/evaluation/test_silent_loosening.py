@@ -44,6 +44,17 @@ def test_another_spelling_of_a_tool_is_never_the_expected_one_and_another_tool_i
         assert judge_status({"tool_calls": ["cancel_order", name]}, **WRITES) == "passed"
 
 
+def test_a_demanded_tool_that_was_not_called_is_told_beside_a_called_one_of_a_similar_name(subtests):
+    for called, told in [
+        (["get_users"], '0 times; a tool of a similar name was called: "get_users".'),
+        (["send_mail"], "0 times."),
+        ([], "0 times."),
+    ]:
+        with subtests.test(called=called):
+            case = {"agent_run": {"final_output": "done", "tool_calls": called}, "must_call": ["get_user"]}
+            assert evaluate(case)["failures"][0].endswith(f"it was called {told}")
+
+
 def test_a_write_whose_answer_refuses_it_did_not_happen(subtests):
     for answer, status in [
         ({"status": "failed"}, "failed"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import asdict
+from difflib import get_close_matches
 from itertools import product
 from typing import ClassVar, Final, Literal
 
@@ -21,6 +22,8 @@ from evaluation.texts.normal import is_same_tool
 
 _MOST: Final = 3
 """Most findings that a sentence names."""
+_LIKENESS: Final = 0.8
+"""The least ratio of ``difflib`` at which a name may be meant by another one."""
 _LONGEST_ANSWER: Final = 80
 """Characters of an answer that are shown."""
 
@@ -52,12 +55,18 @@ class ToolCalls(CountCheck):
         # To call it again would be denied again.
         is_denied = bool(calls) and {call.not_run for call in calls} == {"denied"}
         advice = "; go on without it, and say so" if is_denied else ""
-        names = ", ".join(dict.fromkeys(quote_text(call.name) for call in others))
-        spelled = f"; other spellings of it were called: {names}" if others else ""
+        spelled = self._describe_others(others or ([] if calls else made))
         times = self._describe_calls(calls, [*answered, *unknown])
         left = unknown[-1:] if passed is None else []
         open_ = "".join(f"; {describe_unknown(each.name, each.result, each.error)}" for each in left)
         return CheckOutcome(passed, f"it was called {times}{spelled}{advice}{open_}")
+
+    def _describe_others(self, calls: list[ToolUse]) -> str:
+        called = [*dict.fromkeys(call.name for call in calls)]
+        spelled = ", ".join(quote_text(name) for name in called if self._is_other_spelling(name))
+        near = get_close_matches(self.tool, called, 1, _LIKENESS)
+        similar = f"; a tool of a similar name was called: {quote_text(near[0])}" if near else ""
+        return f"; other spellings of it were called: {spelled}" if spelled else similar
 
     def _is_other_spelling(self, name: str) -> bool:
         return name != self.tool and is_same_tool(name, self.tool)

@@ -174,6 +174,14 @@ PROBLEMS = [
         lambda: EvaluationContract(expected_trajectory=["a", {"args": {}}]),
         "expected_trajectory[1]: an expected action needs either 'name' or 'any_of'",
     ),
+    (
+        lambda: EvaluationContract(must_call=["pay"], trajectory={"forbidden_tools": ["pay"]}),
+        'EvaluationContract: "pay" has to be called and is in trajectory.forbidden_tools, so that no run can',
+    ),
+    (
+        lambda: EvaluationContract(expected_trajectory=["a", "b"], trajectory={"forbidden_tools": ["b"]}),
+        'EvaluationContract: "b" has to be called and is in trajectory.forbidden_tools',
+    ),
     (Rubric, "criteria: is missing; add it"),
     (lambda: Scale(min=3, max=3), "Scale: a scale needs min < max, not 3 and 3"),
     (lambda: ArgumentRule(match="named"), "ArgumentRule: match 'named' needs 'names'"),
