@@ -153,7 +153,7 @@ class Call:
     @property
     def quoted(self) -> str:
         """Its answer as a finding quotes it."""
-        return quote_text(self.answer, _LONGEST_ANSWER)
+        return quote_text(self.answer, _LONGEST_ANSWER) if self.answer else "without a text"
 
     @property
     def acts(self) -> bool:
