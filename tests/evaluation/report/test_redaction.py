@@ -37,7 +37,7 @@ def case_full_of(text):
         "agent_run": {
             "input": text,
             "final_output": text,
-            "tool_calls": [call, text, {"name": "x", "args": text}, {**call, "kind": "handoff"}],
+            "tool_calls": [call, text, f"{text} c", {"name": "x", "args": text}, {**call, "kind": "handoff"}],
             "messages": [
                 {"role": "user", "content": text, text: text},
                 {"role": "assistant", "content": [{"type": "text", "text": text}]},
@@ -62,7 +62,7 @@ def case_full_of(text):
             {"name": text, "args": {text: "other", "list": []}, "agent": f"{text} b", "target": text},
         ],
         "trajectory_match_mode": "exact",
-        "trajectory": {"forbidden_tools": [text]},
+        "trajectory": {"forbidden_tools": [f"{text} c"]},
         "thresholds": {text: {"max": 1.0}, "latency_ms": {"max": 1.0, "owner": text}},
         "subjective_criteria": [text],
         "rubric": {
