@@ -43,7 +43,7 @@ from evaluation.sensitive.scanner import shorten
 from evaluation.values import JsonObject, as_object
 
 _FORMS: Final[Mapping[str, list[str]]] = json.loads(
-    Path(__file__).with_name("message_forms.json").read_text(encoding="utf-8")
+    Path(__file__).with_name("message_forms.json").read_bytes()
 )
 _CLIENT_CALLS: Final = frozenset(_FORMS["client_calls"])
 _SERVER_CALLS: Final = frozenset(_FORMS["server_calls"])

@@ -293,7 +293,7 @@ def _read_word(match: re.Match[str]) -> str:
 @cache
 def _read_lookalikes() -> Mapping[int, str]:
     """Read the characters that Unicode TS 39 (``confusables.txt``) puts beside one of ASCII."""
-    groups = json.loads(Path(__file__).with_name("lookalikes.json").read_text(encoding="utf-8"))
+    groups = json.loads(Path(__file__).with_name("lookalikes.json").read_bytes())
     return {ord(char): plain for plain, alike in groups.items() for char in alike}
 
 

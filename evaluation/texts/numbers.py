@@ -16,9 +16,7 @@ from text_to_num import alpha2digit
 
 from evaluation.texts.normal import has_digit, unify_signs
 
-_UNITS: Final[Mapping[str, Any]] = json.loads(
-    Path(__file__).with_name("units.json").read_text(encoding="utf-8")
-)
+_UNITS: Final[Mapping[str, Any]] = json.loads(Path(__file__).with_name("units.json").read_bytes())
 _LARGE: Final = {"k": "k", "t": "k", "m": "m", "bn": "bn"}
 """Thousands, millions and thousand millions before the code of a currency: kEUR, or TEUR in German."""
 CURRENCIES: Final = {
@@ -247,9 +245,7 @@ def _read_decimal(parts: list[str]) -> str | None:
 _WITH_DIGIT: Final = re.compile(r"(?<!\S)[^\s\d]*\d\S*")
 _FUNCTION_WORDS: Final[Mapping[str, frozenset[str]]] = {
     language: frozenset(words)
-    for language, words in json.loads(
-        Path(__file__).with_name("function_words.json").read_text(encoding="utf-8")
-    ).items()
+    for language, words in json.loads(Path(__file__).with_name("function_words.json").read_bytes()).items()
 }
 _GAPS: Final = "".join(char if char.isalpha() else " " for char in map(chr, range(128)))
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
