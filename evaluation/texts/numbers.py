@@ -272,7 +272,17 @@ def spell_in_digits(text: str) -> tuple[str, bytearray]:
 
     A scale word after digits becomes an exponent: "5 million" is "5e6".
     """
-    return _spell_words(write_powers(text))
+    text = write_powers(text)
+    # Most texts have no digit, and this test is far cheaper than the search.
+    tokens = _WITH_DIGIT.findall(text) if has_digit(text) else []
+    # Word by word between the digits, because text2num would join both.
+    pieces = _convert_words(_WITH_DIGIT.sub(_CUT, text) if tokens else text).split(_CUT)
+    plain, was_digit = "", bytearray()
+    for piece, token in zip_longest(pieces, tokens, fillvalue=""):
+        gap = ";" if plain[-1:].isdigit() and piece[:1].isdigit() else ""
+        plain += f"{gap}{piece};{token}" if piece.rstrip()[-1:].isdigit() else f"{gap}{piece}{token}"
+        was_digit += bytes(len(plain) - len(was_digit) - len(token)) + b"\1" * len(token)
+    return plain, was_digit
 
 
 def read_worded_numbers(text: str) -> Iterator[Decimal]:
@@ -285,20 +295,6 @@ def read_worded_numbers(text: str) -> Iterator[Decimal]:
         is_word = not any(digits[start:end])
         if (is_word and plain[start : end + 2] != SECOND) or "e" in plain[start:end]:
             yield from (value for number in numbers for value in number if not is_word or abs(value) >= LEAST)
-
-
-def _spell_words(text: str) -> tuple[str, bytearray]:
-    """Write the numbers in words as digits; returns the text, and by character whether it was one before."""
-    # Most texts have no digit, and this test is far cheaper than the search.
-    tokens = _WITH_DIGIT.findall(text) if has_digit(text) else []
-    # Word by word between the digits, because text2num would join both.
-    pieces = _convert_words(_WITH_DIGIT.sub(_CUT, text) if tokens else text).split(_CUT)
-    plain, was_digit = "", bytearray()
-    for piece, token in zip_longest(pieces, tokens, fillvalue=""):
-        gap = ";" if plain[-1:].isdigit() and piece[:1].isdigit() else ""
-        plain += f"{gap}{piece};{token}" if piece.rstrip()[-1:].isdigit() else f"{gap}{piece}{token}"
-        was_digit += bytes(len(plain) - len(was_digit) - len(token)) + b"\1" * len(token)
-    return plain, was_digit
 
 
 def has_number_word(text: str) -> bool:
