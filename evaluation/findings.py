@@ -274,12 +274,12 @@ def compare_with_bound(  # noqa: PLR0917
 
 
 def check_bounds(
-    group: Group, kind: FindingKind, bounds: Mapping[str, JsonObject], scores: Mapping[str, Score]
+    kind: FindingKind, bounds: Mapping[str, JsonObject], scores: Mapping[str, Score]
 ) -> Iterator[Finding]:
-    """Compare each score that has a threshold; a breach is critical by default."""
+    """Compare each score of a trajectory that has a threshold; a breach is critical by default."""
     for metric, score in scores.items():
         if metric in bounds:
-            yield compare_with_bound(group, kind, metric, score, bounds[metric], "critical")
+            yield compare_with_bound("trajectory", kind, metric, score, bounds[metric], "critical")
 
 
 def limits_by_name(bounds: Mapping[str, JsonObject]) -> dict[str, object]:

@@ -195,9 +195,8 @@ def _expand(rules: EvaluationContract) -> Iterator[Requirement]:
         yield expand_rule(rule, f"forbidden_content[{place}]", required=False)
     yield from _expand_keywords(rules)
     for tool in rules.must_call:
-        yield Requirement(
-            ToolCalls(tool=tool, min=1), "must_call", "must_call", "must_call", covers="actions"
-        )
+        check = ToolCalls(tool=tool, min=1)
+        yield Requirement(check, "must_call", "must_call", "must_call", covers="actions")
     for place, audit in enumerate(rules.audit.rules):
         field = f"audit.rules[{place}]"
         covers: Covers | None = "content" if audit.required is not None else None
