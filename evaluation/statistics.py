@@ -151,9 +151,8 @@ def pass_hat_k(trials: Mapping[str, Sequence[bool]], k: int) -> TrialRate:
     if not enough:
         return TrialRate(0, None, None)
     chances = [math.comb(sum(outcomes), k) / math.comb(len(outcomes), k) for outcomes in enough]
-    return TrialRate(
-        len(chances), fmean(chances), _exact_interval(math.fsum(chances), len(chances), _CONFIDENCE)
-    )
+    interval = _exact_interval(math.fsum(chances), len(chances), _CONFIDENCE)
+    return TrialRate(len(chances), fmean(chances), interval)
 
 
 def pass_at_k(trials: Mapping[str, Sequence[bool]], k: int) -> float | None:

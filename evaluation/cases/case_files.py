@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Hashable, Sequence
 from pathlib import Path
-from typing import Annotated, Final, Literal, TypeVar, cast
+from typing import Annotated, Final, Literal, TypeVar
 
 import yaml
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
@@ -85,9 +85,8 @@ def format_yaml(value: object) -> str:
     return text
 
 
-def _refuse(problem: str, place: yaml.Event | yaml.Node) -> yaml.MarkedYAMLError:
-    mark = cast("yaml.error.Mark", place.start_mark)
-    return yaml.MarkedYAMLError(problem=problem, problem_mark=mark)
+def _refuse(problem: str, place: yaml.Node) -> yaml.MarkedYAMLError:
+    return yaml.MarkedYAMLError(problem=problem, problem_mark=place.start_mark)
 
 
 _Model = TypeVar("_Model", bound=BaseModel)
