@@ -11,6 +11,7 @@ from typing import Annotated, Final, Literal, TypeVar
 import yaml
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
+from evaluation.checks.check_model import Text
 from evaluation.contract.contract import ContentRule, EvaluationContract, merge_rules
 from evaluation.errors import ContractError
 from evaluation.sensitive.scanner import shorten
@@ -69,14 +70,13 @@ def parse_yaml(text: str) -> object:
         ValueError: It is not such a document; the message begins with the line.
     """
     try:
-        value: object = yaml.load(text, _Loader)  # noqa: S506 - a safe loader
+        return yaml.load(text, _Loader)  # noqa: S506 - a safe loader
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = "" if mark is None else f"line {mark.line + 1}: "
         raise ValueError(f"{where}this is not YAML of plain values: {error.problem}") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # a forbidden character, deep nesting
         raise ValueError(f"this is not YAML of plain values: {' '.join(str(error).split())}") from None
-    return value
 
 
 def format_yaml(value: object) -> str:
@@ -179,9 +179,9 @@ class CaseDefaults(InputModel):
 class TaskCase(CaseDefaults):
     """A task with the contract of its final output."""
 
-    name: Annotated[str, Field(pattern=r"\S")] | None = None
+    name: Text | None = None
     """Names the case in reports. Default: its task."""
-    task: Annotated[str, Field(pattern=r"\S")]
+    task: Text
     unchecked: list[str] = Field(default_factory=list)
     """Requirements of the task that the contract does not check, in the words of the task."""
     answer: Answer | None = None
