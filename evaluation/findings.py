@@ -284,10 +284,8 @@ def check_bounds(
 
 def limits_by_name(bounds: Mapping[str, JsonObject]) -> dict[str, object]:
     """Return the bounds by the names under which the report shows them."""
-    most = {limit_name(metric): bound["max"] for metric, bound in bounds.items() if "max" in bound}
-    least = {
-        limit_name(metric, "minimum"): bound["min"] for metric, bound in bounds.items() if "min" in bound
-    }
+    most = {limit_name(name): bound["max"] for name, bound in bounds.items() if "max" in bound}
+    least = {limit_name(name, "minimum"): bound["min"] for name, bound in bounds.items() if "min" in bound}
     return {**most, **least}
 
 

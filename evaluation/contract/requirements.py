@@ -297,12 +297,8 @@ def evaluate_requirement(requirement: Requirement, context: CheckContext) -> Che
         is_other = texts and texts[0] != context.output
         return check.evaluate(replace(context, output=texts[0], has_output=True) if is_other else context)
     parts = (replace(context, output=text, has_output=True) for text in texts)
-    return _choose(list(map(check.evaluate, parts)), forbids=requirement.forbids)
-
-
-def _choose(outcomes: Sequence[CheckOutcome], *, forbids: bool) -> CheckOutcome:
-    order = (False, None, True) if forbids else (True, None, False)
-    return min(outcomes, key=lambda outcome: order.index(outcome.passed))
+    order = (False, None, True) if requirement.forbids else (True, None, False)
+    return min(map(check.evaluate, parts), key=lambda outcome: order.index(outcome.passed))
 
 
 def _list_texts(requirement: Requirement, context: CheckContext) -> Iterator[str]:
