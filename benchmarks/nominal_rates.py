@@ -13,7 +13,8 @@ import random
 from collections.abc import Callable, Iterable, Sequence
 
 from evaluation.contract.contract import DriftRules
-from evaluation.measures.drift_signals import Direction, compare_with_baseline
+from evaluation.measures.drift_signals import compare_with_baseline
+from evaluation.measures.metric_table import Direction
 from evaluation.statistics import proportion
 
 Draw = Callable[[], float]

@@ -274,20 +274,18 @@ def compare_with_bound(  # noqa: PLR0917
 
 
 def check_bounds(
-    group: Group, kind: FindingKind, bounds: Mapping[str, JsonObject], scores: Mapping[str, Score]
+    kind: FindingKind, bounds: Mapping[str, JsonObject], scores: Mapping[str, Score]
 ) -> Iterator[Finding]:
-    """Compare each score that has a threshold; a breach is critical by default."""
+    """Compare each score of a trajectory that has a threshold; a breach is critical by default."""
     for metric, score in scores.items():
         if metric in bounds:
-            yield compare_with_bound(group, kind, metric, score, bounds[metric], "critical")
+            yield compare_with_bound("trajectory", kind, metric, score, bounds[metric], "critical")
 
 
 def limits_by_name(bounds: Mapping[str, JsonObject]) -> dict[str, object]:
     """Return the bounds by the names under which the report shows them."""
-    most = {limit_name(metric): bound["max"] for metric, bound in bounds.items() if "max" in bound}
-    least = {
-        limit_name(metric, "minimum"): bound["min"] for metric, bound in bounds.items() if "min" in bound
-    }
+    most = {limit_name(name): bound["max"] for name, bound in bounds.items() if "max" in bound}
+    least = {limit_name(name, "minimum"): bound["min"] for name, bound in bounds.items() if "min" in bound}
     return {**most, **least}
 
 

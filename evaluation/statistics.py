@@ -79,6 +79,10 @@ def _away_from_zero(value: float) -> float:
 
 _CONFIDENCE: Final = 0.95
 """Of every interval whose caller does not choose another one."""
+_UPPER: Final = (1.0 + _CONFIDENCE) / 2.0
+"""Probability below the upper end of such an interval."""
+_DEVIATIONS: Final = NormalDist().inv_cdf(_UPPER)
+"""Standard deviations from the mean of a normal distribution to that end."""
 
 
 class Interval(NamedTuple):
@@ -151,9 +155,8 @@ def pass_hat_k(trials: Mapping[str, Sequence[bool]], k: int) -> TrialRate:
     if not enough:
         return TrialRate(0, None, None)
     chances = [math.comb(sum(outcomes), k) / math.comb(len(outcomes), k) for outcomes in enough]
-    return TrialRate(
-        len(chances), fmean(chances), _exact_interval(math.fsum(chances), len(chances), _CONFIDENCE)
-    )
+    interval = _exact_interval(math.fsum(chances), len(chances), _CONFIDENCE)
+    return TrialRate(len(chances), fmean(chances), interval)
 
 
 def pass_at_k(trials: Mapping[str, Sequence[bool]], k: int) -> float | None:
@@ -201,10 +204,10 @@ def resampled_interval(values: Sequence[float], span: Interval) -> Interval:
         rare = 1.0 - (0.5 * (1.0 - _CONFIDENCE)) ** (1.0 / count)
         return Interval(*(values[0] + rare * (end - values[0]) for end in span))
     if count > _MANY:
-        half = NormalDist().inv_cdf((1.0 + _CONFIDENCE) / 2.0) * math.sqrt(mean_variance(values))
+        half = _DEVIATIONS * math.sqrt(mean_variance(values))
         return Interval(fmean(values) - half, fmean(values) + half)
     # The variance of a sample is that of the values times (n - 1) / n.
-    upper = NormalDist().inv_cdf((1.0 + _CONFIDENCE) / 2.0) * math.sqrt(count / (count - 1))
+    upper = _DEVIATIONS * math.sqrt(count / (count - 1))
     means = sorted(sum(draw(values)) / count for draw in _draw_samples(count))
     spare = math.floor(NormalDist().cdf(-upper) * _SAMPLES)
     return Interval(means[spare], means[-1 - spare])
@@ -253,24 +256,22 @@ def paired_difference(control: Sequence[float], treatment: Sequence[float]) -> P
     Returns:
         With an infinite interval if there are fewer than two items.
     """
-    upper = (1.0 + _CONFIDENCE) / 2.0
     if len(control) < FEWEST:
         return PairedDifference(math.nan, Interval(-math.inf, math.inf))
     differences = [after - before for before, after in zip(control, treatment, strict=True)]
     if {0.0, 1.0}.issuperset((*control, *treatment)):
-        return PairedDifference(fmean(differences), _paired_rate_interval(differences, upper))
+        return PairedDifference(fmean(differences), _paired_rate_interval(differences))
     mean = fmean(differences)
-    half = t_quantile(upper, len(differences) - 1) * math.sqrt(mean_variance(differences))
+    half = t_quantile(_UPPER, len(differences) - 1) * math.sqrt(mean_variance(differences))
     return PairedDifference(mean, Interval(mean - half, mean + half))
 
 
-def _paired_rate_interval(differences: Sequence[float], upper: float) -> Interval:
+def _paired_rate_interval(differences: Sequence[float]) -> Interval:
     better = sum(value > 0 for value in differences) + _ADDED
     worse = sum(value < 0 for value in differences) + _ADDED
     count = len(differences) + 4 * _ADDED
     mean = (better - worse) / count
-    error = math.sqrt((better + worse) / count - mean * mean) / math.sqrt(count)
-    half = NormalDist().inv_cdf(upper) * error
+    half = _DEVIATIONS * (math.sqrt((better + worse) / count - mean * mean) / math.sqrt(count))
     return Interval(max(-1.0, mean - half), min(1.0, mean + half))
 
 

@@ -6,11 +6,12 @@ import json
 import re
 from collections.abc import Hashable, Sequence
 from pathlib import Path
-from typing import Annotated, Final, Literal, TypeVar, cast
+from typing import Annotated, Final, Literal, TypeVar
 
 import yaml
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
+from evaluation.checks.check_model import Text
 from evaluation.contract.contract import ContentRule, EvaluationContract, merge_rules
 from evaluation.errors import ContractError
 from evaluation.sensitive.scanner import shorten
@@ -69,14 +70,13 @@ def parse_yaml(text: str) -> object:
         ValueError: It is not such a document; the message begins with the line.
     """
     try:
-        value: object = yaml.load(text, _Loader)  # noqa: S506 - a safe loader
+        return yaml.load(text, _Loader)  # noqa: S506 - a safe loader
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = "" if mark is None else f"line {mark.line + 1}: "
         raise ValueError(f"{where}this is not YAML of plain values: {error.problem}") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # a forbidden character, deep nesting
         raise ValueError(f"this is not YAML of plain values: {' '.join(str(error).split())}") from None
-    return value
 
 
 def format_yaml(value: object) -> str:
@@ -85,9 +85,8 @@ def format_yaml(value: object) -> str:
     return text
 
 
-def _refuse(problem: str, place: yaml.Event | yaml.Node) -> yaml.MarkedYAMLError:
-    mark = cast("yaml.error.Mark", place.start_mark)
-    return yaml.MarkedYAMLError(problem=problem, problem_mark=mark)
+def _refuse(problem: str, place: yaml.Node) -> yaml.MarkedYAMLError:
+    return yaml.MarkedYAMLError(problem=problem, problem_mark=place.start_mark)
 
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -180,9 +179,9 @@ class CaseDefaults(InputModel):
 class TaskCase(CaseDefaults):
     """A task with the contract of its final output."""
 
-    name: Annotated[str, Field(pattern=r"\S")] | None = None
+    name: Text | None = None
     """Names the case in reports. Default: its task."""
-    task: Annotated[str, Field(pattern=r"\S")]
+    task: Text
     unchecked: list[str] = Field(default_factory=list)
     """Requirements of the task that the contract does not check, in the words of the task."""
     answer: Answer | None = None

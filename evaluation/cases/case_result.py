@@ -91,9 +91,8 @@ def describe_run(case: JsonObject) -> dict[str, Any]:
     run = as_object(case.get("agent_run"))
     expected = {name: value for name, value in case.items() if name not in _OF_CASE}
     task = run.get("input") or run.get("user_input") or case.get("input") or ""
-    return Redactor.of([run, expected, task]).clean(
-        {"task": str(task), "agent_run": run, "expected": expected}
-    )
+    parts = {"task": str(task), "agent_run": run, "expected": expected}
+    return Redactor.of([run, expected, task]).clean(parts)
 
 
 Trials: TypeAlias = Mapping[str, Sequence[bool]]

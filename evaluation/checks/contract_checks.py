@@ -92,10 +92,8 @@ class FunctionCheck:
             async with limit:
                 return self._read_result(await self._call(context))
         except Exception as error:  # noqa: BLE001 - the user's code may raise anything
-            is_late = limit.expired()
-            return self.fail_with_error(
-                f"it took more than {self.timeout:g} s" if is_late else f"it raised {describe_raised(error)}"
-            )
+            late = f"it took more than {self.timeout:g} s"
+            return self.fail_with_error(late if limit.expired() else f"it raised {describe_raised(error)}")
 
     async def _call(self, context: CheckContext) -> object:
         if inspect.iscoroutinefunction(self.function):
@@ -113,9 +111,8 @@ class FunctionCheck:
         if not (passed is None or isinstance(passed, bool)):
             return self.fail_with_error("it returned a CheckOutcome whose 'passed' is no bool and not None")
         evidence = keep_end(replace_surrogates(value.evidence), _LONGEST_EVIDENCE)
-        return self._complete(
-            replace(value, passed=None if value.is_error else value.passed, evidence=evidence)
-        )
+        answer = None if value.is_error else value.passed
+        return self._complete(replace(value, passed=answer, evidence=evidence))
 
     def _complete(self, outcome: CheckOutcome) -> CheckOutcome:
         """Return an outcome with the texts that the function left out, redacted and shortened."""
@@ -287,8 +284,6 @@ def find_check(named: NamedCheck, given: Sequence[FunctionCheck]) -> FunctionChe
     match = next((check for check in given if check.name == named.name), None)
     if match is not None:
         return match
-    similar = find_similar(named.name, [check.name for check in given])
-    hint = (
-        f"did you mean {quote_text(similar)}?" if similar else "pass it as checks=[...] or named_checks=[...]"
-    )
-    return f"no check has this name; {hint}"
+    if similar := find_similar(named.name, [check.name for check in given]):
+        return f"no check has this name; did you mean {quote_text(similar)}?"
+    return "no check has this name; pass it as checks=[...] or named_checks=[...]"

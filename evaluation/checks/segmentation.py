@@ -52,9 +52,7 @@ _SAME: Final = (
     frozenset({"tl", "fil"}),
 )
 """Languages that a small model confuses; a text in one is not known to be in no other."""
-LANGUAGES: Final[Mapping[str, str]] = json.loads(
-    Path(__file__).with_name("languages.json").read_text(encoding="utf-8")
-)
+LANGUAGES: Final[Mapping[str, str]] = json.loads(Path(__file__).with_name("languages.json").read_bytes())
 """English names by ISO 639-1 code."""
 
 

@@ -43,7 +43,7 @@ class ArgumentRule(InputModel):
 class ExpectedAction(InputModel):
     """An expected action; if ``args`` is absent, any arguments match."""
 
-    name: Annotated[str, Field(pattern=r"\S")] | None = None
+    name: Text | None = None
     args: dict[str, object] | None = None
     arguments: ArgumentRule | None = None
     """Overrides the rule of the tool and the rule for all tools."""
@@ -73,8 +73,6 @@ class ExpectedAction(InputModel):
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the action, or of its alternatives."""
-        if not self.any_of:
-            return (str(self.name),)
         return tuple(dict.fromkeys(str(pattern.name) for pattern in self.patterns))
 
 
@@ -135,7 +133,7 @@ class Threshold(InputModel):
 class ContentRule(InputModel):
     """Required or forbidden content: exactly one of text, pattern, json_schema, number."""
 
-    text: Annotated[str, Field(pattern=r"\S")] | None = None
+    text: Text | None = None
     """Compared after normalising white space and Unicode forms."""
     ignore_case: bool = True
     """Applies to ``text``; in a pattern, write ``(?i)``."""
@@ -248,7 +246,7 @@ class EvaluationContract(InputModel):
     expected_trajectory: list[NamedAction] | None = None
     # Not a literal: a mode that is not supported is a finding, and the other checks of the run still count.
     trajectory_match_mode: Annotated[str, Field(json_schema_extra={"enum": [*MATCH_MODES]})] = "in_order"
-    must_call: list[Annotated[str, Field(pattern=r"\S")]] = Field(default_factory=list)
+    must_call: list[Text] = Field(default_factory=list)
     """Tools of which each has to be called at least once without an error."""
     trajectory: TrajectoryRules = Field(default_factory=lambda: _TRAJECTORY)
     thresholds: dict[str, Threshold | float | bool] = Field(default_factory=dict)

@@ -195,9 +195,8 @@ def _expand(rules: EvaluationContract) -> Iterator[Requirement]:
         yield expand_rule(rule, f"forbidden_content[{place}]", required=False)
     yield from _expand_keywords(rules)
     for tool in rules.must_call:
-        yield Requirement(
-            ToolCalls(tool=tool, min=1), "must_call", "must_call", "must_call", covers="actions"
-        )
+        check = ToolCalls(tool=tool, min=1)
+        yield Requirement(check, "must_call", "must_call", "must_call", covers="actions")
     for place, audit in enumerate(rules.audit.rules):
         field = f"audit.rules[{place}]"
         covers: Covers | None = "content" if audit.required is not None else None
@@ -298,12 +297,8 @@ def evaluate_requirement(requirement: Requirement, context: CheckContext) -> Che
         is_other = texts and texts[0] != context.output
         return check.evaluate(replace(context, output=texts[0], has_output=True) if is_other else context)
     parts = (replace(context, output=text, has_output=True) for text in texts)
-    return _choose(list(map(check.evaluate, parts)), forbids=requirement.forbids)
-
-
-def _choose(outcomes: Sequence[CheckOutcome], *, forbids: bool) -> CheckOutcome:
-    order = (False, None, True) if forbids else (True, None, False)
-    return min(outcomes, key=lambda outcome: order.index(outcome.passed))
+    order = (False, None, True) if requirement.forbids else (True, None, False)
+    return min(map(check.evaluate, parts), key=lambda outcome: order.index(outcome.passed))
 
 
 def _list_texts(requirement: Requirement, context: CheckContext) -> Iterator[str]:

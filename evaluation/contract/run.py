@@ -205,6 +205,8 @@ def run_from_state(state: Mapping[str, object]) -> JsonObject:
     executed = [*run.results, *run.synthesis]
     records = sorted(run.results, key=lambda record: record.started_at) + run.synthesis
     accepted = [record for record in executed if record.status == "validated"]
+    # A reused call had no effect: the call that it is answered from is in the run, too.
+    made = [call for record in records for call in record.tool_calls if call.get("gate") != "reused"]
     stated = {
         "sources": [record.result for record in accepted[:-1] if record.result],
         "messages": _tell_cut_off(run, accepted),
@@ -212,10 +214,7 @@ def run_from_state(state: Mapping[str, object]) -> JsonObject:
     }
     return {
         "input": run.task,
-        # A reused call had no effect: the call that it is answered from is in the run, too.
-        **convert_calls(
-            [call for record in records for call in record.tool_calls if call.get("gate") != "reused"]
-        ),
+        **convert_calls(made),
         "retries": sum(run.retries.values()),
         "metadata": _label_run(run, records, document.get("thread_id")),
         **{name: value for name, value in stated.items() if value},

@@ -205,10 +205,9 @@ def parse_arguments(args: dict[str, object] | str | None) -> object:
 def parse_json_text(value: object) -> object:
     """Return the value of a text that is JSON, and anything else as it is."""
     try:
-        parsed: object = json.loads(value) if isinstance(value, str) else value
+        return json.loads(value) if isinstance(value, str) else value
     except (ValueError, RecursionError):
         return value
-    return parsed
 
 
 def format_text(value: object) -> str:

@@ -43,7 +43,7 @@ from evaluation.sensitive.scanner import shorten
 from evaluation.values import JsonObject, as_object
 
 _FORMS: Final[Mapping[str, list[str]]] = json.loads(
-    Path(__file__).with_name("message_forms.json").read_text(encoding="utf-8")
+    Path(__file__).with_name("message_forms.json").read_bytes()
 )
 _CLIENT_CALLS: Final = frozenset(_FORMS["client_calls"])
 _SERVER_CALLS: Final = frozenset(_FORMS["server_calls"])
@@ -95,9 +95,8 @@ def open_message(message: JsonObject) -> JsonObject | None:
     more = [{"type": "text", "text": text} for text in texts if text not in (None, "")]
     parts = [*_list_new_parts(fields), *more]
     rest = {key: value for key, value in fields.items() if key != "parts"}
-    content = (
-        [*as_parts(fields.get("content")), *parts] if parts or "parts" in fields else fields.get("content")
-    )
+    content = fields.get("content")
+    content = [*as_parts(content), *parts] if parts or "parts" in fields else content
     return {**rest, "role": role, "content": content}
 
 
@@ -159,11 +158,9 @@ def _read_part_calls(part: JsonObject) -> Iterator[Call]:
     if part.get("type") in _CALLS:
         yield read_call(part)
         return
-    call = _read_keyed(part, "function_call", "functionCall")
-    if call is not None:
+    if (call := _read_keyed(part, "function_call", "functionCall")) is not None:
         yield read_call(call)
-    code = _read_keyed(part, "executable_code", "executableCode")
-    if code is not None:
+    if (code := _read_keyed(part, "executable_code", "executableCode")) is not None:
         yield Call("code_execution", code)
 
 
@@ -214,13 +211,11 @@ def _read_part_answers(part: JsonObject) -> Iterator[Answer]:
     if (fields := _ANSWER_PARTS.get(str(part.get("type")))) is not None:
         yield _read_answer(part, *fields)
         return
-    answer = _read_keyed(part, "function_response", "functionResponse")
-    if answer is not None:
+    if (answer := _read_keyed(part, "function_response", "functionResponse")) is not None:
         response = read_object(answer, "response")
         name, id_ = read_text(answer.get("name")), str(answer["id"]) if answer.get("id") else None
         yield Answer(answer.get("response"), id_, name, bool(response.get("error")))
-    result = _read_keyed(part, "code_execution_result", "codeExecutionResult")
-    if result is not None:
+    if (result := _read_keyed(part, "code_execution_result", "codeExecutionResult")) is not None:
         is_error = result.get("outcome") not in (None, "OUTCOME_OK")
         yield Answer(read_result(result.get("output")), None, "code_execution", is_error)
 

@@ -291,11 +291,8 @@ def _read_conversation(state: PreparedState) -> tuple[Turn, ...]:
     """Reads the messages before the output; empty if they say no more than the rest of the request."""
     messages = map(as_object, as_list(state["agent_run"].get("messages")))
     # The answers of tools are among the actions.
-    turns = [
-        _read_turn(message)
-        for message in messages
-        if message.get("role") != "tool" or not state["actual_trajectory"]
-    ]
+    left_out = "tool" if state["actual_trajectory"] else None
+    turns = [turn for turn in map(_read_turn, messages) if turn["role"] != left_out]
     shown = [turn for turn in turns if turn["content"].strip() or turn["media"]]
     if shown[-1:] == [Turn(role="assistant", content=state["actual_output"], media=[])]:
         shown.pop()

@@ -158,10 +158,8 @@ def find_misspelt_tool(
     actual: Iterable[Action], expected: Iterable[ExpectedAction], rules: TrajectoryRules
 ) -> str | None:
     """Return a problem of a name in the rules that looks like another way to write a name of the case."""
-    lists = {field: getattr(rules, field) for field in _LISTS if getattr(rules, field)}
-    known = {name for step in expected for name in step.names} if lists else set()
-    known |= {action["name"] for action in actual} if lists else set()
-    problems = (find_misspelt(names, known, field) for field, names in lists.items())
+    known = {action["name"] for action in actual}.union(*(step.names for step in expected))
+    problems = (find_misspelt(getattr(rules, field) or (), known, field) for field in _LISTS)
     return next(filter(None, problems), None)
 
 

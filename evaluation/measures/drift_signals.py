@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Final, Literal
+from typing import Final
 
 from evaluation.contract.contract import DriftRules, Tolerance
 from evaluation.findings import OUTCOME_STATUSES, Finding, FindingKind, Unscored
+from evaluation.measures.metric_table import Direction
 from evaluation.statistics import Interval
 from evaluation.values import JsonObject, Severity, as_list, as_object, format_numbers
 
@@ -30,7 +31,6 @@ _COMPARED: Final[Mapping[bool | None, FindingKind]] = {
 
 Measurements = Mapping[str, float]
 """Finite numbers by metric."""
-Direction = Literal["higher", "lower"]
 Directions = Mapping[str, Direction]
 
 

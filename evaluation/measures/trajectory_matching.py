@@ -227,13 +227,12 @@ def _decide_match(
     out_of_order = [] if agrees or result.mode not in _ORDERED_MODES else pairs.list_out_of_order()
     closest = pair_closest(missing, extra, rules) if missing else ()
     mismatches = ((extra[place]["name"], each) for _, place, differences in closest for each in differences)
+    extra_names = [action["name"] for action in extra.values()]
     return result._replace(
         agrees=agrees,
         missing_actions=[" | ".join(step.names) for step in missing.values()],
-        extra_actions=[action["name"] for action in extra.values()],
-        unexpected_writes=[
-            each["name"] for each in extra.values() if each["name"] in (rules.acting_tools or ())
-        ],
+        extra_actions=extra_names,
+        unexpected_writes=[name for name in extra_names if name in (rules.acting_tools or ())],
         order_violations=[" | ".join(step.names) for step in out_of_order],
         argument_mismatches=[*islice(mismatches, _MAX_MISMATCHES)],
         matched_count=len(pairs.assigned),

@@ -121,12 +121,12 @@ def _find_defects(state: PreparedState, audit: AuditRules) -> Iterator[Finding]:
 
 
 def _report_defect(found: DefectFinding, *, is_strict: bool) -> Finding:
-    kind, severity = _LEVELS[found.level]
-    where = "agent_run.final_output" if found.message is None else f"agent_run.messages[{found.message}]"
-    place = {} if found.call is None else {"call": f"agent_run.tool_calls[{found.call}]"}
+    strict_kind, severity = _LEVELS[found.level]
+    kind = strict_kind if is_strict else "defect"
+    where = _FINAL_OUTPUT if found.message is None else f"agent_run.messages[{found.message}]"
+    place = {} if found.call is None else {"call": f"{_CALLS}[{found.call}]"}
     found = replace(found, seen=tell_apart(found.said, found.seen))
     evidence = {"said": found.said, "seen": found.seen, **place}
-    kind = kind if is_strict else "defect"
     name = f"defects.{found.rule}"
     return _find(name, "defects", kind, severity, found.reason, where=where, evidence=evidence)
 

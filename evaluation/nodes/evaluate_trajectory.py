@@ -227,10 +227,8 @@ def _check_mode(match: TrajectoryMatch, bounds: Mapping[str, JsonObject]) -> Ite
     if match.agrees is None:
         yield _report_error(match.reason)
     elif match.mode != "precision_recall" or not any(_can_fail(bounds, each) for each in _VERDICT_METRICS):
-        observed = match.shares["score"]
-        yield Finding(
-            "trajectory", "trajectory", match.agrees, "critical", "trajectory", match.reason, observed, 1.0
-        )
+        score, reason = match.shares["score"], match.reason
+        yield Finding("trajectory", "trajectory", match.agrees, "critical", "trajectory", reason, score, 1.0)
 
 
 def _report_error(reason: str) -> Finding:
@@ -246,7 +244,7 @@ def _can_fail(bounds: Mapping[str, JsonObject], metric: str) -> bool:
 
 def _check_shares(scores: Mapping[str, Score], bounds: Mapping[str, JsonObject]) -> Iterator[Finding]:
     named = {f"{_PREFIX}{name}": score for name, score in scores.items()}
-    return check_bounds("trajectory", "trajectory", bounds, named)
+    return check_bounds("trajectory", bounds, named)
 
 
 _ONE_AGENT: Final = Unscored(
@@ -278,7 +276,7 @@ def _score_collaboration(state: PreparedState) -> tuple[dict[str, Score], list[F
         "plan_adherence": _plan_adherence(actions, state["agent_run"].get("plan") or ()),
         "stuck_runs": len(stuck) if actions else _NO_ACTION,
     }
-    findings = [*check_bounds("trajectory", "collaboration", state["thresholds"], scores)]
+    findings = [*check_bounds("collaboration", state["thresholds"], scores)]
     name = "collaboration_confidence"
     # Without this finding the other values would look as if all agents were known.
     if isinstance(known := scores[name], float) and known < 1:
@@ -288,11 +286,9 @@ def _score_collaboration(state: PreparedState) -> tuple[dict[str, Score], list[F
 
 
 def _score_agents(actions: Sequence[Action], expected: Sequence[ExpectedAction]) -> dict[str, Score]:
-    named = [
-        *((each["agent"], each["kind"]) for each in actions),
-        *((each.agent, each.kind) for each in expected),
-    ]
-    if not any(agent or kind == "handoff" for agent, kind in named):
+    agents = {each["agent"] for each in actions} | {each.agent for each in expected}
+    kinds = {each["kind"] for each in actions} | {each.kind for each in expected}
+    if not any(agents) and "handoff" not in kinds:
         return {"agent_accuracy": _ONE_AGENT, "collaboration_confidence": _ONE_AGENT}
     # Multisets: an action that is expected twice must be done twice.
     due: Counter[tuple[str | None, str]]

@@ -54,11 +54,8 @@ def _read_outcome(call: ToolCall, rules: TrajectoryRules, recorded: Collection[s
     if isinstance(call.result, Mapping) and call.result.get("isError") is True:
         return "refused"
     # Without an answer, the record holds the calls alone, and says nothing of what they did.
-    if (
-        call.outcome is not None
-        or (call.result is None and not call.error)
-        or not _acts(call, rules, recorded)
-    ):
+    is_answered = call.result is not None or bool(call.error)
+    if call.outcome is not None or not is_answered or not _acts(call, rules, recorded):
         return call.outcome
     return read_outcome(call.name, call.result, is_error=bool(call.error))
 

@@ -172,9 +172,8 @@ def _list_alerts(state: PreparedState, findings: Sequence[Finding]) -> list[Aler
 
 def decide_evaluation_status(state: PreparedState, plugins: Plugins) -> EvaluationState:  # noqa: ARG001
     """Take the strictest status that any alert asks for: no approval outweighs a failure."""
-    return {
-        "evaluation_status": strictest_status((alert["kind"], alert["severity"]) for alert in state["alerts"])
-    }
+    kinds = ((alert["kind"], alert["severity"]) for alert in state["alerts"])
+    return {"evaluation_status": strictest_status(kinds)}
 
 
 _QUOTED: Final = 3

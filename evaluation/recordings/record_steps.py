@@ -110,9 +110,8 @@ def mark_session(_run: JsonObject, records: list[object]) -> list[object]:
 
 def _read_link(record: object) -> tuple[str, str]:
     """Returns the id of an entry and of the one before; the first prompts of a session have one in common."""
-    before = find(record, "parentUuid|logicalParentUuid") or (
-        _is_prompt(record) and find(record, "sessionId")
-    )
+    session = find(record, "sessionId") if _is_prompt(record) else None
+    before = find(record, "parentUuid|logicalParentUuid") or session
     return str(find(record, "uuid") or ""), str(before or "")
 
 
@@ -131,11 +130,8 @@ def _mark_summary(records: list[object]) -> list[object]:
     first = next((place for place, kind in enumerate(kinds) if kind in ("summary", "assistant")), None)
     if first is None or kinds[first] != "summary":
         return records
-    return [
-        *records[:first],
-        {**as_object(records[first]), "stands_for_earlier": True},
-        *records[first + 1 :],
-    ]
+    marked = {**as_object(records[first]), "stands_for_earlier": True}
+    return [*records[:first], marked, *records[first + 1 :]]
 
 
 def mark_steps(run: JsonObject, records: list[object]) -> list[object]:

@@ -117,17 +117,16 @@ def read_cases(path: str | Path) -> Iterator[Any]:
 
 def _read_stream(stream: BinaryIO, name: str) -> Iterator[ReadRun]:
     numbered = ((number, line) for number, line in enumerate(stream, 1) if line.strip())
-    first, second = next(numbered, None), next(numbered, None)
-    if first is None:
+    head = [*islice(numbered, 2)]
+    if not head:
         yield UnreadableCase(name, "the file is empty")
         return
-    value = _parse(first[1], name)
+    value = _parse(head[0][1], name)
     # A document of several lines has a part of a value in its first one; so may JSON Lines, by mistake.
-    if second is None or (isinstance(value, UnreadableCase) and not _is_whole_line(second[1])):
-        lines = [first[1], *([] if second is None else [second[1]]), *(line for _, line in numbered)]
-        yield from _read_document(b"".join(lines), name)
+    if not head[1:] or (isinstance(value, UnreadableCase) and not _is_whole_line(head[1][1])):
+        yield from _read_document(b"".join(line for _, line in chain(head, numbered)), name)
         return
-    head = [first, second, *islice(numbered, HEAD)]
+    head += islice(numbered, HEAD)
     rest = chain(head, numbered)
     if _find_format(value) is None and _is_session([value, *(_parse(line, name) for _, line in head[1:])]):
         yield from _read_session(rest, name)
@@ -292,9 +291,8 @@ def _read_trial(trial: Path, result: JsonObject, files: Sequence[Path]) -> Itera
     # A trajectory that is there and cannot be read says nothing about how the trial ended.
     is_broken = any(not isinstance(run, RecordedRun | UnknownFormat) for run in read)
     if not any(isinstance(run, RecordedRun) for run in read) and (raised or not is_broken):
-        yield RecordedRun(
-            {**name, "agent_run": {"messages": [], "error": "the trial has no trajectory", **error}}
-        )
+        ended = {"messages": [], "error": "the trial has no trajectory", **error}
+        yield RecordedRun({**name, "agent_run": ended})
     for number, run in enumerate(read):
         yield run if isinstance(run, UnreadableCase) or number else _name_run(run, name, error)
 

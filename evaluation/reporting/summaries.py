@@ -223,7 +223,7 @@ def describe_pass_rates(results: Sequence[CaseResult]) -> Iterator[str]:
 
 
 def _format_rate(k: int, rate: TrialRate) -> str:
-    low, high = rate.interval or (0.0, 1.0)
+    low, high = rate.interval or _UNKNOWN
     cases = "1 case" if rate.cases == 1 else f"{rate.cases} cases"
     return f"pass^{k} {rate.value:.4f} ({low:.4f} to {high:.4f}), {cases}"
 

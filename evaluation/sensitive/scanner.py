@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Final
 
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core import to_json
 
 from agents.credentials.detector import (
     Category,
@@ -139,18 +139,18 @@ def tell_apart(said: str, seen: str) -> str:
     return replace_spans(both, named).removeprefix(f"{said}{FIELD_SEPARATOR}")
 
 
-def shorten(text: str, limit: int = LONGEST_NAME, search: Search = find_sensitive) -> str:
+def shorten(text: str, limit: int = LONGEST_NAME) -> str:
     """Return a text of at most ``limit`` characters: as it is, or redacted, cut, and with "…" at its end."""
     if len(text) <= limit:
         return text
-    head = redact(text[: limit + _MARGIN], search)
+    head = redact(text[: limit + _MARGIN])
     is_complete = len(head) <= limit and len(text) <= limit + _MARGIN
     return head if is_complete else f"{head[: limit - 1]}…"
 
 
-def keep_end(text: str, limit: int, search: Search = find_sensitive) -> str:
+def keep_end(text: str, limit: int) -> str:
     """Return the last ``limit`` characters of a text, redacted; "…" at the start stands for the rest."""
-    tail = redact(text[-(limit + _MARGIN) :], search)
+    tail = redact(text[-(limit + _MARGIN) :])
     return tail if len(tail) <= limit and len(text) <= limit + _MARGIN else f"…{tail[1 - limit :]}"
 
 
@@ -197,7 +197,7 @@ def encode_json(value: object) -> bytes:
     """Write a JSON value as UTF-8. Half a surrogate pair, which JSON cannot hold, becomes "?"."""
     try:
         return to_json(value)
-    except (PydanticSerializationError, ValueError, RecursionError):
+    except (ValueError, RecursionError):
         leaves = (f'"{name}":"{_scalar_text(leaf)}"' for name, leaf in iterate_leaves(value))
         return "\n".join(leaves).encode("utf-8", "replace")
 
@@ -234,7 +234,7 @@ def _is_suspect(value: object, quick: Sequence[Pattern]) -> bool:
         written = to_json(value)
         data = written if written.isascii() else encode_text(written.decode())
         return any(pattern.occurs_in(data) for pattern in quick)
-    except (PydanticSerializationError, ValueError, RecursionError):
+    except (ValueError, RecursionError):
         return True
 
 

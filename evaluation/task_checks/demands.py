@@ -133,7 +133,6 @@ def _is_topic(body: str, before: str, words: str) -> bool:
     if _BLOCK.search(clause) or _REPORT.search(before):
         return True
     lead, manner = _BY_WORD.match(words), _BY.search(clause)
-    has_topic = _TOPIC_VERB.match(body) is not None
     if (relative := _RELATIVE.search(clause)) is not None:
         # "Explain why the sky is blue in one paragraph", but not "how to ask for an answer in one paragraph".
         is_plain = relative.group() in {"how", "why", "what"} and not _NOUN.search(clause, relative.end())
@@ -142,7 +141,7 @@ def _is_topic(body: str, before: str, words: str) -> bool:
         return False
     if _ABOUT.search(clause):
         return _VERB.match(body) is not None
-    return has_topic and clause == before and bool(before.strip())
+    return _TOPIC_VERB.match(body) is not None and clause == before and bool(before.strip())
 
 
 def _find_given(text: str) -> int:
@@ -238,10 +237,9 @@ def _is_about_part(kind: str, before: str, after: str) -> bool:
 
 def _goes_on(finding: Finding, text: str) -> bool:
     """Returns whether the noun goes on after the words: "3 consecutive ..."."""
-    is_amount = (
-        bool(finding.check and {"min", "max", "exactly"} & set(finding.check)) or finding.kind == "language"
-    )
-    return (is_amount or finding.kind in _TEXTS) and _FOLLOWER.match(text, finding.end) is None
+    has_bounds = not {"min", "max", "exactly"}.isdisjoint(finding.check or {})
+    needs_end = has_bounds or finding.kind == "language" or finding.kind in _TEXTS
+    return needs_end and _FOLLOWER.match(text, finding.end) is None
 
 
 def _is_negated(finding: Finding) -> bool:
@@ -268,11 +266,9 @@ def _list_unsure(findings: Sequence[Finding], text: str) -> set[str]:
     if re.search(REPEATED, text):
         unsure |= {"starts_with", *_SIZES}
     has_bullets = any((each.check or {}).get("marker") == "bullet" and not each.forbids for each in findings)
-    return (
-        unsure | {"markdown", "list_item_count"}
-        if has_bullets and "markdown" in {f.kind for f in findings}
-        else unsure
-    )
+    if has_bullets and any(each.kind == "markdown" for each in findings):
+        unsure |= {"markdown", "list_item_count"}
+    return unsure
 
 
 def _covers(other: Finding, finding: Finding) -> bool:
@@ -309,12 +305,10 @@ def _read_json(match: re.Match[str], reading: Reading) -> Fields:
     root = "array" if re.search(r"array|list", words) else "object" if words.endswith("object") else "any"
     if named is None:
         return {"check": "json", "root": root}
-    first = named.start("keys")
-    found = [key for key in re.finditer(_KEY, named["keys"]) if key.group() != "and"]
-    spans = [(key.start(), key.end(), key.group()) for key in found]
     keys = [
-        reading.literal(first + start) if mark == QUOTED else reading.quote(first + start, first + end)
-        for start, end, mark in spans
+        reading.literal(key.start()) if key[0] == QUOTED else reading.quote(*key.span())
+        for key in re.compile(_KEY).finditer(reading.text, *named.span("keys"))
+        if key[0] != "and"
     ]
     if not (named["only"] or named["alone"]):
         return {"check": "json", "root": root, "keys": keys}

@@ -94,17 +94,16 @@ def find_amounts(text: str, at: int) -> Iterator[Finding]:
     kinds = [_find_fields(match["unit"], _UNITS)["check"] for match in matches]
     for match in matches:
         unit = _name_marker(_find_fields(match["unit"], _UNITS), text)
-        bounds = _read_bounds(match, str(unit["check"]) if unit else "")
+        kind = str(unit["check"]) if unit else ""
+        bounds = _read_bounds(match, kind)
         start, end = match.start(), match.end()
         if (pair := _PAIR.search(text[:start])) and bounds:
             bounds, start = {**_bound(pair, ""), **bounds}, pair.start()
         if (more := _MORE.match(text, end)) and bounds:
             bounds, end = {**bounds, **_bound(more, "")}, more.end()
-        is_form = match["gap"] == "-" or (match["unit"] in _SINGULARS and 1 not in (bounds or {}).values())
+        is_form = match["gap"] == "-" or (match["unit"] in _SINGULARS and 1 not in bounds.values())
         noun = _OUTPUT_NOUN.match(text, end) if is_form else None
-        is_unsure = (is_form and noun is None) or (
-            "exactly" in (bounds or {}) and kinds.count(unit["check"] if unit else "") > 1
-        )
+        is_unsure = (is_form and noun is None) or ("exactly" in bounds and kinds.count(kind) > 1)
         check = {**unit, **bounds} if unit and bounds and not is_unsure else None
         yield Finding(at + start, at + (noun.end() if noun else end), check)
 
@@ -277,11 +276,9 @@ def _read_words(match: re.Match[str], start: int, reading: Reading) -> list[str]
         return reading.literals(start + match.start("marks"), start + match.end("marks"))
     if match["letter"]:
         return [match["letter"]]
-    first = start + match.start("plain")
-    pieces = [
-        piece for piece in re.finditer(r"[a-z][\w'-]*", match["plain"]) if piece.group() not in {"and", "or"}
-    ]
-    return [reading.quote(first + piece.start(), first + piece.end()) for piece in pieces]
+    pieces = re.compile(r"[a-z][\w'-]*").finditer(match.string, *match.span("plain"))
+    words = [piece for piece in pieces if piece[0] not in {"and", "or"}]
+    return [reading.quote(start + word.start(), start + word.end()) for word in words]
 
 
 _OPEN: Final = re.compile(

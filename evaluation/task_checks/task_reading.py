@@ -13,9 +13,7 @@ from evaluation.texts.numbers import count_function_words
 
 Fields: TypeAlias = Mapping[str, object]
 Rows: TypeAlias = Sequence[tuple[str, Fields]]
-_TABLE: Final[Mapping[str, Any]] = json.loads(
-    Path(__file__).with_name("word_lists.json").read_text(encoding="utf-8")
-)
+_TABLE: Final[Mapping[str, Any]] = json.loads(Path(__file__).with_name("word_lists.json").read_bytes())
 NUMBERS: Final[Mapping[str, int]] = _TABLE["numbers"]
 """Numbers by their words."""
 _GERMAN: Final[Mapping[str, str]] = _TABLE["german"]

@@ -87,10 +87,7 @@ def has_digit(text: str) -> bool:
 
 def unify_line_ends(text: str) -> str:
     """Return a text with one newline at each line end of Unicode, and two at a paragraph separator."""
-    text = text.replace("\r\n", "\n")
-    if not _LINE_END.search(text):
-        return text
-    return _LINE_END.sub("\n", text.replace("\u2029", "\n\n"))
+    return _LINE_END.sub("\n", text.replace("\r\n", "\n").replace("\u2029", "\n\n"))
 
 
 def unify_signs(text: str) -> str:
@@ -293,7 +290,7 @@ def _read_word(match: re.Match[str]) -> str:
 @cache
 def _read_lookalikes() -> Mapping[int, str]:
     """Read the characters that Unicode TS 39 (``confusables.txt``) puts beside one of ASCII."""
-    groups = json.loads(Path(__file__).with_name("lookalikes.json").read_text(encoding="utf-8"))
+    groups = json.loads(Path(__file__).with_name("lookalikes.json").read_bytes())
     return {ord(char): plain for plain, alike in groups.items() for char in alike}
 
 

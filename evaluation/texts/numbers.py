@@ -16,9 +16,7 @@ from text_to_num import alpha2digit
 
 from evaluation.texts.normal import has_digit, unify_signs
 
-_UNITS: Final[Mapping[str, Any]] = json.loads(
-    Path(__file__).with_name("units.json").read_text(encoding="utf-8")
-)
+_UNITS: Final[Mapping[str, Any]] = json.loads(Path(__file__).with_name("units.json").read_bytes())
 _LARGE: Final = {"k": "k", "t": "k", "m": "m", "bn": "bn"}
 """Thousands, millions and thousand millions before the code of a currency: kEUR, or TEUR in German."""
 CURRENCIES: Final = {
@@ -247,9 +245,7 @@ def _read_decimal(parts: list[str]) -> str | None:
 _WITH_DIGIT: Final = re.compile(r"(?<!\S)[^\s\d]*\d\S*")
 _FUNCTION_WORDS: Final[Mapping[str, frozenset[str]]] = {
     language: frozenset(words)
-    for language, words in json.loads(
-        Path(__file__).with_name("function_words.json").read_text(encoding="utf-8")
-    ).items()
+    for language, words in json.loads(Path(__file__).with_name("function_words.json").read_bytes()).items()
 }
 _GAPS: Final = "".join(char if char.isalpha() else " " for char in map(chr, range(128)))
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
@@ -276,7 +272,17 @@ def spell_in_digits(text: str) -> tuple[str, bytearray]:
 
     A scale word after digits becomes an exponent: "5 million" is "5e6".
     """
-    return _spell_words(write_powers(text))
+    text = write_powers(text)
+    # Most texts have no digit, and this test is far cheaper than the search.
+    tokens = _WITH_DIGIT.findall(text) if has_digit(text) else []
+    # Word by word between the digits, because text2num would join both.
+    pieces = _convert_words(_WITH_DIGIT.sub(_CUT, text) if tokens else text).split(_CUT)
+    plain, was_digit = "", bytearray()
+    for piece, token in zip_longest(pieces, tokens, fillvalue=""):
+        gap = ";" if plain[-1:].isdigit() and piece[:1].isdigit() else ""
+        plain += f"{gap}{piece};{token}" if piece.rstrip()[-1:].isdigit() else f"{gap}{piece}{token}"
+        was_digit += bytes(len(plain) - len(was_digit) - len(token)) + b"\1" * len(token)
+    return plain, was_digit
 
 
 def read_worded_numbers(text: str) -> Iterator[Decimal]:
@@ -289,20 +295,6 @@ def read_worded_numbers(text: str) -> Iterator[Decimal]:
         is_word = not any(digits[start:end])
         if (is_word and plain[start : end + 2] != SECOND) or "e" in plain[start:end]:
             yield from (value for number in numbers for value in number if not is_word or abs(value) >= LEAST)
-
-
-def _spell_words(text: str) -> tuple[str, bytearray]:
-    """Write the numbers in words as digits; returns the text, and by character whether it was one before."""
-    # Most texts have no digit, and this test is far cheaper than the search.
-    tokens = _WITH_DIGIT.findall(text) if has_digit(text) else []
-    # Word by word between the digits, because text2num would join both.
-    pieces = _convert_words(_WITH_DIGIT.sub(_CUT, text) if tokens else text).split(_CUT)
-    plain, was_digit = "", bytearray()
-    for piece, token in zip_longest(pieces, tokens, fillvalue=""):
-        gap = ";" if plain[-1:].isdigit() and piece[:1].isdigit() else ""
-        plain += f"{gap}{piece};{token}" if piece.rstrip()[-1:].isdigit() else f"{gap}{piece}{token}"
-        was_digit += bytes(len(plain) - len(was_digit) - len(token)) + b"\1" * len(token)
-    return plain, was_digit
 
 
 def has_number_word(text: str) -> bool:

@@ -47,9 +47,8 @@ class LetterCase(BaseCheck):
         if not any(character.isupper() or character.islower() for character in context.text):
             return CheckOutcome(None, "the text has no letters that have a case")
         wrong = next(filter(self._is_wrong, context.text.split()), None)
-        return CheckOutcome(
-            wrong is None, f"the word {quote_text(wrong)} differs" if wrong else "all words fit"
-        )
+        seen = f"the word {quote_text(wrong)} differs" if wrong else "all words fit"
+        return CheckOutcome(wrong is None, seen)
 
     def _is_wrong(self, word: str) -> bool:
         tests = (str.islower,) if self.style == "upper" else (str.isupper, str.istitle)
@@ -191,9 +190,8 @@ class Json(BaseCheck):
         if not isinstance(value, _ROOTS[self.root]):
             return CheckOutcome(False, f"the text is JSON, but no {self.root}")
         missing = self._find_missing(value)
-        return CheckOutcome(
-            not missing, f"{join_quoted(missing)} is missing" if missing else "the text is JSON"
-        )
+        seen = f"{join_quoted(missing)} is missing" if missing else "the text is JSON"
+        return CheckOutcome(not missing, seen)
 
     def _find_missing(self, value: object) -> list[str]:
         items = value if isinstance(value, list) else [value]
@@ -300,9 +298,8 @@ class _EdgeCheck(BaseCheck):
         is_letter = wanted[-1:].isascii() and wanted[-1:].isalnum()
         is_cut = is_letter and _CONTINUES.match(text, len(wanted)) is not None
         shown = context.text[:_SEEN] if self.step > 0 else context.text[-_SEEN:]
-        return CheckOutcome(
-            text.startswith(wanted) and not is_cut, f"it {self.verb}s with {quote_text(shown)}"
-        )
+        passed = text.startswith(wanted) and not is_cut
+        return CheckOutcome(passed, f"it {self.verb}s with {quote_text(shown)}")
 
     def _describe(self) -> str:
         return f"{self.verb} the text with {quote_text(self.text)}"

@@ -146,9 +146,8 @@ class CharacterCount(CountCheck):
         """Count the characters, and as the least number without blanks that follow another blank."""
         words = context.text.split()
         least = segmentation.count_characters((" " if self.spaces else "").join(words))
-        return Amount(
-            least, max(least, segmentation.count_characters(context.text)) if self.spaces else least
-        )
+        most = segmentation.count_characters(context.text) if self.spaces else least
+        return Amount(least, max(least, most))
 
     def _show(self, amount: Amount) -> str:
         if self.min is None or amount.least >= self.min or amount.least == amount.most:
@@ -231,9 +230,8 @@ class Contains(_PhraseCheck):
         missing = [text for text in dict.fromkeys(self.texts) if text not in present]
         passed = len(present) >= (self.at_least or len(set(self.texts)))
         verb = "are" if missing[1:] else "is"
-        return CheckOutcome(
-            passed, f"{join_quoted(missing)} {verb} missing" if missing else "nothing is missing"
-        )
+        seen = f"{join_quoted(missing)} {verb} missing" if missing else "nothing is missing"
+        return CheckOutcome(passed, seen)
 
     def _describe(self) -> str:
         enough = "" if self.at_least is None else f"at least {self.at_least} of "
@@ -248,9 +246,7 @@ class Excludes(_PhraseCheck):
 
     def _observe(self, context: CheckContext) -> CheckOutcome:
         present = self._find(context, is_required=False)
-        return CheckOutcome(
-            not present, f"the text has {join_quoted(present)}" if present else "the text has none"
-        )
+        return CheckOutcome(not present, f"the text has {join_quoted(present) or 'none'}")
 
     def _describe(self) -> str:
         return f"do not use {join_quoted(self.texts, 'or')}"
@@ -305,9 +301,8 @@ class Pattern(BaseCheck):
     def _observe(self, context: CheckContext) -> CheckOutcome:
         texts = {context.raw, context.text}
         matched = any(has_pattern(text, self.pattern, is_required=self.matches) for text in texts)
-        return CheckOutcome(
-            matched == self.matches, f"the pattern matches {'a part' if matched else 'nothing'}"
-        )
+        seen = f"the pattern matches {'a part' if matched else 'nothing'}"
+        return CheckOutcome(matched == self.matches, seen)
 
     def _describe(self) -> str:
         pattern = quote_text(self.pattern)
@@ -336,9 +331,8 @@ class StatesNumber(BaseCheck):
         is_stated = has_number(
             context.raw, self.number, self.tolerance, is_required=self.present, share=self.share
         )
-        return CheckOutcome(
-            is_stated == self.present, f"the text {'states' if is_stated else 'does not state'} it"
-        )
+        seen = f"the text {'states' if is_stated else 'does not state'} it"
+        return CheckOutcome(is_stated == self.present, seen)
 
     def _describe(self) -> str:
         margin = f" +/- {self.tolerance:g}" if self.tolerance else ""

@@ -7,7 +7,7 @@ the response in ``response.body``.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from evaluation.importers.imported_message import read_list, read_object, read_run_error
 from evaluation.recordings.recorded_run import RecordedRun, RunFormat, read_message_run, read_tokens
@@ -87,12 +87,10 @@ def _count_others(fields: JsonObject) -> Iterator[str]:
 
 
 def _read_report(fields: JsonObject, asked: list[object]) -> JsonObject:
-    report: dict[str, Any] = {**read_run_error(fields)}
+    usage = next((fields[name] for name in _USAGES if fields.get(name)), None)
     # After other calls of the model, the report is a part of the run's usage.
-    if all(as_object(each).get("role") in ("user", "system") for each in asked):
-        usage = next((fields[name] for name in _USAGES if fields.get(name)), None)
-        report.update(read_tokens(usage))
-    return report
+    is_first = all(as_object(each).get("role") in ("user", "system") for each in asked)
+    return {**read_run_error(fields), **(read_tokens(usage) if is_first else {})}
 
 
 EXCHANGE: Final = RunFormat(

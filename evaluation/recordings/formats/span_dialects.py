@@ -94,9 +94,7 @@ class _Dialect:
     fields: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
-FORMS: Final[Mapping[str, Any]] = json.loads(
-    Path(__file__).with_name("span_forms.json").read_text(encoding="utf-8")
-)
+FORMS: Final[Mapping[str, Any]] = json.loads(Path(__file__).with_name("span_forms.json").read_bytes())
 """The dialects, and for each part of a run the attributes that have it, the newest convention first."""
 _DIALECTS: Final = [_Dialect(**each) for each in FORMS["dialects"]]
 MARKS: Final = tuple(map(frozenset, FORMS["marks"]))

@@ -107,13 +107,10 @@ def _read_numbered(attributes: JsonObject) -> Iterator[dict[str, object]]:
 
 def _flatten(name: str, value: object, levels: int = 8) -> Iterator[tuple[str, object]]:
     """Yields the values in an object or a list with their paths, as deep as messages are."""
-    inner = (
-        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
-    )
-    if inner is None or not levels:
+    if not isinstance(value, dict | list) or not levels:
         yield name, value
         return
-    for key, each in inner:
+    for key, each in value.items() if isinstance(value, dict) else enumerate(value):
         yield from _flatten(f"{name}.{key}", each, levels - 1)
 
 
