@@ -266,9 +266,9 @@ def require_checks(checks: object, option: str = "checks") -> tuple[FunctionChec
         ContractError: An item is none, or two have the same name.
     """
     items = checks if isinstance(checks, Sequence) and not isinstance(checks, str) else (checks,)
-    wrong = next((item for item in items if not isinstance(item, FunctionCheck)), None)
-    if wrong is not None or items is not checks:
-        given = type(checks if items is not checks else wrong).__name__
+    wrong = [item for item in items if not isinstance(item, FunctionCheck)]
+    if wrong or items is not checks:
+        given = type(checks if items is not checks else wrong[0]).__name__
         raise ContractError(f"{option} has a {given}; give a list of functions with @check")
     found = tuple(item for item in items if isinstance(item, FunctionCheck))
     names = [item.name for item in found]

@@ -43,13 +43,7 @@ def find_untold_failures(evidence: Evidence) -> Iterator[DefectFinding]:
     """Yield the calls that failed and that no other one repaired, if no later turn says so."""
     answer = evidence.answer
     calls = evidence.calls[: answer.known]
-    failed = [
-        call
-        for call in calls
-        if call.state == "refused"
-        or (call.state == "unknown" and call.answer)
-        or (call.is_vague and call.state == "missed")
-    ]
+    failed = [call for call in calls if call.state == "refused" or (call.is_vague and call.state == "missed")]
     for call in [] if any(call.is_open for call in calls) else failed:
         later = [turn.text for turn in evidence.said if turn.known > call.place]
         is_told = any(
@@ -57,7 +51,7 @@ def find_untold_failures(evidence: Evidence) -> Iterator[DefectFinding]:
         )
         if not is_told and not any(_repairs(other, call, answer.text) for other in calls):
             seen = f"{call.name} answered {call.quoted}, and the answer does not say that this is open"
-            level: Level = "suspicion" if answer.text and call.state != "unknown" else "note"
+            level: Level = "suspicion" if answer.text else "note"
             yield DefectFinding("failure_untold", level, answer.text, seen, answer.place, call.place)
 
 

@@ -87,20 +87,24 @@ def _compare_values(
 ) -> Iterator[Difference]:
     if isinstance(expected, dict) and isinstance(observed, dict):
         for name, value in expected.items():
-            # RFC 6901: "~" first, or the "~" of "~1" would be escaped again.
-            inner = f"{path}/{name.replace('~', '~0').replace('/', '~1')}"
+            inner = _join_pointer(path, name)
             if name in observed:
                 yield from _compare_values(inner, value, observed[name], allows_more=allows_more)
             else:
                 yield Difference(inner, "missing", value)
         for name in () if allows_more else [name for name in observed if name not in expected]:
-            yield Difference(f"{path}/{name}", "unexpected", actual=observed[name])
+            yield Difference(_join_pointer(path, name), "unexpected", actual=observed[name])
     elif isinstance(expected, list) and isinstance(observed, list) and len(expected) == len(observed):
         for index, (value, other) in enumerate(zip(expected, observed, strict=True)):
             yield from _compare_values(f"{path}/{index}", value, other, allows_more=allows_more)
     # In Python True equals 1.
     elif expected != observed or isinstance(expected, bool) is not isinstance(observed, bool):
         yield Difference(path, "different", expected, observed)
+
+
+def _join_pointer(path: str, name: str) -> str:
+    # RFC 6901: "~" first, or the "~" of "~1" would be escaped again.
+    return f"{path}/{name.replace('~', '~0').replace('/', '~1')}"
 
 
 _MAX_PER_PAIR: Final = 20

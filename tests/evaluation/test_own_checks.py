@@ -90,6 +90,7 @@ def test_a_name_that_nothing_has_is_an_error_and_never_a_pass():
 def test_what_is_no_list_of_checks_is_refused(subtests):
     for checks, problem in [
         ([lambda context: True], r"checks has a function; give a list of functions with @check"),
+        ([None], r"checks has a NoneType; give a list of functions with @check"),
         (has_greeting, "checks has a FunctionCheck"),
         ("has_greeting", "checks has a str"),
         ([has_greeting, has_greeting], 'checks has two checks with the name "has_greeting"'),

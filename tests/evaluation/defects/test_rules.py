@@ -1,5 +1,5 @@
 from evaluation import evaluate
-from tests.evaluation.defects.builders import BOOKED, SLOTS, TASK, levels, run
+from tests.evaluation.defects.builders import BOOKED, SLOTS, TASK, judge_answer, levels, run
 from tests.evaluation.messages import answered, calling, said, user
 
 MAILED = ("send_mail", {"to": "ada@example.com"}, {"message_id": "m_1"})
@@ -370,6 +370,19 @@ def test_untold_failures_are_suspected_unless_the_answer_repeats_what_went_wrong
             findings = run("Move a.pdf and c.pdf to taxes.", moved, locked, answer)
 
             assert {(each.rule, each.level) for each in findings} == found
+
+
+def test_what_an_untold_or_bare_word_says_against_a_call_depends_on_what_is_known_of_its_outcome(subtests):
+    for outcome, answer, found in [
+        ("refused", "All done.", {"defect"}),
+        # A person stopped it, and knows that it was not done.
+        ("denied", "All done.", {"suspicion"}),
+        ("refused", "It is sunny.", {"suspicion"}),
+        ("unknown", "It is sunny.", set()),
+    ]:
+        with subtests.test(outcome=outcome, answer=answer):
+            call = {"name": "delete_file", "args": {"path": "a.md"}, "result": "no", "outcome": outcome}
+            assert judge_answer("Delete a.md.", [call], answer) == found
 
 
 def test_a_failed_action_without_a_text_is_suspected_if_the_answer_does_not_tell_it(subtests):

@@ -1,5 +1,6 @@
 import copy
 import json
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -7,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from evaluation import ContractError, EvaluationCase, evaluate
-from evaluation.patterns import check_pattern, check_schema
+from evaluation.patterns import check_schema, matches_pattern
 from evaluation.report.redaction import Redactor
 from tests.evaluation.report.test_redaction import case_full_of
 from tests.evaluation.sensitive.labelled.sample import ALNUM, UPPER, URLSAFE, body
@@ -118,10 +119,10 @@ CASE = {"agent_run": {"final_output": "x", "latency_ms": PASSWORD}}
 
 def test_a_refused_pattern_schema_or_case_shows_no_part_of_a_secret(subtests):
     for read, value in [
-        (check_pattern, f"{'x' * 40} {SECRET}("),
-        (check_pattern, f"password=ab[{SECRET}"),
-        (check_pattern, f"[{SECRET}"),
-        (check_pattern, f"(?={SECRET})"),
+        *(
+            (partial(matches_pattern, text=""), pattern)
+            for pattern in (f"{'x' * 40} {SECRET}(", f"password=ab[{SECRET}", f"[{SECRET}", f"(?={SECRET})")
+        ),
         *((check_schema, {name: PASSWORD}) for name in ("type", "required", "minimum")),
         (check_schema, {"pattern": f"({PASSWORD}"}),
         (check_schema, {"enum": {PASSWORD: 1}}),

@@ -44,6 +44,7 @@ def test_arguments_are_compared_by_their_rule(subtests):
         ({"a": [1]}, {"a": [1, 2]}, SUPERSET, [("/a", "different")]),
         ({"a": [{"b": 1}]}, {"a": [{"b": 2}]}, {}, [("/a/0/b", "different")]),
         ({"a/b": {"~": 1}}, {"a/b": {"~": 2}}, {}, [("/a~1b/~0", "different")]),
+        ({}, {"a/b": 1}, {}, [("/a~1b", "unexpected")]),
         ({"a": 1}, {"a": True}, {}, [("/a", "different")]),
         ({"a": 1}, {"a": 1.0}, {}, []),
         ({"a": 1, "b": 2}, {"a": 1, "b": 3}, {"match": "named", "names": ["a", "c"]}, []),
