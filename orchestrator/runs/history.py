@@ -29,7 +29,7 @@ from orchestrator.runs.run_saver import (
 from orchestrator.runtime.budget import SettingsModel
 from orchestrator.settings import check_thread_id
 from orchestrator.state.graph_state import STATUSES, UNDERWAY, StoredStatus
-from orchestrator.state.plain_values import format_repr
+from orchestrator.state.plain_values import name_thread
 from orchestrator.state.records import Basis
 
 _PAGE: Final = 500
@@ -125,7 +125,7 @@ class History:
             self._read_checkpoint(thread_id)
         if not self._saver.locks.acquire(thread_id, wait=True):
             raise StoreError(
-                f"thread {format_repr(thread_id, 80)} is being run, by this process or another; "
+                f"{name_thread(thread_id)} is being run, by this process or another; "
                 "stop it or wait for its end"
             )
         try:

@@ -45,7 +45,7 @@ from orchestrator.state.graph_state import (
     apply_update,
     read_basis_reason,
 )
-from orchestrator.state.plain_values import format_repr, format_traceback
+from orchestrator.state.plain_values import format_traceback, name_thread
 from orchestrator.supervision.human import read_outage
 
 _log: Final = logging.getLogger(__name__)
@@ -156,8 +156,7 @@ class Runner:
         # setdefault is atomic, so two threads cannot both start a run.
         if self._running.setdefault(run.thread_id, run) is not run:
             raise ThreadBusyError(
-                f"thread {format_repr(run.thread_id, 80)} is already running; "
-                "wait for its end, or give another"
+                f"{name_thread(run.thread_id)} is already running; wait for its end, or give another"
             )
         try:
             async with self._own_thread(run.thread_id, wait=launch.wait_for_lock):
@@ -191,7 +190,7 @@ class Runner:
         try:
             if not await asyncio.shield(acquiring):
                 raise ThreadBusyError(
-                    f"thread {format_repr(thread_id, 80)} is being run elsewhere, by another process or "
+                    f"{name_thread(thread_id)} is being run elsewhere, by another process or "
                     "orchestrator; wait for its end, or give another"
                 )
             yield

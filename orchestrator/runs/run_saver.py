@@ -18,7 +18,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, ChannelVersions, Chec
 from evaluation.sensitive.scanner import shorten
 from orchestrator.errors import BrokenRunError, OrchestratorError, StoreLostError
 from orchestrator.state.graph_state import SCHEMA, SCHEMA_VERSION
-from orchestrator.state.plain_values import format_one_line, format_repr
+from orchestrator.state.plain_values import format_one_line, format_repr, name_thread
 
 COMMAND: Final = "orchestrator_command"
 _CREATE_INDEX: Final = """
@@ -158,8 +158,7 @@ def checkpoint_config(thread_id: str) -> RunnableConfig:
 def describe_unknown_thread(thread_id: str, store: str = "this store") -> str:
     """Says that a store has no such thread, and how to find its threads."""
     return (
-        f"thread {format_repr(thread_id, 80)} is not in {store}; "
-        "`orchestrator runs` or history.runs() lists the threads"
+        f"{name_thread(thread_id)} is not in {store}; `orchestrator runs` or history.runs() lists the threads"
     )
 
 
@@ -201,7 +200,7 @@ def schema_problem(thread_id: str, metadata: object) -> str | None:
     if version == SCHEMA_VERSION:
         return None
     return (
-        f"thread {format_repr(thread_id, 80)} was stored by another version of this program (form "
+        f"{name_thread(thread_id)} was stored by another version of this program (form "
         f"{format_repr(version, 40)}, this one reads {SCHEMA_VERSION}); use the version that began the run"
     )
 
@@ -235,6 +234,6 @@ def convert_read_errors(thread_id: str) -> Iterator[None]:
 def broken_run(thread_id: str, problem: str) -> BrokenRunError:
     """Builds the error of a run that cannot be read."""
     return BrokenRunError(
-        f"thread {format_repr(thread_id, 80)} holds a state that is broken ({shorten(problem, 200)}); "
+        f"{name_thread(thread_id)} holds a state that is broken ({shorten(problem, 200)}); "
         "restore it, or delete the run"
     )
