@@ -15,7 +15,7 @@ from typing import Final, cast
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.errors import GraphRecursionError, NodeCancelledError
-from langgraph.types import Durability, Interrupt, Overwrite, StreamMode
+from langgraph.types import Durability, Interrupt, StreamMode
 
 from agents.sync import iterate_blocking
 from orchestrator.errors import ResumeError, ThreadBusyError
@@ -36,13 +36,13 @@ from orchestrator.runs.resume import PLANNER, find_open_question
 from orchestrator.runs.run_saver import RunSaver
 from orchestrator.runtime.bounded_call import RunContext
 from orchestrator.state.graph_state import (
-    GROWING,
     NOTHING_UNDERWAY,
     STARTED,
     UNDERWAY,
     OrchestratorState,
     StateUpdate,
     apply_update,
+    overwrite_growing,
     read_basis_reason,
 )
 from orchestrator.state.plain_values import format_traceback, name_thread
@@ -128,12 +128,10 @@ class Runner:
         failure = build_failure("cancelled", reason, None if question is None else question["step_index"])
         ended: StateUpdate = {"question": None, "underway": NOTHING_UNDERWAY, **failure}
         state = await self._report(apply_update(complete_state(snapshot, resumed.state), ended))
-        # The reducers would add to the stored values, which may be an earlier run's.
-        added = {name: Overwrite(state[name]) for name in GROWING}
         began = cast("str | None", (snapshot.metadata or {}).get(STARTED))
         # After the planner, a run that has failed goes to its end, which withdraws all questions.
         await self.launcher.graph.aupdate_state(
-            self.launcher.build_config(thread_id, began), {**state, **added}, as_node=PLANNER
+            self.launcher.build_config(thread_id, began), overwrite_growing({**state}), as_node=PLANNER
         )
         return state
 

@@ -7,6 +7,7 @@ from operator import itemgetter
 from typing import Annotated, Any, Final, Literal, NotRequired, TypeAlias, TypeVar, cast, get_args
 
 from langgraph.channels import DeltaChannel
+from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
 from orchestrator.state.records import (
@@ -313,6 +314,11 @@ def apply_update(state: OrchestratorState, update: StateUpdate) -> OrchestratorS
     results = merge_records(state["results"], [update.get("results", [])])
     synthesis = merge_records(state["synthesis"], [update.get("synthesis", [])])
     return cast("OrchestratorState", {**state, **update, "results": results, "synthesis": synthesis})
+
+
+def overwrite_growing(state: StateUpdate) -> StateUpdate:
+    """Returns the update that replaces a whole state: the reducers would add to the values before."""
+    return {**state, **{name: Overwrite(state[name]) for name in GROWING}}
 
 
 def list_accepted(records: Sequence[Attempt]) -> list[Attempt]:
