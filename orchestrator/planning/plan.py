@@ -161,16 +161,12 @@ def build_replan_update(state: OrchestratorState, steps: PlannedSteps, modes: Mo
     """
     count, declared, retries = len(state["plan"]), state["declared"], state["retries"]
     accepted = {record["step_index"] for record in list_accepted(state["results"])}
+    joined = [*(declared["modes"] or [None] * count), *(modes or [None] * len(steps.texts))]
     return {
         "retries": {**retries, "replans": retries["replans"] + 1},
         # The old steps keep their indices, by which their records are stored.
         "plan": [*state["plan"], *steps.texts],
-        "declared": {
-            **declared,
-            "modes": None
-            if declared["modes"] is None and modes is None
-            else [*(declared["modes"] or [None] * count), *(modes or [None] * len(steps.texts))],
-        },
+        "declared": {**declared, "modes": joined if any(joined) else None},
         "replaced": [step for step in range(count) if step not in accepted],
         "current_step_index": count,
         "attempts": 0,

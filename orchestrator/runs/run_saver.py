@@ -45,19 +45,6 @@ _MARK: Final = """
 _SUFFIX_CHARACTERS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
-def next_version(current: str | int | None) -> str:
-    """Returns the version after ``current``: a counter of eight digits and a random suffix.
-
-    LangGraph compares versions as text. Its own savers write 32 digits and a suffix, a quarter of all bytes
-    that a run stores. The first 24 of those digits are zeros, so a thread that another saver began continues
-    here with greater versions.
-    """
-    counter = current if isinstance(current, int) else int((current or "0").split(".", 1)[0])
-    # Two branches of one thread can reach the same counter; the suffix tells them apart and is no secret.
-    suffix = "".join(random.choices(_SUFFIX_CHARACTERS, k=8))  # noqa: S311
-    return f"{counter + 1:08}.{suffix}"
-
-
 class RunSaver(BaseCheckpointSaver[str], ABC):
     """Base class of the stores' savers, before a saver of LangGraph, whose ``put`` it calls.
 
@@ -127,9 +114,17 @@ class RunSaver(BaseCheckpointSaver[str], ABC):
         if not place.get("checkpoint_ns") and not self.locks.is_held(place["thread_id"]):
             self.mark_thread(place["thread_id"])
 
-    def get_next_version(self, current: str | None, channel: None) -> str:  # noqa: ARG002 - LangGraph's
-        """Returns a short version."""
-        return next_version(current)
+    def get_next_version(self, current: str | int | None, channel: None) -> str:  # noqa: ARG002 - LangGraph's
+        """Returns the version after ``current``: a counter of eight digits and a random suffix.
+
+        LangGraph compares versions as text. Its own savers write 32 digits and a suffix, a quarter of all
+        bytes that a run stores. The first 24 of those digits are zeros, so a thread that another saver began
+        continues here with greater versions.
+        """
+        counter = current if isinstance(current, int) else int((current or "0").split(".", 1)[0])
+        # Two branches of one thread can reach the same counter; the suffix tells them apart and is no secret.
+        suffix = "".join(random.choices(_SUFFIX_CHARACTERS, k=8))  # noqa: S311
+        return f"{counter + 1:08}.{suffix}"
 
 
 @dataclass(frozen=True, slots=True)
