@@ -55,10 +55,10 @@ def read_stored_arms(files: Sequence[Path]) -> list[CaseResult]:
         for file in files
         for result in read_results(file)
     ]
+    names = ", ".join(map(str, files))
     if len({result.key for result in results}) < len(results):
-        raise ConfigurationError(f"{', '.join(map(str, files))}: two files have one name; rename one of them")
+        raise ConfigurationError(f"{names}: two files have one name; rename one of them")
     if not compare_arms(results):
-        names = ", ".join(map(str, files))
         raise ConfigurationError(
             f"{names}: no case is in two evaluations; give evaluations of the same cases"
         )
@@ -146,7 +146,7 @@ def compare(  # noqa: PLR0917
     with consoles.print_logs_on(console), consoles.take_stdout():
         if (tasks is None) == (not files):
             raise typer.BadParameter("give either --tasks FILE with --models, or files that --out wrote")
-        consoles.check_outputs([html, out], [*(files or ()), *([] if tasks is None else [tasks])])
+        consoles.check_outputs([html, out], [*(files or ()), tasks])
         unread: list[str] = []
         if tasks is None:
             results = read_stored_arms(files or [])
@@ -278,7 +278,7 @@ def worth(  # noqa: PLR0917
     """
     if not files and db is None:
         raise typer.BadParameter("give the files of recorded runs, or --db with the store of runs")
-    consoles.check_outputs([policy, html], [*(files or ()), *([] if judge is None else [judge])])
+    consoles.check_outputs([policy, html], [*(files or ()), judge])
     terms = Terms(value=value, loss=loss, cost_per_attempt=cost_per_attempt, in_usd=cost_usd)
     trust = None if judge is None else read_judge_figures(judge)
     console = consoles.build_console(stderr=True)
