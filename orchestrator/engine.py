@@ -147,8 +147,7 @@ class LangGraphOrchestrator(RunMethods):
             options.get("models") or {},
             tools,
         )
-        own_checks = [*checks, *type_checks]
-        contracts = read_contracts(contract, options, tools, plugins.named_checks, own_checks)
+        contracts = read_contracts(contract, options, tools, plugins.named_checks, [*checks, *type_checks])
         kind = "an agent with EffectsMiddleware" if tools.kind == "agent" else None
         named = {**options, "contract": contract, "executor": kind}
         safeguards = describe_safeguards(named, self.settings)

@@ -149,9 +149,8 @@ def read_run(
     saver: BaseCheckpointSaver[str], thread_id: str, checkpoint: CheckpointTuple
 ) -> tuple[RunSummary, OrchestratorState]:
     """Reads a run with its state."""
-    graph = _build_graph().copy({"checkpointer": saver})
     # Without the id of the checkpoint: LangGraph then leaves out the questions that were answered.
-    snapshot = graph.get_state(checkpoint_config(thread_id))
+    snapshot = _build_graph().copy({"checkpointer": saver}).get_state(checkpoint_config(thread_id))
     snapshot = _complete(snapshot, [saver.get_tuple(config) for config in _list_places(snapshot)])
     state = resume.state_from_values(resume.read_values(snapshot), 0)
     summary = build_summary(thread_id, checkpoint, state, resume.find_open_question(snapshot, state))

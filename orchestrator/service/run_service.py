@@ -215,9 +215,8 @@ class RunService:
 
     async def _wait_until(self, thread_id: str, is_reached: Callable[[RunSummary | None], bool]) -> None:
         """Waits until the store has the answer to a client, so that a kill of the server cannot lose it."""
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + _LONGEST_WAIT_S
-        while loop.time() < deadline:
+        deadline = time.monotonic() + _LONGEST_WAIT_S
+        while time.monotonic() < deadline:
             if is_reached(await asyncio.to_thread(self.history.find, thread_id)):
                 return
             await asyncio.sleep(_PAUSE_S)

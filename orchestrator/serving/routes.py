@@ -162,8 +162,7 @@ async def fork(
     new_thread_id: Annotated[str, Form(max_length=200)] = "",
 ) -> Response:
     """Forks a run."""
-    name = await service.fork(thread_id, step, new_thread_id or None)
-    return _go_to(request, run_address(name))
+    return _go_to(request, run_address(await service.fork(thread_id, step, new_thread_id or None)))
 
 
 @pages.post("/run/{action}")

@@ -197,8 +197,7 @@ def _add_headers(send: Send) -> Send:
     async def send_secured(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            for name, value in _HEADERS.items():
-                headers[name] = value
+            headers.update(_HEADERS)
             # A script or a style is loaded again only if it has another tag.
             headers.setdefault("Cache-Control", "no-cache" if "etag" in headers else "no-store")
         await send(message)
