@@ -106,11 +106,6 @@ def format_usage(usage: Usage) -> str:
     return f"{tokens if usage['model_calls'] else 'no model call'}, {usage['latency_ms'] / 1000:.1f} s"
 
 
-def count_noun(count: int, noun: str) -> str:
-    """Formats a number with its noun: "1 step", "2 steps"."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
 T = TypeVar("T")
 
 

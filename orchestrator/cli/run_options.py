@@ -169,9 +169,8 @@ def import_tools(names: Sequence[str]) -> list[BaseTool]:
     """
     try:
         imported = [import_name(name, Path.cwd()) for name in names]
-        return build_tools(
-            [tool for each in imported for tool in (each if isinstance(each, list | tuple) else [each])]
-        )
+        lists = [each if isinstance(each, list | tuple) else [each] for each in imported]
+        return build_tools([*chain.from_iterable(lists)])
     except (TypeError, ValueError) as error:
         raise ConfigurationError(f"--tools: {error}") from None
 

@@ -14,6 +14,7 @@ from orchestrator.state.records import (
     NO_USAGE,
     Attempt,
     Basis,
+    CallOrigin,
     Commitment,
     DerivedContract,
     EffectRecord,
@@ -44,6 +45,11 @@ def merge_records(current: Sequence[Attempt], writes: Sequence[Sequence[Attempt]
 def read_place(record: Attempt | EffectRecord) -> tuple[int, int]:
     """Returns the step and the attempt of an execution, or of the execution that an effect belongs to."""
     return record["step_index"], record["attempt"]
+
+
+def read_origin(record: Attempt) -> CallOrigin:
+    """Returns the step and the attempt of an execution by their names, as the records of calls have them."""
+    return CallOrigin(step_index=record["step_index"], attempt=record["attempt"])
 
 
 def append_entries(context: str, entries: Sequence[str]) -> str:
@@ -269,6 +275,11 @@ def add_usage(first: Usage, second: Usage) -> Usage:
         cost_usd=_sum_known([usage["cost_usd"] for usage in known]),
         latency_ms=first["latency_ms"] + second["latency_ms"],
     )
+
+
+def sum_usage(record: Attempt) -> Usage:
+    """Returns the usage of an execution and of its evaluation."""
+    return add_usage(record["usage"], record["judge_usage"] or NO_USAGE)
 
 
 def _sum_known(values: list[N | None]) -> N | None:

@@ -26,6 +26,7 @@ from evaluation.values import JsonObject, as_object
 from orchestrator.cli import consoles, options
 from orchestrator.cli.process_exit import BAD_INPUT, FAILED
 from orchestrator.errors import ConfigurationError
+from orchestrator.state.plain_values import count_noun
 from orchestrator.state.records import Requirement
 from orchestrator.study.recorded_evaluation import (
     FailOn,
@@ -339,7 +340,7 @@ def draw_changes(changes: case_result.Changes) -> Text:
     named = [("worse than in the baseline", changes.worse), ("better than in the baseline", changes.better)]
     lines = []
     for words, cases in named:
-        lines.append(f"{consoles.count_noun(len(cases), 'case')} {words}")
+        lines.append(f"{count_noun(len(cases), 'case')} {words}")
         lines += [f"  {consoles.one_line(case)}" for case in cases]
     return Text("\n".join(lines))
 
@@ -355,4 +356,4 @@ def _list_counts(results: Sequence[CaseResult]) -> Iterator[str]:
         yield "look at first:"
     for each in problems:
         example = consoles.one_line(each.example, 300)
-        yield f"  {each.level} {each.kind}, {consoles.count_noun(each.runs, 'run')}: {example}"
+        yield f"  {each.level} {each.kind}, {count_noun(each.runs, 'run')}: {example}"
