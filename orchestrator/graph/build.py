@@ -147,9 +147,8 @@ def compile_graph(
     """
     _check_people(agents.executor, agents.tools, settings)
     options, supervisor = settings.options, agents.supervisor
-    phases = choose_phases(
-        agents.executor, agents.monitor, supervisor, options["supervision_policy"].max_assumptions
-    )
+    most = options["supervision_policy"].max_assumptions
+    phases = choose_phases(agents.executor, agents.monitor, supervisor, most)
     modes = Modes(options["supervision"], _find_modes(phases, settings, supervisor))
     step = _build_step(agents, contracts, phases, modes, settings)
     wrap = partial(with_conclusion, contracts=contracts, settings=settings)

@@ -174,11 +174,8 @@ def list_kinds(report: Report | None) -> list[RefusalKind]:
     """Lists the kinds of everything that keeps a run from passing, each once; none without a report."""
     if report is None:
         return []
-    failed = [
-        each
-        for each in report.get("checks", ())
-        if each["passed"] is False and each["severity"] == "critical"
-    ]
+    checks = report.get("checks", ())
+    failed = [each for each in checks if each["passed"] is False and each["severity"] == "critical"]
     # The alert of a check says less than the check itself.
     alerts = [
         alert

@@ -131,8 +131,7 @@ def _build_outline(state: OrchestratorState, index: int) -> str:
     Steps that a re-plan removed are left out. Numbers are the ones that the context uses.
     """
     replaced = {*state["replaced"]}
-    numbers = range(len(state["plan"]))
-    steps = [number for number in numbers if number not in replaced] if replaced else numbers
+    steps = [number for number in range(len(state["plan"])) if number not in replaced]
     if len(steps) < 2 or index not in steps:  # noqa: PLR2004 - two steps make a plan
         return ""
     place = steps.index(index)

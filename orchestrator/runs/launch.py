@@ -184,8 +184,7 @@ class Launcher:
             state: OrchestratorState = {**resumed.state, "question": None}
             began = cast("str | None", metadata.get(STARTED))
             if (again := resumed.rejudging) is not None:
-                config = self.build_config(thread_id, began)
-                await self.graph.aupdate_state(config, again, as_node=EXECUTOR)
+                await self.graph.aupdate_state(self.build_config(thread_id, began), again, as_node=EXECUTOR)
             return Start(resumed.input, event, state, began, tuple(warnings))
 
         # An answer does not wait: if another answer is being applied, this one would meet the next question.
@@ -203,9 +202,8 @@ class Launcher:
         if not isinstance(step, int) or step < 0:
             raise ConfigurationError(f"step is {format_repr(step, 40)}; give the index of a step, from 0")
         passed = check_config(config, new_thread_id)
-        resume = self.launch_resume(
-            passed["configurable"].get("thread_id") or str(uuid.uuid4()), config=passed
-        )
+        thread = passed["configurable"].get("thread_id") or str(uuid.uuid4())
+        resume = self.launch_resume(thread, config=passed)
 
         async def prepare() -> Start:
             await self._copy_before(thread_id, step, resume.thread_id)

@@ -271,9 +271,7 @@ def _remove_verdict(record: Attempt) -> Attempt:
 
 SAFEGUARDS: Final = "orchestrator_safeguards"
 """The key of a checkpoint's metadata that has them, as JSON."""
-_DEFAULTS: Final[Mapping[str, Json]] = {
-    "grounding": "facts",
-}
+_DEFAULTS: Final[Mapping[str, Json]] = {"grounding": "facts"}
 _ADDRESS: Final = re.compile(r" at 0x[0-9a-f]+")
 """The part of the text of an object that differs in each process."""
 

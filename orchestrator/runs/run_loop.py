@@ -130,16 +130,14 @@ class Runner:
         state = await self._report(apply_update(complete_state(snapshot, resumed.state), ended))
         began = cast("str | None", (snapshot.metadata or {}).get(STARTED))
         # After the planner, a run that has failed goes to its end, which withdraws all questions.
-        await self.launcher.graph.aupdate_state(
-            self.launcher.build_config(thread_id, began), overwrite_growing({**state}), as_node=PLANNER
-        )
+        config = self.launcher.build_config(thread_id, began)
+        await self.launcher.graph.aupdate_state(config, overwrite_growing({**state}), as_node=PLANNER)
         return state
 
     async def _report(self, state: OrchestratorState) -> OrchestratorState:
         """Returns the last state of a run, in which the latest execution has a report."""
-        return await self.launcher.reporter(
-            state, self.launcher.settings.new_context("", interruptible=False)
-        )
+        run = self.launcher.settings.new_context("", interruptible=False)
+        return await self.launcher.reporter(state, run)
 
     def _find_running(self, thread_id: str | None) -> list[RunContext]:
         # A copy, because runs in other threads begin and end meanwhile.

@@ -195,17 +195,13 @@ class RunTracer:
         place = record["step_index"], record["attempt"]
         # A run that is judged again after a crash has no span of the attempt yet.
         span = spans.attempts.pop(place, None) or self._start_attempt(spans, thread_id, place)
-        is_accepted = record["status"] == "validated"
+        status = record["status"]
         is_answered = record["supervision"] is not None and record["supervision"]["answer"] is not None
         basis = "approved" if is_answered else record.get("basis")
-        stated = {"name": "monitor", "label": record["status"], "passed": verdict["success"], "basis": basis}
+        stated = {"name": "monitor", "label": status, "passed": verdict["success"], "basis": basis}
         _add_results(span, {**stated, "explanation": verdict["feedback"]}, record["report"] or {})
-        _end_span(
-            span,
-            record["status"],
-            record.get("basis") if is_accepted else None,
-            is_error=not verdict["success"],
-        )
+        accepted = record.get("basis") if status == "validated" else None
+        _end_span(span, status, accepted, is_error=not verdict["success"])
 
     def _end_run(self, spans: _RunSpans, event: _End) -> None:
         for span in spans.attempts.values():
