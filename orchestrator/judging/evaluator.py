@@ -172,8 +172,7 @@ class Evaluator:
 
     async def _evaluate(self, demand: Demand, judging: Judging) -> Report:
         state, record = judging.state, judging.record
-        own = add_own_checks(demand.contract, state, record)
-        checked = add_grounding(own, record, self._grounding)
+        checked = add_grounding(add_own_checks(demand.contract, state, record), record, self._grounding)
         run = build_whole_run(state, record) if demand.is_run else build_agent_run(record, state["context"])
         stated = [each.check for each in checked.requirements]
         is_compared = checked.rules.audit.defects != "off"

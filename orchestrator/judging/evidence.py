@@ -234,10 +234,9 @@ def is_enough(basis: Basis, required: Requirement | None) -> bool:
 def _describe_gap(evidence: Evidence) -> str:
     """Returns why an output is not verified."""
     if evidence.failed:
-        total = sum(map(len, (evidence.form, evidence.content, evidence.actions)))
-        return (
-            f"{evidence.failed} of {count_noun(total + evidence.failed + evidence.undecided, 'check')} failed"
-        )
+        passed = sum(map(len, (evidence.form, evidence.content, evidence.actions)))
+        total = passed + evidence.failed + evidence.undecided
+        return f"{evidence.failed} of {count_noun(total, 'check')} failed"
     if not evidence.accepted:
         return "refused by the judge" if evidence.judge is False else "refused by the evaluation"
     gaps = [f"{count_noun(evidence.undecided, 'check')} could not be decided"] if evidence.undecided else []

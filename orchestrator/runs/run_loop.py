@@ -141,8 +141,7 @@ class Runner:
 
     def _find_running(self, thread_id: str | None) -> list[RunContext]:
         # A copy, because runs in other threads begin and end meanwhile.
-        running = dict(self._running)
-        return [run for name, run in running.items() if thread_id in (None, name)]
+        return [run for name, run in dict(self._running).items() if thread_id in (None, name)]
 
     async def _run_launch(self, launch: Launch) -> AsyncGenerator[Event, None]:
         """Yields the events after the hooks received them."""

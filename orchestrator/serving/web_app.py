@@ -71,8 +71,7 @@ class ServerOptions(SettingsModel):
 
     def allows_host(self, name: str) -> bool:
         """Checks the name in a request's Host header; a foreign name is a sign of DNS rebinding."""
-        own = (*_LOOPBACK, self.host, *self.allowed_hosts)
-        is_own = name.casefold() in map(str.casefold, own)
+        is_own = name.casefold() in map(str.casefold, (*_LOOPBACK, self.host, *self.allowed_hosts))
         # A page of another site has a name; it cannot make a browser send the address of this machine.
         return is_own or (not is_loopback(self.host) and _read_address(name) is not None)
 
