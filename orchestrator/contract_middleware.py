@@ -363,12 +363,11 @@ def _build_run(state: ContractState) -> dict[str, object]:
 
 
 def _send_back(state: ContractState, verdict: ConversationVerdict, reason: str) -> dict[str, Any]:
-    messages: list[BaseMessage] = [build_correction(prompts.correction_turn(reason))]
     return {
         "jump_to": "model",
         "contract_attempts": verdict["attempts"],
         "attempts": [*state.get("attempts", []), uuid4().hex],
-        "messages": messages,
+        "messages": [build_correction(prompts.correction_turn(reason))],
         **_reset_structured(state),
     }
 

@@ -147,8 +147,7 @@ class LangGraphOrchestrator(RunMethods):
             options.get("models") or {},
             tools,
         )
-        own_checks = [*checks, *type_checks]
-        contracts = read_contracts(contract, options, tools, plugins.named_checks, own_checks)
+        contracts = read_contracts(contract, options, tools, plugins.named_checks, [*checks, *type_checks])
         kind = "an agent with EffectsMiddleware" if tools.kind == "agent" else None
         named = {**options, "contract": contract, "executor": kind}
         safeguards = describe_safeguards(named, self.settings)
@@ -216,9 +215,8 @@ class LangGraphOrchestrator(RunMethods):
             return load(chosen) if isinstance(chosen, str) else chosen
 
         is_small = (model if planner_model is None else planner_model) == "local"
-        planner = PlanningAgent(
-            read_model(planner_model), max_steps=_SMALL_PLAN if is_small else DEFAULT_MAX_STEPS
-        )
+        max_steps = _SMALL_PLAN if is_small else DEFAULT_MAX_STEPS
+        planner = PlanningAgent(read_model(planner_model), max_steps=max_steps)
         own = executor or ExecutionAgent(read_model(executor_model), tools)
         monitor = MonitoringAgent(read_model(monitor_model))
         supervisor = None if supervisor_model is None else read_model(supervisor_model)

@@ -37,7 +37,7 @@ from orchestrator.runs.run_saver import convert_store_errors
 from orchestrator.runtime.budget import SettingsModel
 from orchestrator.settings import check_task, check_thread_id
 from orchestrator.state.graph_state import ENDED, UNDERWAY
-from orchestrator.state.plain_values import format_repr
+from orchestrator.state.plain_values import name_thread
 from orchestrator.study.targets import import_orchestrator
 
 __all__ = ["RunQueue", "Submission", "open_queue"]
@@ -130,7 +130,7 @@ class RunQueue:
         queued = [(each.queue, each.task_kwargs) for each in jobs if each.status in ("todo", "doing")]
         if any(each != (self.name, job) for each in queued) or (run is not None and run.task != job["task"]):
             raise ConfigurationError(
-                f"thread {format_repr(name, 80)} has a run of another task, or is queued with another task, "
+                f"{name_thread(name)} has a run of another task, or is queued with another task, "
                 "app or queue; let that run end, or give another name"
             )
         if run is not None and run.status in {*ENDED, "waiting"}:

@@ -201,9 +201,8 @@ class Settings:
         planning, policy = self.options["planning"], self.options["retry_policy"]
         planning = "always" if planning == "auto" and has_tools else planning
         replans = {"always": policy.max_replans, "never": 0}.get(planning, max(1, policy.max_replans))
-        return self.replace(
-            planning=planning, retry_policy=policy.model_copy(update={"max_replans": replans})
-        )
+        policy = policy.model_copy(update={"max_replans": replans})
+        return self.replace(planning=planning, retry_policy=policy)
 
     @property
     def max_retries(self) -> int:

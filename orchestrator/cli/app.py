@@ -74,8 +74,7 @@ class CommandGroup(TyperGroup):
             _exit("interrupted", INTERRUPTED)
         except typer.TyperException as error:
             command = getattr(getattr(error, "ctx", None), "command_path", "orchestrator")
-            problem = error.format_message().rstrip(".")
-            _exit(f"{problem}; see `{command} --help`", BAD_INPUT)
+            _exit(f"{error.format_message().rstrip('.')}; see `{command} --help`", BAD_INPUT)
         except (errors.OrchestratorError, AgentError, EvaluationError, OSError) as error:
             _exit_on_error(error)
         sys.exit(status or 0)

@@ -106,11 +106,6 @@ def format_usage(usage: Usage) -> str:
     return f"{tokens if usage['model_calls'] else 'no model call'}, {usage['latency_ms'] / 1000:.1f} s"
 
 
-def count_noun(count: int, noun: str) -> str:
-    """Formats a number with its noun: "1 step", "2 steps"."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
 T = TypeVar("T")
 
 
@@ -127,17 +122,17 @@ def show_progress(console: Console, results: Iterator[T], before: int, total: in
     yield from track(results, "runs", left, console=console, transient=True, disable=not console.is_terminal)
 
 
-def check_outputs(written: Sequence[Path | None], inputs: Sequence[Path]) -> None:
+def check_outputs(written: Sequence[Path | None], inputs: Sequence[Path | None]) -> None:
     """Checks the files of results, before a long evaluation whose results they could not hold.
 
     Args:
         written: The files to write; None for one that is not asked for.
-        inputs: The files to read, which would be replaced.
+        inputs: The files to read, which would be replaced; None for one that is not given.
 
     Raises:
         ConfigurationError: A file is "-", in no folder, or one to read, or two results have the same file.
     """
-    taken = [os.path.realpath(each) for each in inputs]
+    taken = [os.path.realpath(each) for each in filter(None, inputs)]
     for path in filter(None, written):
         if str(path) == "-" or not path.parent.is_dir() or path.is_dir():
             raise ConfigurationError(f"{str(path)!r} is no file in a folder; give one for the results")

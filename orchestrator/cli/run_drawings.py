@@ -13,11 +13,18 @@ from rich.text import Text
 
 from agents.reply_types import HumanAnswer
 from orchestrator import events
-from orchestrator.cli.consoles import clean, count_noun, format_usage, one_line
+from orchestrator.cli.consoles import clean, format_usage, one_line
 from orchestrator.persistence import RunSummary, StoredRun
 from orchestrator.retry.policy import find_best_answer
-from orchestrator.service.run_view import list_checks, list_effects_under_way, sum_usage
-from orchestrator.state.graph_state import ENDED, OrchestratorState, list_records, read_basis_reason
+from orchestrator.service.run_view import list_checks, list_effects_under_way
+from orchestrator.state.graph_state import (
+    ENDED,
+    OrchestratorState,
+    list_records,
+    read_basis_reason,
+    sum_usage,
+)
+from orchestrator.state.plain_values import count_noun
 from orchestrator.state.records import (
     NO_USAGE,
     Attempt,

@@ -44,18 +44,13 @@ from orchestrator.retry.policy import RetryPolicy
 from orchestrator.runtime.budget import Budget
 from orchestrator.service.executions import NewRun
 from orchestrator.settings import RunSettings, read_sentences
-from orchestrator.state.plain_values import format_repr
+from orchestrator.state.plain_values import format_repr, name_thread
 from orchestrator.state.records import Question, SupervisionMode
 from orchestrator.study.targets import import_name
 
 _ROLES: Final = ("planner", "executor", "monitor", "supervisor")
 _APPROVE: Final = ":approve"
 """The end of the name of a tool whose calls a person approves."""
-_BUDGET: Final = {
-    "max_seconds": "max_seconds",
-    "max_tokens": "max_total_tokens",
-    "max_calls": "max_model_calls",
-}
 _ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 
 
@@ -174,9 +169,8 @@ def import_tools(names: Sequence[str]) -> list[BaseTool]:
     """
     try:
         imported = [import_name(name, Path.cwd()) for name in names]
-        return build_tools(
-            [tool for each in imported for tool in (each if isinstance(each, list | tuple) else [each])]
-        )
+        lists = [each if isinstance(each, list | tuple) else [each] for each in imported]
+        return build_tools([*chain.from_iterable(lists)])
     except (TypeError, ValueError) as error:
         raise ConfigurationError(f"--tools: {error}") from None
 
@@ -206,8 +200,7 @@ def describe_next(store: Store, thread_id: str) -> str:
     return f"type: {format_resume(None if run is None else run.question, thread_id, store.where, tools)}"
 
 
-@contextmanager
-def open_store(path: str | None) -> Iterator[Store]:
+def open_store(path: str | None) -> AbstractContextManager[Store]:
     """Opens the store at a path or a URL; None is the file in the user's data folder.
 
     Raises:
@@ -216,8 +209,7 @@ def open_store(path: str | None) -> Iterator[Store]:
     if path is None and not default_path().exists():
         raise StoreError(f"no run is stored yet; `orchestrator run TASK` stores its run in {default_path()}")
     # Only a new run creates a store: a mistyped path must not leave an empty file.
-    with open_or_make_store(path, make=False) as store:
-        yield store
+    return open_or_make_store(path, make=False)
 
 
 _PASSED: Final = {*RunOptions.model_fields} & {*RunSettings.__annotations__} - {"retry_policy"}
@@ -268,23 +260,23 @@ class OptionRuns:
             StoreError: The thread does not exist, another program started it, or it cannot be read.
             ConfigurationError: The run has tools that these options do not name.
         """
-        name = format_repr(thread_id, 80)
+        name = name_thread(thread_id)
         if (stored := self.store.history.command(thread_id)) is None:
             hint = describe_next(self.store, thread_id)
-            raise StoreError(f"thread {name} was not started by `orchestrator run`; to go on, {hint}")
+            raise StoreError(f"{name} was not started by `orchestrator run`; to go on, {hint}")
         try:
             options = self.changes.join(stored)
         except ValidationError as error:
             names = ", ".join(str(detail["loc"][0]) for detail in error.errors() if detail["loc"])
             raise StoreError(
-                f"thread {name} was started with options that this version does not accept ({names}); "
+                f"{name} was started with options that this version does not accept ({names}); "
                 "resume it with the version that started it"
             ) from error
         # A tool's name is code to run, and whoever wrote the store may have written any name.
         if not {*options.tools} <= {*self.options.tools}:
             raise ConfigurationError(
-                f"thread {name} was started with --tools "
-                f"{format_repr(' --tools '.join(options.tools), 200)}; give it again, because it runs code"
+                f"{name} was started with --tools {format_repr(' --tools '.join(options.tools), 200)}; "
+                "give it again, because it runs code"
             )
         return options
 
@@ -320,7 +312,11 @@ def build_orchestrator(
         checkpointer=store,
         hooks=_build_hooks(),
         retry_policy=options.policy,
-        budget=Budget(**{bound: getattr(options, name) for name, bound in _BUDGET.items()}),
+        budget=Budget(
+            max_seconds=options.max_seconds,
+            max_total_tokens=options.max_tokens,
+            max_model_calls=options.max_calls,
+        ),
         supervision=options.supervise,
         acting_tools=_read_tool_words(options.acting_tools, tools),
     )

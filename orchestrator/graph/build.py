@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable, RunnableConfig
@@ -60,8 +60,6 @@ from orchestrator.state.records import SupervisionMode
 from orchestrator.supervision.phases import Phases, choose_phases
 
 V = TypeVar("V", int, float, str)
-_PLAIN_METHODS: Final = ("get_tuple", "put", "put_writes", "delete_thread")
-"""The methods that a ``ThreadedSaver`` also calls in a thread, by the prefix ``a``."""
 
 
 def with_async_methods(saver: BaseCheckpointSaver[V]) -> BaseCheckpointSaver[V]:
@@ -84,7 +82,7 @@ class ThreadedSaver(BaseCheckpointSaver[V]):
     def __init__(self, saver: BaseCheckpointSaver[V]) -> None:
         super().__init__(serde=saver.serde)
         self._saver: BaseCheckpointSaver[V] = saver
-        for name in (*_PLAIN_METHODS, "get_next_version", "list"):
+        for name in ("get_tuple", "list", "put", "put_writes", "delete_thread", "get_next_version"):
             setattr(self, name, getattr(saver, name))
 
     def with_allowlist(self, extra_allowlist: Collection[tuple[str, ...]]) -> BaseCheckpointSaver[V]:
@@ -149,9 +147,8 @@ def compile_graph(
     """
     _check_people(agents.executor, agents.tools, settings)
     options, supervisor = settings.options, agents.supervisor
-    phases = choose_phases(
-        agents.executor, agents.monitor, supervisor, options["supervision_policy"].max_assumptions
-    )
+    most = options["supervision_policy"].max_assumptions
+    phases = choose_phases(agents.executor, agents.monitor, supervisor, most)
     modes = Modes(options["supervision"], _find_modes(phases, settings, supervisor))
     step = _build_step(agents, contracts, phases, modes, settings)
     wrap = partial(with_conclusion, contracts=contracts, settings=settings)

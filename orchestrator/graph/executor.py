@@ -305,5 +305,4 @@ def build_execution_key(thread_id: str, run_id: str, place: CallOrigin, content:
     """
     # JSON keeps the arguments apart: joined texts could be equal for different arguments.
     parts = [thread_id, run_id, place["step_index"], place["attempt"], content]
-    encoded = json.dumps(parts, ensure_ascii=True)
-    return hashlib.sha256(encoded.encode()).hexdigest()
+    return hashlib.sha256(json.dumps(parts, ensure_ascii=True).encode()).hexdigest()

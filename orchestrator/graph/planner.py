@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
-from langgraph.types import Overwrite, StreamWriter
+from langgraph.types import StreamWriter
 
 from agents.errors import PlanError
 from agents.sync import run_in_thread
@@ -27,11 +27,11 @@ from orchestrator.runtime.bounded_call import AgentMethod, Node, Raised, Returne
 from orchestrator.runtime.call_recorder import CallObserver
 from orchestrator.settings import Modes, Settings, check_task
 from orchestrator.state.graph_state import (
-    GROWING,
     Declared,
     OrchestratorState,
     StateUpdate,
     blank_state,
+    overwrite_growing,
 )
 from orchestrator.state.records import DerivedContract, SupervisionMode
 
@@ -52,14 +52,14 @@ def planner_node(
         plan = _Plan(modes, settings, derivation, before, run)
         if not is_replan and settings.options["planning"] != "always":
             # A task that is tried as a whole first is its own plan.
-            steps = PlannedSteps([before["task"]], None)
-            update = await plan.complete({"usage": before["usage"]}, steps)
+            update = await plan.complete({"usage": before["usage"]}, PlannedSteps([before["task"]], None))
         else:
             request = build_replan_request(before) if is_replan else before["task"]
             update = await plan.read(await call_agent(generate_plan, request, run=run, observer=observer))
-        for event in _build_events(run.thread_id, before, update):
-            write(event)
-        return update if is_replan else _replace_all(before, update)
+        if update.get("status") == "executing":
+            write(_build_event(run.thread_id, before, update))
+        # A plan that is not a re-plan replaces everything that an earlier run left on the thread.
+        return update if is_replan else overwrite_growing({**before, **update})
 
     return node
 
@@ -134,21 +134,9 @@ def _build_update(
     return {"plan": steps.texts, "declared": own, "status": "executing"}
 
 
-def _build_events(
-    thread_id: str, before: OrchestratorState, update: StateUpdate
-) -> list[Planned | Replanned]:
-    if update.get("status") != "executing":
-        return []
+def _build_event(thread_id: str, before: OrchestratorState, update: StateUpdate) -> Planned | Replanned:
     plan, usage = tuple(update["plan"]), update["usage"]
-    if not _is_replan(before):
-        derived = update["declared"].get("derived")
-        return [Planned(thread_id=thread_id, plan=plan, usage=usage, derived=derived)]
-    replaced = tuple(update["replaced"])
-    return [Replanned(thread_id=thread_id, plan=plan, replaced=replaced, usage=usage)]
-
-
-def _replace_all(blank: OrchestratorState, update: StateUpdate) -> StateUpdate:
-    """Returns the update that replaces everything an earlier run left on the thread."""
-    new: StateUpdate = {**blank, **update}
-    # Overwrite bypasses the reducers, which would add to the old values.
-    return {**new, **{name: Overwrite(new[name]) for name in GROWING}}
+    if _is_replan(before):
+        return Replanned(thread_id=thread_id, plan=plan, replaced=tuple(update["replaced"]), usage=usage)
+    derived = update["declared"].get("derived")
+    return Planned(thread_id=thread_id, plan=plan, usage=usage, derived=derived)

@@ -37,7 +37,7 @@ from orchestrator.judging.executor_tools import ExecutorTools
 from orchestrator.runtime.bounded_call import AgentMethod, RunContext
 from orchestrator.runtime.call_recorder import read_recorder
 from orchestrator.runtime.call_records import CallJournal, plan_record, read_effects
-from orchestrator.state.graph_state import OrchestratorState, current_step, list_records
+from orchestrator.state.graph_state import OrchestratorState, current_step, list_records, read_origin
 from orchestrator.state.plain_values import plain_json
 from orchestrator.state.records import CallOrigin, ToolCallRecord
 from orchestrator.supervision import human
@@ -84,12 +84,11 @@ class RunGate(CallGate):
         """Returns the equal call of the run before that decides about a call; None if there is none."""
         # As a record holds it: a store has no form for infinity or a number of more than 64 bits.
         planned = _plan_record(call)
-        return choose_earlier(
-            [
-                (self._describe(origin, each), self.tools.are_equal(planned, each))
-                for origin, each in self._list_acting()
-            ]
-        )
+        earlier = [
+            (self._describe(origin, each), self.tools.are_equal(planned, each))
+            for origin, each in self._list_acting()
+        ]
+        return choose_earlier(earlier)
 
     def _describe(self, origin: CallOrigin, record: ToolCallRecord) -> EarlierCall:
         return EarlierCall(
@@ -172,8 +171,7 @@ class RunGate(CallGate):
 
     def _list_made(self) -> Iterator[tuple[CallOrigin, ToolCallRecord]]:
         for record in list_records(self.state):
-            origin = CallOrigin(step_index=record["step_index"], attempt=record["attempt"])
-            yield from ((origin, call) for call in record["tool_calls"])
+            yield from ((read_origin(record), call) for call in record["tool_calls"])
 
     def _list_acting(self) -> list[tuple[CallOrigin, ToolCallRecord]]:
         """Lists the calls of the run so far that act, with their executions."""

@@ -225,14 +225,13 @@ def commit_node(commit: Commit | None, contracts: Contracts, settings: Settings)
             commit, request.instruction, request.context, task, run=run, step_index=index
         )
         totals = count_calls(state, called.spent)
-        # A bound of the run ends it; an error of the executor escalates the step after its execution.
-        if isinstance(called, Raised) and called.kind is not None:
+        if isinstance(called, Returned):
+            reply = called.value
+        elif called.kind is None:
+            # An error of the executor escalates the step after its execution; a bound of the run ends it.
+            reply = Unreadable(f"the commitment could not be made: {called.message}", called.message)
+        else:
             return {**totals, **build_failure(called.kind, called.message, index, called.error)}
-        reply = (
-            called.value
-            if isinstance(called, Returned)
-            else Unreadable(f"the commitment could not be made: {called.message}", called.message)
-        )
         kind = _find_kind(state)
         commitment = build_commitment(reply, index, request.instruction, datetime.now(UTC), kind)
         underway = {**state["underway"], "commitment": commitment, "committing": called.spent.usage}

@@ -26,7 +26,7 @@ from orchestrator.state.graph_state import (
     find_derived_output,
     is_answer_due,
 )
-from orchestrator.state.plain_values import format_text
+from orchestrator.state.plain_values import count_noun, format_text
 from orchestrator.state.records import DerivedContract, Report, ToolCallRecord
 
 if TYPE_CHECKING:
@@ -128,10 +128,8 @@ class Contracts:
             contract = _add_objective([own, self.output], [*of_run[1:], *of_step])
             return [Demand(contract, is_run=any(not each.is_empty for each in of_run))]
         whole = join_contracts(of_run)
-        return [
-            Demand(_add_objective([own], of_step)),
-            *([] if whole.is_empty else [Demand(whole, is_run=True)]),
-        ]
+        rest = [] if whole.is_empty else [Demand(whole, is_run=True)]
+        return [Demand(_add_objective([own], of_step)), *rest]
 
     def _read_derived(self, derived: DerivedContract) -> Contract:
         return Contract.read(derived["contract"], "caller" if self.has_case else "task")
@@ -286,8 +284,7 @@ class CallRules:
             most, ran = self._find_most(name), _select_run(made, name)
             number = sum(map(_has_effect, ran)) if most else len(ran)
             if most is not None and number > most:
-                times = "time" if number == 1 else "times"
-                return f"{name!r} was called {number} {times}, and {most or 'none'} is allowed"
+                return f"{name!r} was called {count_noun(number, 'time')}, and {most or 'none'} is allowed"
         return None
 
     def _find_most(self, name: str) -> int | None:

@@ -18,6 +18,7 @@ from evaluation.contract.requirements import Contract
 from evaluation.findings import Covers
 from evaluation.measures.metric_table import LENGTHS
 from evaluation.sensitive.scanner import quote_text, shorten
+from orchestrator.state.plain_values import count_noun
 from orchestrator.state.records import (
     Attempt,
     Basis,
@@ -159,10 +160,8 @@ def read_evidence(report: Report, contract: Contract, unchecked: Sequence[str] =
     checks, outcomes = report.get("checks", ()), list_outcomes(report, OUTPUT_METRICS)
     passed = [each["passed"] for each in outcomes]
     parts: dict[Covers, list[str]] = {"form": [], "content": [], "actions": []}
-    for each in checks:
-        if each["passed"]:
-            parts[each["covers"]].append(each["check"])
-    for name, covers in _list_metrics(report, outcomes, contract):
+    named = [(each["check"], each["covers"]) for each in checks if each["passed"]]
+    for name, covers in (*named, *_list_metrics(report, outcomes, contract)):
         parts[covers].append(name)
     return Evidence(
         accepted=report.get("status") in ACCEPTING,
@@ -224,7 +223,7 @@ _SHOWN: Final = 2
 
 
 def _count_passed(names: Sequence[str]) -> str:
-    return f"{_count(len(names), 'check')} passed" if names else ""
+    return f"{count_noun(len(names), 'check')} passed" if names else ""
 
 
 def is_enough(basis: Basis, required: Requirement | None) -> bool:
@@ -235,11 +234,12 @@ def is_enough(basis: Basis, required: Requirement | None) -> bool:
 def _describe_gap(evidence: Evidence) -> str:
     """Returns why an output is not verified."""
     if evidence.failed:
-        total = sum(map(len, (evidence.form, evidence.content, evidence.actions)))
-        return f"{evidence.failed} of {_count(total + evidence.failed + evidence.undecided, 'check')} failed"
+        passed = sum(map(len, (evidence.form, evidence.content, evidence.actions)))
+        total = passed + evidence.failed + evidence.undecided
+        return f"{evidence.failed} of {count_noun(total, 'check')} failed"
     if not evidence.accepted:
         return "refused by the judge" if evidence.judge is False else "refused by the evaluation"
-    gaps = [f"{_count(evidence.undecided, 'check')} could not be decided"] if evidence.undecided else []
+    gaps = [f"{count_noun(evidence.undecided, 'check')} could not be decided"] if evidence.undecided else []
     if evidence.unchecked:
         gaps.append(f"{_quote(evidence.unchecked)} not checked")
     return " and ".join(gaps) or _describe_judge(evidence)
@@ -260,10 +260,6 @@ def _quote(texts: Sequence[str]) -> str:
     shown = ", ".join(f"“{shorten(' '.join(text.split()), 60)}”" for text in islice(texts, _SHOWN))
     more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
     return f"{shown}{more} {'was' if len(texts) == 1 else 'were'}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 OBJECTIVE: Final = "objective"

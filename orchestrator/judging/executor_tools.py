@@ -105,12 +105,11 @@ class ExecutorTools:
 
         A name is a problem if a tool of that name has to be called, or if it is another spelling of a tool.
         """
-        known = self.known
-        for path, names, is_required in () if known is None else _list_named_tools(contract):
-            others = [tool for tool in known or () if tool not in names]
-            is_missing = is_required and {*names}.isdisjoint(known or ())
-            for name in {*names} - {*(known or ())}:
-                if is_missing or any(is_other_spelling(name, tool) for tool in others):
+        known = {*(self.known or ())}
+        for path, names, is_required in () if self.known is None else _list_named_tools(contract):
+            is_missing = is_required and known.isdisjoint(names)
+            for name in {*names} - known:
+                if is_missing or any(is_other_spelling(name, tool) for tool in known.difference(names)):
                     return f"{path} names {quote_text(name)}; {self.describe_tools()}"
         return None
 
@@ -202,16 +201,14 @@ def read_executor_tools(executor: object, acting_tools: object = None) -> Execut
     listed = getattr(executor, "tools", None)
     listed = listed if isinstance(listed, Sequence) else ()
     tools = _index_tools([tool for tool in listed if isinstance(tool, BaseTool)])
+    is_foreign = not isinstance(executor, ExecutionAgent)
     # An empty list of an object of another kind may be a default that says nothing.
-    is_known = all(isinstance(tool, BaseTool) for tool in listed) and (
-        listed or isinstance(executor, ExecutionAgent)
-    )
+    is_known = all(isinstance(tool, BaseTool) for tool in listed) and (listed or not is_foreign)
     try:
         acting = read_acting_tools(acting_tools, {name: tool.metadata for name, tool in tools.items()})
     except ValueError as error:
         raise ConfigurationError(str(error)) from None
-    known, is_foreign = tuple(tools) if is_known else None, not isinstance(executor, ExecutionAgent)
-    readers = read_arguments([*tools.values()])
+    known, readers = tuple(tools) if is_known else None, read_arguments([*tools.values()])
     read = ExecutorTools(known, acting, tools, is_foreign, readers, _name_kind(executor))
     problem = None if known is None else find_name_problem(acting, tools, read.describe_tools())
     if problem is not None:

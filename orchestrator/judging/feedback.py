@@ -174,11 +174,8 @@ def list_kinds(report: Report | None) -> list[RefusalKind]:
     """Lists the kinds of everything that keeps a run from passing, each once; none without a report."""
     if report is None:
         return []
-    failed = [
-        each
-        for each in report.get("checks", ())
-        if each["passed"] is False and each["severity"] == "critical"
-    ]
+    checks = report.get("checks", ())
+    failed = [each for each in checks if each["passed"] is False and each["severity"] == "critical"]
     # The alert of a check says less than the check itself.
     alerts = [
         alert
@@ -216,16 +213,14 @@ def _format_line(alert: Alert) -> str:
 
 def explain_derived(report: Report) -> list[str]:
     """Say which words of the task the failed checks rest on, and how to change such a check."""
-    failed = [
-        check for check in report.get("checks", ()) if check["source"] == "task" and check["passed"] is False
-    ]
     return [
         _cut_line(
             f"the check {check['check']} rests on “{check['quote']}”; "
             "`orchestrator checks TASK --save FILE` writes the checks to change",
             _MAX_LINE,
         )
-        for check in failed
+        for check in report.get("checks", ())
+        if check["source"] == "task" and check["passed"] is False
     ]
 
 
@@ -281,8 +276,7 @@ def report_score(report: Report) -> float | None:
     above severity ``info`` and a cut-off reply (0 each; a report does not list the rules that were kept), and
     the judge's score if there is one: (score - min) / (max - min) on its scale.
     """
-    answers = [outcome["passed"] for outcome in list_outcomes(report)]
-    points = [float(passed) for passed in answers if passed is not None]
+    points = [float(each["passed"]) for each in list_outcomes(report) if each["passed"] is not None]
     points += [
         0.0
         for alert in report.get("alerts", ())

@@ -176,11 +176,8 @@ def read_verdict(answer: object) -> VerdictRecord | None:
     success, feedback = answer.get("success"), read_text(answer.get("feedback"))
     if feedback is None or (success is not True and success is not False):
         return None
-    if success and find_denial(answer) is not None:
-        return None
-    if not success and feedback.startswith(UNREADABLE_PREFIX):
-        return None
-    return VerdictRecord(success=success is True, feedback=feedback)
+    is_void = find_denial(answer) is not None if success else feedback.startswith(UNREADABLE_PREFIX)
+    return None if is_void else VerdictRecord(success=success is True, feedback=feedback)
 
 
 def objective_of(step: str, request: JudgeRequest) -> str:

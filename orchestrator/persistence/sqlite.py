@@ -230,8 +230,7 @@ def _convert_open_errors(file: Path) -> Iterator[None]:
 
 
 def _check_tables(connection: sqlite3.Connection, file: Path, *, make: bool) -> None:
-    tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-    names = {name for (name,) in tables}
+    names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     # With some of the tables only, another process is creating them at this moment.
     if names >= _TABLES or (make and names < _TABLES):
         return

@@ -22,7 +22,6 @@ from orchestrator.runs.history import History
 from orchestrator.runs.run_saver import RunSaver, SeparateText
 from orchestrator.state.plain_values import format_repr, plain_json
 
-_FILE: Final = "runs.sqlite"
 _IN_MEMORY: Final = ":memory:"
 """The database that SQLite does not store."""
 
@@ -75,7 +74,7 @@ def default_path() -> Path:
     # Imported here: only the command line needs a default path.
     from platformdirs import user_data_path  # noqa: PLC0415
 
-    return user_data_path("plan-execute-monitor", appauthor=False) / _FILE
+    return user_data_path("plan-execute-monitor", appauthor=False) / "runs.sqlite"
 
 
 @contextmanager
@@ -123,7 +122,6 @@ def open_store(
 
 
 KEY_VARIABLE: Final = "PEM_ENCRYPTION_KEY"
-_KEY_BYTES: Final = (16, 24, 32)
 _KINDS: Final = frozenset({"null", "bytes", "bytearray", "msgpack"})
 
 
@@ -190,7 +188,7 @@ def build_serializer(encryption_key: str | None) -> SerializerProtocol:
         return StrictSerializer()
     name = KEY_VARIABLE if encryption_key is None else "encryption_key"
     data = key.encode("utf-8", "surrogateescape")
-    if len(data) not in _KEY_BYTES:
+    if len(data) not in (16, 24, 32):
         raise ConfigurationError(f"{name} has {len(data)} bytes; give 16, 24 or 32, or leave it unset")
     with require_extra("encryption"):
         return StrictSerializer(data)

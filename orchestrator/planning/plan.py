@@ -131,8 +131,7 @@ def _build_outline(state: OrchestratorState, index: int) -> str:
     Steps that a re-plan removed are left out. Numbers are the ones that the context uses.
     """
     replaced = {*state["replaced"]}
-    numbers = range(len(state["plan"]))
-    steps = [number for number in numbers if number not in replaced] if replaced else numbers
+    steps = [number for number in range(len(state["plan"])) if number not in replaced]
     if len(steps) < 2 or index not in steps:  # noqa: PLR2004 - two steps make a plan
         return ""
     place = steps.index(index)
@@ -161,16 +160,12 @@ def build_replan_update(state: OrchestratorState, steps: PlannedSteps, modes: Mo
     """
     count, declared, retries = len(state["plan"]), state["declared"], state["retries"]
     accepted = {record["step_index"] for record in list_accepted(state["results"])}
+    joined = [*(declared["modes"] or [None] * count), *(modes or [None] * len(steps.texts))]
     return {
         "retries": {**retries, "replans": retries["replans"] + 1},
         # The old steps keep their indices, by which their records are stored.
         "plan": [*state["plan"], *steps.texts],
-        "declared": {
-            **declared,
-            "modes": None
-            if declared["modes"] is None and modes is None
-            else [*(declared["modes"] or [None] * count), *(modes or [None] * len(steps.texts))],
-        },
+        "declared": {**declared, "modes": joined if any(joined) else None},
         "replaced": [step for step in range(count) if step not in accepted],
         "current_step_index": count,
         "attempts": 0,

@@ -16,8 +16,6 @@ from orchestrator.runtime.budget import Count, CountBound, PositiveCount, Settin
 from orchestrator.state.graph_state import OrchestratorState, list_records, read_correction
 from orchestrator.state.records import Attempt
 
-_KINDS: Final = ", ".join(get_args(RefusalKind))
-
 
 def _read_kinds(value: object) -> object:
     if isinstance(value, str):
@@ -28,7 +26,7 @@ def _read_kinds(value: object) -> object:
 _Kinds: TypeAlias = Annotated[
     Annotated[tuple[RefusalKind, ...], Field(min_length=1)] | None,
     BeforeValidator(_read_kinds),
-    Field(description=f"kinds of failures ({_KINDS}), or leave it out for all"),
+    Field(description=f"kinds of failures ({', '.join(get_args(RefusalKind))}), or leave it out for all"),
 ]
 Temperature: TypeAlias = Annotated[
     int | float | None,
@@ -122,14 +120,10 @@ def find_best_answer(state: OrchestratorState) -> Attempt | None:
     step that was begun. Returns None if no attempt has a text.
     """
     written = [record for record in list_records(state) if record["result"]]
-    last = written[-1]["step_index"] if written else None
     attempts = [record for record in written if record["step"] == state["task"]]
+    last = [record for record in written if record["step_index"] == written[-1]["step_index"]]
     # The earliest, because the refusals of a judge that was not measured say little.
-    return max(
-        attempts or [record for record in written if record["step_index"] == last],
-        key=_score_record,
-        default=None,
-    )
+    return max(attempts or last, key=_score_record, default=None)
 
 
 def _score_record(record: Attempt) -> float:

@@ -29,7 +29,7 @@ from orchestrator.runs.run_saver import (
 from orchestrator.runtime.budget import SettingsModel
 from orchestrator.settings import check_thread_id
 from orchestrator.state.graph_state import STATUSES, UNDERWAY, StoredStatus
-from orchestrator.state.plain_values import format_repr
+from orchestrator.state.plain_values import name_thread
 from orchestrator.state.records import Basis
 
 _PAGE: Final = 500
@@ -125,7 +125,7 @@ class History:
             self._read_checkpoint(thread_id)
         if not self._saver.locks.acquire(thread_id, wait=True):
             raise StoreError(
-                f"thread {format_repr(thread_id, 80)} is being run, by this process or another; "
+                f"{name_thread(thread_id)} is being run, by this process or another; "
                 "stop it or wait for its end"
             )
         try:
@@ -136,11 +136,15 @@ class History:
 
     def _read_checkpoint(self, thread_id: str) -> CheckpointTuple:
         check_thread_id(thread_id)
+        if (checkpoint := self._find_checkpoint(thread_id)) is None:
+            raise StoreError(describe_unknown_thread(thread_id, self._name))
+        return checkpoint
+
+    def _find_checkpoint(self, thread_id: str) -> CheckpointTuple | None:
+        """Finds the latest checkpoint of a thread; None if the thread is not a run."""
         with convert_read_errors(thread_id):
             checkpoint = self._saver.get_tuple(checkpoint_config(thread_id))
-            if checkpoint is not None and is_run(checkpoint):
-                return checkpoint
-        raise StoreError(describe_unknown_thread(thread_id, self._name))
+            return checkpoint if checkpoint is not None and is_run(checkpoint) else None
 
     def store_summary(self, thread_id: str) -> None:
         """Stores the summary of a run that has stopped. Without it, the next list reads the run."""
@@ -196,12 +200,10 @@ class History:
     def _read_run(self, thread_id: str) -> IndexedRun | None:
         """Reads a run without the index; None if the thread is not a run."""
         try:
+            if (checkpoint := self._find_checkpoint(thread_id)) is None:
+                return None
             with convert_read_errors(thread_id):
-                checkpoint = self._saver.get_tuple(checkpoint_config(thread_id))
-                summary = None if checkpoint is None else read_summary(self._saver, thread_id, checkpoint)
-                if checkpoint is None or summary is None:
-                    return None
-                return checkpoint.checkpoint["id"], summary
+                return checkpoint.checkpoint["id"], read_summary(self._saver, thread_id, checkpoint)
         except BrokenRunError:
             return "", unreadable_summary(thread_id, None)
 
@@ -225,7 +227,6 @@ class RunList(list[RunSummary]):
 
 IndexedRun: TypeAlias = tuple[str, RunSummary]
 """A run in a list, behind the latest checkpoint, which its summary was read from."""
-_Text: TypeAlias = Annotated[str | None, Field(description="a part of the text, or None")]
 
 
 class SelectedRuns(TypedDict, total=False):
@@ -242,7 +243,7 @@ class RunSelection(SettingsModel):
     """Which runs are listed; see ``History.runs``."""
 
     status: Annotated[StoredStatus | None, Field(description=f"one of {', '.join(STATUSES)}, or None")] = None
-    task: _Text = None
+    task: Annotated[str | None, Field(description="a part of the text, or None")] = None
     basis: Basis | None = None
     limit: Annotated[int | None, Field(ge=0, description="a whole number of at least 0, or None")] = None
     cursor: Annotated[str | None, Field(description="`next` of the page before, or None")] = None

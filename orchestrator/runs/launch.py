@@ -49,7 +49,7 @@ from orchestrator.state.graph_state import (
     current_step,
     is_answer_due,
 )
-from orchestrator.state.plain_values import format_repr
+from orchestrator.state.plain_values import format_repr, name_thread
 from orchestrator.state.records import EffectRecord, Json
 
 GraphInput: TypeAlias = RunInput | Command[str] | Literal["wait"] | None
@@ -176,7 +176,7 @@ class Launcher:
             changed = list_changed(metadata.get(SAFEGUARDS), self.safeguards)
             if changed and not accept_changes:
                 raise ResumeError(
-                    f"thread {format_repr(thread_id, 80)} cannot go on with other settings: "
+                    f"{name_thread(thread_id)} cannot go on with other settings: "
                     f"{'; '.join(changed)}; give them as before, or resume with accept_changes=True"
                 )
             warnings = [f"resumed with accept_changes: {each}" for each in changed]
@@ -184,8 +184,7 @@ class Launcher:
             state: OrchestratorState = {**resumed.state, "question": None}
             began = cast("str | None", metadata.get(STARTED))
             if (again := resumed.rejudging) is not None:
-                config = self.build_config(thread_id, began)
-                await self.graph.aupdate_state(config, again, as_node=EXECUTOR)
+                await self.graph.aupdate_state(self.build_config(thread_id, began), again, as_node=EXECUTOR)
             return Start(resumed.input, event, state, began, tuple(warnings))
 
         # An answer does not wait: if another answer is being applied, this one would meet the next question.
@@ -203,9 +202,8 @@ class Launcher:
         if not isinstance(step, int) or step < 0:
             raise ConfigurationError(f"step is {format_repr(step, 40)}; give the index of a step, from 0")
         passed = check_config(config, new_thread_id)
-        resume = self.launch_resume(
-            passed["configurable"].get("thread_id") or str(uuid.uuid4()), config=passed
-        )
+        thread = passed["configurable"].get("thread_id") or str(uuid.uuid4())
+        resume = self.launch_resume(thread, config=passed)
 
         async def prepare() -> Start:
             await self._copy_before(thread_id, step, resume.thread_id)
@@ -226,9 +224,7 @@ class Launcher:
         """
         new = self.build_config(new_thread_id, datetime.now(UTC).isoformat())
         if (await self.graph.aget_state(new)).config["configurable"].get("checkpoint_id"):
-            raise ResumeError(
-                f"thread {format_repr(new_thread_id, 80)} is in use; give another name for the new run"
-            )
+            raise ResumeError(f"{name_thread(new_thread_id)} is in use; give another name for the new run")
         latest = await self.read_snapshot(thread_id)
         if not latest.config["configurable"].get("checkpoint_id"):
             raise ResumeError(describe_unknown_thread(thread_id))
@@ -309,7 +305,7 @@ class Launcher:
                 _refuse_lost_effects(thread_id, snapshot.values.get("effects", []))
             return
         raise ConfigurationError(
-            f"thread {format_repr(thread_id, 80)} has a run that has not ended; continue it with "
+            f"{name_thread(thread_id)} has a run that has not ended; continue it with "
             f"resume({thread_id!r}), give another thread_id, or replace=True to run in its place"
         )
 
@@ -326,7 +322,7 @@ class Launcher:
             or self._find_missing_answer(resumed.state)
         )
         if problem is not None:
-            raise ResumeError(f"thread {format_repr(thread_id, 80)} cannot go on here: {problem}")
+            raise ResumeError(f"{name_thread(thread_id)} cannot go on here: {problem}")
 
     def _find_missing_answer(self, state: OrchestratorState) -> str | None:
         if self.answers or not is_answer_due(state):
@@ -344,7 +340,7 @@ def _refuse_lost_effects(thread_id: str, effects: Sequence[EffectRecord]) -> Non
     if made:
         what = "may have acted" if made[0]["outcome"] == "unknown" else "acted"
         raise ConfigurationError(
-            f"thread {format_repr(thread_id, 80)} has a run whose tool {made[0]['name']!r} {what}, and a "
+            f"{name_thread(thread_id)} has a run whose tool {made[0]['name']!r} {what}, and a "
             "new run would replace its record and may act again; give another thread_id, or replace=True"
         )
 
@@ -377,7 +373,7 @@ async def _read_before(graph: Graph, latest: StateSnapshot, thread_id: str, step
                 return state
             break
     raise ResumeError(
-        f"thread {format_repr(thread_id, 80)} never reached step {step + 1} (index {step} in Python); "
+        f"{name_thread(thread_id)} never reached step {step + 1} (index {step} in Python); "
         "`orchestrator show` and history.show() list its steps"
     )
 

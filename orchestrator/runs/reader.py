@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import WRITES_IDX_MAP, BaseCheckpointSaver, CheckpointTuple, PendingWrite
@@ -123,7 +123,6 @@ def _update_time(checkpoint: CheckpointTuple) -> datetime:
     return parse_time(checkpoint.checkpoint["ts"]) or datetime.min.replace(tzinfo=UTC)
 
 
-_ReadGraph: TypeAlias = CompiledStateGraph[OrchestratorState, None, OrchestratorState, OrchestratorState]
 _NODES: Final = (
     resume.PLANNER,
     EXECUTOR, MONITOR, "commit_node", "post_node", "reconcile_node", "supervise_node", "approval_node",
@@ -131,15 +130,8 @@ _NODES: Final = (
 )  # fmt: skip
 
 
-def read_summary(
-    saver: BaseCheckpointSaver[str], thread_id: str, checkpoint: CheckpointTuple
-) -> RunSummary | None:
-    """Reads the summary of a thread from its latest checkpoint, or None if it belongs to another program.
-
-    Malformed values raise errors of many types.
-    """
-    if not is_run(checkpoint):
-        return None
+def read_summary(saver: BaseCheckpointSaver[str], thread_id: str, checkpoint: CheckpointTuple) -> RunSummary:
+    """Reads the summary of a run from its latest checkpoint. Malformed values raise errors of many types."""
     if schema_problem(thread_id, checkpoint.metadata):
         return unreadable_summary(thread_id, checkpoint)
     return read_run(saver, thread_id, checkpoint)[0]
@@ -149,9 +141,8 @@ def read_run(
     saver: BaseCheckpointSaver[str], thread_id: str, checkpoint: CheckpointTuple
 ) -> tuple[RunSummary, OrchestratorState]:
     """Reads a run with its state."""
-    graph = _build_graph().copy({"checkpointer": saver})
     # Without the id of the checkpoint: LangGraph then leaves out the questions that were answered.
-    snapshot = graph.get_state(checkpoint_config(thread_id))
+    snapshot = _build_graph().copy({"checkpointer": saver}).get_state(checkpoint_config(thread_id))
     snapshot = _complete(snapshot, [saver.get_tuple(config) for config in _list_places(snapshot)])
     state = resume.state_from_values(resume.read_values(snapshot), 0)
     summary = build_summary(thread_id, checkpoint, state, resume.find_open_question(snapshot, state))
@@ -159,7 +150,7 @@ def read_run(
 
 
 @cache
-def _build_graph() -> _ReadGraph:
+def _build_graph() -> CompiledStateGraph[OrchestratorState, None, OrchestratorState, OrchestratorState]:
     """Builds a graph with the nodes of every run, by which LangGraph reads a checkpoint.
 
     A run may lack some of the nodes.

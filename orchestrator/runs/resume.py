@@ -37,7 +37,7 @@ from orchestrator.state.graph_state import (
     current_step,
     records_field,
 )
-from orchestrator.state.plain_values import format_repr, format_text, plain_json
+from orchestrator.state.plain_values import format_repr, format_text, name_thread, plain_json
 from orchestrator.state.records import Attempt, Json, Question
 from orchestrator.supervision import human
 
@@ -85,7 +85,7 @@ def decide_resumption(
         if not waiting:
             if answer is not None:
                 raise ResumeError(
-                    f"thread {format_repr(thread_id, 80)} has no question that waits for an answer; "
+                    f"{name_thread(thread_id)} has no question that waits for an answer; "
                     "resume it without one"
                 )
             state = state if rejudging is None else apply_update(state, rejudging)
@@ -113,21 +113,19 @@ def _resumable_state(thread_id: str, snapshot: StateSnapshot, max_retries: int) 
         raise ResumeError(describe_unknown_thread(thread_id))
     needed = {"task", "status"} if START in snapshot.next else {"task", "status", "results"}
     if not isinstance(values, Mapping) or not needed <= set(values):
-        raise ResumeError(
-            f"thread {format_repr(thread_id, 80)} holds no run of this program; give the thread of a run"
-        )
+        raise ResumeError(f"{name_thread(thread_id)} holds no run of this program; give the thread of a run")
     if problem := schema_problem(thread_id, snapshot.metadata):
         raise ResumeError(problem)
     state = state_from_values(values, max_retries)
     # Not ``next``: it leaves out tasks that ended, but whose checkpoint was not stored before a kill.
     if not snapshot.tasks and values["status"] in UNDERWAY:
         raise ResumeError(
-            f"thread {format_repr(thread_id, 80)} waits at a node that this orchestrator does not have; "
+            f"{name_thread(thread_id)} waits at a node that this orchestrator does not have; "
             "resume it with the supervision, the retry_policy and the version that it was begun with"
         )
     if not snapshot.tasks and find_rejudging(state) is None:
         raise ResumeError(
-            f"thread {format_repr(thread_id, 80)} has ended as {str(values['status'])!r}; "
+            f"{name_thread(thread_id)} has ended as {str(values['status'])!r}; "
             "start a new run, on this thread or on another"
         )
     return state
@@ -273,9 +271,7 @@ def _remove_verdict(record: Attempt) -> Attempt:
 
 SAFEGUARDS: Final = "orchestrator_safeguards"
 """The key of a checkpoint's metadata that has them, as JSON."""
-_DEFAULTS: Final[Mapping[str, Json]] = {
-    "grounding": "facts",
-}
+_DEFAULTS: Final[Mapping[str, Json]] = {"grounding": "facts"}
 _ADDRESS: Final = re.compile(r" at 0x[0-9a-f]+")
 """The part of the text of an object that differs in each process."""
 

@@ -15,7 +15,7 @@ from typing import Final, cast
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.errors import GraphRecursionError, NodeCancelledError
-from langgraph.types import Durability, Interrupt, Overwrite, StreamMode
+from langgraph.types import Durability, Interrupt, StreamMode
 
 from agents.sync import iterate_blocking
 from orchestrator.errors import ResumeError, ThreadBusyError
@@ -36,16 +36,16 @@ from orchestrator.runs.resume import PLANNER, find_open_question
 from orchestrator.runs.run_saver import RunSaver
 from orchestrator.runtime.bounded_call import RunContext
 from orchestrator.state.graph_state import (
-    GROWING,
     NOTHING_UNDERWAY,
     STARTED,
     UNDERWAY,
     OrchestratorState,
     StateUpdate,
     apply_update,
+    overwrite_growing,
     read_basis_reason,
 )
-from orchestrator.state.plain_values import format_repr, format_traceback
+from orchestrator.state.plain_values import format_traceback, name_thread
 from orchestrator.supervision.human import read_outage
 
 _log: Final = logging.getLogger(__name__)
@@ -128,25 +128,20 @@ class Runner:
         failure = build_failure("cancelled", reason, None if question is None else question["step_index"])
         ended: StateUpdate = {"question": None, "underway": NOTHING_UNDERWAY, **failure}
         state = await self._report(apply_update(complete_state(snapshot, resumed.state), ended))
-        # The reducers would add to the stored values, which may be an earlier run's.
-        added = {name: Overwrite(state[name]) for name in GROWING}
         began = cast("str | None", (snapshot.metadata or {}).get(STARTED))
         # After the planner, a run that has failed goes to its end, which withdraws all questions.
-        await self.launcher.graph.aupdate_state(
-            self.launcher.build_config(thread_id, began), {**state, **added}, as_node=PLANNER
-        )
+        config = self.launcher.build_config(thread_id, began)
+        await self.launcher.graph.aupdate_state(config, overwrite_growing({**state}), as_node=PLANNER)
         return state
 
     async def _report(self, state: OrchestratorState) -> OrchestratorState:
         """Returns the last state of a run, in which the latest execution has a report."""
-        return await self.launcher.reporter(
-            state, self.launcher.settings.new_context("", interruptible=False)
-        )
+        run = self.launcher.settings.new_context("", interruptible=False)
+        return await self.launcher.reporter(state, run)
 
     def _find_running(self, thread_id: str | None) -> list[RunContext]:
         # A copy, because runs in other threads begin and end meanwhile.
-        running = dict(self._running)
-        return [run for name, run in running.items() if thread_id in (None, name)]
+        return [run for name, run in dict(self._running).items() if thread_id in (None, name)]
 
     async def _run_launch(self, launch: Launch) -> AsyncGenerator[Event, None]:
         """Yields the events after the hooks received them."""
@@ -156,8 +151,7 @@ class Runner:
         # setdefault is atomic, so two threads cannot both start a run.
         if self._running.setdefault(run.thread_id, run) is not run:
             raise ThreadBusyError(
-                f"thread {format_repr(run.thread_id, 80)} is already running; "
-                "wait for its end, or give another"
+                f"{name_thread(run.thread_id)} is already running; wait for its end, or give another"
             )
         try:
             async with self._own_thread(run.thread_id, wait=launch.wait_for_lock):
@@ -191,7 +185,7 @@ class Runner:
         try:
             if not await asyncio.shield(acquiring):
                 raise ThreadBusyError(
-                    f"thread {format_repr(thread_id, 80)} is being run elsewhere, by another process or "
+                    f"{name_thread(thread_id)} is being run elsewhere, by another process or "
                     "orchestrator; wait for its end, or give another"
                 )
             yield

@@ -88,8 +88,7 @@ class RunMethods:
         self, task: str, thread_id: str | None = None, **options: Unpack[StartOptions]
     ) -> OrchestratorState:
         """Like ``run``, without blocking the event loop."""
-        launch = self._launcher.launch_task(task, thread_id, **options)
-        return await self._runner.wait_for_end(launch)
+        return await self._runner.wait_for_end(self._launcher.launch_task(task, thread_id, **options))
 
     def stream(
         self, task: str, thread_id: str | None = None, **options: Unpack[StartOptions]
@@ -99,8 +98,7 @@ class RunMethods:
         The last one is ``RunFinished``, ``RunPaused`` or ``RunInterrupted``. Leaving the loop early
         interrupts the run. Raises the errors of ``run`` before the first event.
         """
-        launch = self._launcher.launch_task(task, thread_id, **options)
-        return self._runner.iterate_events(launch)
+        return self._runner.iterate_events(self._launcher.launch_task(task, thread_id, **options))
 
     def astream(
         self, task: str, thread_id: str | None = None, **options: Unpack[StartOptions]
@@ -166,8 +164,7 @@ class RunMethods:
         self, thread_id: str, answer: object = None, **options: Unpack[ResumeOptions]
     ) -> OrchestratorState:
         """Like ``resume``, without blocking the event loop."""
-        launch = self._launcher.launch_resume(thread_id, answer, **options)
-        return await self._runner.wait_for_end(launch)
+        return await self._runner.wait_for_end(self._launcher.launch_resume(thread_id, answer, **options))
 
     def stream_resumed(
         self, thread_id: str, answer: object = None, **options: Unpack[ResumeOptions]

@@ -18,7 +18,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, ChannelVersions, Chec
 from evaluation.sensitive.scanner import shorten
 from orchestrator.errors import BrokenRunError, OrchestratorError, StoreLostError
 from orchestrator.state.graph_state import SCHEMA, SCHEMA_VERSION
-from orchestrator.state.plain_values import format_one_line, format_repr
+from orchestrator.state.plain_values import format_one_line, format_repr, name_thread
 
 COMMAND: Final = "orchestrator_command"
 _CREATE_INDEX: Final = """
@@ -43,19 +43,6 @@ _MARK: Final = """
     ON CONFLICT (thread_id) DO UPDATE SET mark = excluded.mark
 """
 _SUFFIX_CHARACTERS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
-
-
-def next_version(current: str | int | None) -> str:
-    """Returns the version after ``current``: a counter of eight digits and a random suffix.
-
-    LangGraph compares versions as text. Its own savers write 32 digits and a suffix, a quarter of all bytes
-    that a run stores. The first 24 of those digits are zeros, so a thread that another saver began continues
-    here with greater versions.
-    """
-    counter = current if isinstance(current, int) else int((current or "0").split(".", 1)[0])
-    # Two branches of one thread can reach the same counter; the suffix tells them apart and is no secret.
-    suffix = "".join(random.choices(_SUFFIX_CHARACTERS, k=8))  # noqa: S311
-    return f"{counter + 1:08}.{suffix}"
 
 
 class RunSaver(BaseCheckpointSaver[str], ABC):
@@ -127,9 +114,17 @@ class RunSaver(BaseCheckpointSaver[str], ABC):
         if not place.get("checkpoint_ns") and not self.locks.is_held(place["thread_id"]):
             self.mark_thread(place["thread_id"])
 
-    def get_next_version(self, current: str | None, channel: None) -> str:  # noqa: ARG002 - LangGraph's
-        """Returns a short version."""
-        return next_version(current)
+    def get_next_version(self, current: str | int | None, channel: None) -> str:  # noqa: ARG002 - LangGraph's
+        """Returns the version after ``current``: a counter of eight digits and a random suffix.
+
+        LangGraph compares versions as text. Its own savers write 32 digits and a suffix, a quarter of all
+        bytes that a run stores. The first 24 of those digits are zeros, so a thread that another saver began
+        continues here with greater versions.
+        """
+        counter = current if isinstance(current, int) else int((current or "0").split(".", 1)[0])
+        # Two branches of one thread can reach the same counter; the suffix tells them apart and is no secret.
+        suffix = "".join(random.choices(_SUFFIX_CHARACTERS, k=8))  # noqa: S311
+        return f"{counter + 1:08}.{suffix}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +153,7 @@ def checkpoint_config(thread_id: str) -> RunnableConfig:
 def describe_unknown_thread(thread_id: str, store: str = "this store") -> str:
     """Says that a store has no such thread, and how to find its threads."""
     return (
-        f"thread {format_repr(thread_id, 80)} is not in {store}; "
-        "`orchestrator runs` or history.runs() lists the threads"
+        f"{name_thread(thread_id)} is not in {store}; `orchestrator runs` or history.runs() lists the threads"
     )
 
 
@@ -201,7 +195,7 @@ def schema_problem(thread_id: str, metadata: object) -> str | None:
     if version == SCHEMA_VERSION:
         return None
     return (
-        f"thread {format_repr(thread_id, 80)} was stored by another version of this program (form "
+        f"{name_thread(thread_id)} was stored by another version of this program (form "
         f"{format_repr(version, 40)}, this one reads {SCHEMA_VERSION}); use the version that began the run"
     )
 
@@ -235,6 +229,6 @@ def convert_read_errors(thread_id: str) -> Iterator[None]:
 def broken_run(thread_id: str, problem: str) -> BrokenRunError:
     """Builds the error of a run that cannot be read."""
     return BrokenRunError(
-        f"thread {format_repr(thread_id, 80)} holds a state that is broken ({shorten(problem, 200)}); "
+        f"{name_thread(thread_id)} holds a state that is broken ({shorten(problem, 200)}); "
         "restore it, or delete the run"
     )

@@ -28,6 +28,7 @@ from agents.parsing.end_reasons import find_cut_off
 from agents.parsing.thoughts import remove_thoughts
 from agents.sync import Conversation, call_either, find_running_loop, run_conversation
 from orchestrator.errors import StoreError
+from orchestrator.state.graph_state import read_origin
 from orchestrator.state.plain_values import format_text, plain_json, plain_text
 from orchestrator.state.records import Attempt, CallOrigin, EffectRecord, Json, ToolCallRecord
 
@@ -158,15 +159,14 @@ def read_tool_output(output: object) -> tuple[str | None, str | None]:
 
 def list_earlier_replies(messages: Sequence[BaseMessage], execution: str) -> list[tuple[str, AIMessage]]:
     """Lists the replies that other executions got, with the names of their models."""
-    replies = [message for message in messages if isinstance(message, AIMessage)]
-    marked = [(read_reply_mark(reply), reply) for reply in replies]
+    marked = [(read_reply_mark(each), each) for each in messages if isinstance(each, AIMessage)]
     return [(mark["model"], reply) for mark, reply in marked if mark and mark["execution"] != execution]
 
 
 def list_effects(records: Iterable[Attempt]) -> list[EffectRecord]:
     """Lists the calls of tools that act, in the order of the records."""
     return [
-        _read_effect(CallOrigin(step_index=record["step_index"], attempt=record["attempt"]), call)
+        _read_effect(read_origin(record), call)
         for record in records
         for call in record["tool_calls"]
         if "outcome" in call

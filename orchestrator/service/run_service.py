@@ -20,7 +20,7 @@ from orchestrator.service.executions import Execution, Name, NewRun, RunSessions
 from orchestrator.service.run_view import StoredEvent, list_events
 from orchestrator.settings import check_task
 from orchestrator.state.graph_state import ENDED
-from orchestrator.state.plain_values import format_repr
+from orchestrator.state.plain_values import name_thread
 from orchestrator.state.records import Question
 from orchestrator.supervision.human import read_answer
 
@@ -67,7 +67,7 @@ def check_unused(history: History, thread_id: str) -> None:
     """
     if (run := history.find(thread_id)) is not None:
         raise RunConflictError(
-            f"thread {format_repr(thread_id, 80)} has a run ({run.status}); give another name, or resume or "
+            f"{name_thread(thread_id)} has a run ({run.status}); give another name, or resume or "
             "delete that run"
         )
 
@@ -215,9 +215,8 @@ class RunService:
 
     async def _wait_until(self, thread_id: str, is_reached: Callable[[RunSummary | None], bool]) -> None:
         """Waits until the store has the answer to a client, so that a kill of the server cannot lose it."""
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + _LONGEST_WAIT_S
-        while loop.time() < deadline:
+        deadline = time.monotonic() + _LONGEST_WAIT_S
+        while time.monotonic() < deadline:
             if is_reached(await asyncio.to_thread(self.history.find, thread_id)):
                 return
             await asyncio.sleep(_PAUSE_S)

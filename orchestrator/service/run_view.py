@@ -9,8 +9,8 @@ from typing import Final, Literal
 from evaluation.report.report_model import CheckRecord
 from orchestrator.judging.evidence import read_judgement
 from orchestrator.persistence import History, RunSummary, StoredRun
-from orchestrator.state.graph_state import ENDED, OrchestratorState, add_usage, list_accepted, list_records
-from orchestrator.state.records import NO_USAGE, Attempt, EffectRecord, Usage
+from orchestrator.state.graph_state import ENDED, OrchestratorState, list_accepted, list_records, read_place
+from orchestrator.state.records import Attempt, EffectRecord
 
 MOST_QUESTIONS: Final = 100
 
@@ -41,8 +41,8 @@ class StepView:
 
 def list_effects_under_way(state: OrchestratorState) -> list[EffectRecord]:
     """Lists the effects of executions that have no record yet."""
-    recorded = {(record["step_index"], record["attempt"]) for record in list_records(state)}
-    return [each for each in state["effects"] if (each["step_index"], each["attempt"]) not in recorded]
+    recorded = {*map(read_place, list_records(state))}
+    return [each for each in state["effects"] if read_place(each) not in recorded]
 
 
 def list_steps(run: StoredRun) -> Iterator[StepView]:
@@ -77,11 +77,6 @@ def find_judge_reason(record: Attempt) -> str:
     """Returns the reason of the judge; empty without one."""
     result = read_judgement(record["report"] or {})
     return next((str(result[name]) for name in _REASONS if result.get(name)), "")
-
-
-def sum_usage(record: Attempt) -> Usage:
-    """Returns the usage of an execution and of its evaluation."""
-    return add_usage(record["usage"], record["judge_usage"] or NO_USAGE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,8 @@ from agents.errors import ModelSetupError, ModelSpecError
 from evaluation.texts.normal import show_hidden
 from orchestrator.errors import ConfigurationError, OrchestratorError, StoreLostError
 from orchestrator.service.run_service import RunConflictError, RunService, UnknownRunError
-from orchestrator.service.run_view import find_judge_reason, list_checks, sum_usage
+from orchestrator.service.run_view import find_judge_reason, list_checks
+from orchestrator.state.graph_state import sum_usage
 from orchestrator.state.plain_values import format_one_line
 
 FOLDER: Final = Path(__file__).parent

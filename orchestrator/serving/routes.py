@@ -75,7 +75,7 @@ def list_runs(service: Service, query: Annotated[RunQuery, Query()]) -> RunPage:
     return RunPage(runs=runs, next=runs.next)
 
 
-_REFRESHED: Final = (*("end", "Planned", "StepExecuted", "StepJudged", "RunPaused", "RunFinished"),)
+_REFRESHED: Final = ("end", "Planned", "StepExecuted", "StepJudged", "RunPaused", "RunFinished")
 """The events that load the page of a run again."""
 _Thread = Annotated[str, Form(min_length=1)]
 pages = APIRouter(include_in_schema=False)
@@ -122,14 +122,13 @@ def show_run(request: Request, service: Service, thread_id: str) -> Response:
     """Shows a run."""
     run = service.show(thread_id)
     can_resume = run.summary.can_resume and run.summary.question is None
-    problem = service.sessions.builder.find_problem(thread_id) if can_resume else None
     values = {
         "view": run,
         "steps": [*list_steps(run)],
         "under_way": list_effects_under_way(run.state),
         "basis_reason": read_basis_reason(run.state),
         "refreshed": _REFRESHED,
-        "resume_problem": problem,
+        "resume_problem": service.sessions.builder.find_problem(thread_id) if can_resume else None,
     }
     return render(request, "run.html", values)
 
@@ -162,8 +161,7 @@ async def fork(
     new_thread_id: Annotated[str, Form(max_length=200)] = "",
 ) -> Response:
     """Forks a run."""
-    name = await service.fork(thread_id, step, new_thread_id or None)
-    return _go_to(request, run_address(name))
+    return _go_to(request, run_address(await service.fork(thread_id, step, new_thread_id or None)))
 
 
 @pages.post("/run/{action}")

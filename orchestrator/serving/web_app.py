@@ -71,8 +71,7 @@ class ServerOptions(SettingsModel):
 
     def allows_host(self, name: str) -> bool:
         """Checks the name in a request's Host header; a foreign name is a sign of DNS rebinding."""
-        own = (*_LOOPBACK, self.host, *self.allowed_hosts)
-        is_own = name.casefold() in map(str.casefold, own)
+        is_own = name.casefold() in map(str.casefold, (*_LOOPBACK, self.host, *self.allowed_hosts))
         # A page of another site has a name; it cannot make a browser send the address of this machine.
         return is_own or (not is_loopback(self.host) and _read_address(name) is not None)
 
@@ -197,8 +196,7 @@ def _add_headers(send: Send) -> Send:
     async def send_secured(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            for name, value in _HEADERS.items():
-                headers[name] = value
+            headers.update(_HEADERS)
             # A script or a style is loaded again only if it has another tag.
             headers.setdefault("Cache-Control", "no-cache" if "etag" in headers else "no-store")
         await send(message)

@@ -7,12 +7,14 @@ from operator import itemgetter
 from typing import Annotated, Any, Final, Literal, NotRequired, TypeAlias, TypeVar, cast, get_args
 
 from langgraph.channels import DeltaChannel
+from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
 from orchestrator.state.records import (
     NO_USAGE,
     Attempt,
     Basis,
+    CallOrigin,
     Commitment,
     DerivedContract,
     EffectRecord,
@@ -43,6 +45,11 @@ def merge_records(current: Sequence[Attempt], writes: Sequence[Sequence[Attempt]
 def read_place(record: Attempt | EffectRecord) -> tuple[int, int]:
     """Returns the step and the attempt of an execution, or of the execution that an effect belongs to."""
     return record["step_index"], record["attempt"]
+
+
+def read_origin(record: Attempt) -> CallOrigin:
+    """Returns the step and the attempt of an execution by their names, as the records of calls have them."""
+    return CallOrigin(step_index=record["step_index"], attempt=record["attempt"])
 
 
 def append_entries(context: str, entries: Sequence[str]) -> str:
@@ -270,6 +277,11 @@ def add_usage(first: Usage, second: Usage) -> Usage:
     )
 
 
+def sum_usage(record: Attempt) -> Usage:
+    """Returns the usage of an execution and of its evaluation."""
+    return add_usage(record["usage"], record["judge_usage"] or NO_USAGE)
+
+
 def _sum_known(values: list[N | None]) -> N | None:
     """Adds the values, or returns None if one of them is missing or there are none."""
     known = [value for value in values if value is not None]
@@ -313,6 +325,11 @@ def apply_update(state: OrchestratorState, update: StateUpdate) -> OrchestratorS
     results = merge_records(state["results"], [update.get("results", [])])
     synthesis = merge_records(state["synthesis"], [update.get("synthesis", [])])
     return cast("OrchestratorState", {**state, **update, "results": results, "synthesis": synthesis})
+
+
+def overwrite_growing(state: StateUpdate) -> StateUpdate:
+    """Returns the update that replaces a whole state: the reducers would add to the values before."""
+    return {**state, **{name: Overwrite(state[name]) for name in GROWING}}
 
 
 def list_accepted(records: Sequence[Attempt]) -> list[Attempt]:

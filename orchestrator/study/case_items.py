@@ -107,6 +107,5 @@ def _build_runner(cases: CaseSet, file: Path, config: pytest.Config) -> CaseRunn
     option = config.option
     judge = None if option.evalset_judge is None else RubricJudge(load_model(option.evalset_judge))
     gate = RecordedEvaluation(None, option.evalset_fail_on, option.evalset_require, judge, keeps_runs=True)
-    return CaseRunner(
-        read_target(cases, file, option.evalset_target or cases.target, option.evalset_model), gate
-    )
+    target = read_target(cases, file, option.evalset_target or cases.target, option.evalset_model)
+    return CaseRunner(target, gate)

@@ -198,9 +198,8 @@ class RecordedEvaluation:
 
 def read_contract(case: JsonObject, origin: Origin) -> Contract:
     """Returns the contract that the fields of a valid case state."""
-    return Contract.read(
-        {name: case[name] for name in EvaluationContract.model_fields if name in case}, origin
-    )
+    fields = {name: case[name] for name in EvaluationContract.model_fields if name in case}
+    return Contract.read(fields, origin)
 
 
 Key: TypeAlias = tuple[str, str, int]

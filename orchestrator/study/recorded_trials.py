@@ -22,9 +22,9 @@ from evaluation.reporting.summaries import read_measure
 from evaluation.values import JsonObject, as_object, group_by
 from orchestrator import persistence
 from orchestrator.errors import ConfigurationError
-from orchestrator.state.graph_state import ENDED, OrchestratorState, add_usage
+from orchestrator.state.graph_state import ENDED, OrchestratorState, sum_usage
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import NO_USAGE, Attempt
+from orchestrator.state.records import Attempt
 from orchestrator.study.recorded_evaluation import RecordedEvaluation
 from orchestrator.study.replay import read_steps
 from orchestrator.study.targets import NO_ANSWER
@@ -222,7 +222,7 @@ def _find_label(record: Attempt, is_last: bool, source: JsonObject, truth: str |
 
 
 def _read_attempt(record: Attempt, before: Attempt | None, right: bool | None) -> TriedAttempt:
-    usage = add_usage(record["usage"], record["judge_usage"] or NO_USAGE)
+    usage = sum_usage(record)
     decision = None if before is None else before.get("decision")
     rule = None
     if decision is not None and decision["rule"] is not None:

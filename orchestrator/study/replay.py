@@ -12,13 +12,12 @@ from typing import Final, TypeAlias
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.policy import BaseRule, RetryPolicy, decide
 from orchestrator.retry.verdict_updates import with_decision
-from orchestrator.state.graph_state import OrchestratorState, add_usage
+from orchestrator.state.graph_state import OrchestratorState, sum_usage
 from orchestrator.state.plain_values import format_repr
-from orchestrator.state.records import NO_USAGE, Attempt
+from orchestrator.state.records import Attempt
 
 _CONDITIONS: Final = {"after", "times"}
 """Fields of a rule that say when it decides, and not how the step is executed."""
-_UNKNOWN: Final = "unknown"
 Steps: TypeAlias = Sequence[Sequence[Attempt]]
 """The attempts of each executed step in their order."""
 
@@ -81,7 +80,7 @@ def replay_policy(name: str, policy: RetryPolicy, runs: Sequence[tuple[Steps, in
     """Reads the results of a policy from the steps of runs, each with the number of its planned steps."""
     followed = [_follow_run(policy, steps, planned) for steps, planned in runs]
     made = [attempt for passed, attempts in followed if passed is not None for attempt in attempts]
-    usages = [add_usage(record["usage"], record["judge_usage"] or NO_USAGE) for record in made]
+    usages = [*map(sum_usage, made)]
     tokens, costs = [each["total_tokens"] for each in usages], [each["cost_usd"] for each in usages]
     return Replayed(
         policy=name,
@@ -159,7 +158,7 @@ def _read_strategy(record: Attempt) -> str:
     """Returns how the execution after this one was made."""
     decision = record.get("decision")
     if decision is None:
-        return _UNKNOWN
+        return "unknown"
     options = {name: value for name, value in decision["options"].items() if name not in _CONDITIONS}
     return describe_rule({**options, "use": decision["use"]})
 

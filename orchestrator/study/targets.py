@@ -65,8 +65,7 @@ def execute_case(target: Target, case: TaskCase, trial: int) -> dict[str, object
         run = read_output(target(case, trial))
     except BaseException as error:  # noqa: BLE001 - the user's code
         run = {"error": describe_raised(error)}
-    latency_ms = 1000 * (time.monotonic() - start)
-    return {"input": case.task, "latency_ms": latency_ms, **run}
+    return {"input": case.task, "latency_ms": 1000 * (time.monotonic() - start), **run}
 
 
 def _call(value: Any, task: str) -> object:  # noqa: ANN401 - as above
@@ -133,8 +132,8 @@ def _run_arm(model: BaseChatModel, store: Store, seed: int, case: TaskCase, tria
     thread_id = f"compare-{uuid.uuid4()}"
     sampled = apply_sampling(model, Sampling(seed=seed + trial))
     state = run_case(sampled, case, thread_id, checkpointer=store)
-    run, where = read_output(state), {"store": store.where} if store.where is not None else {}
-    return {**run, "metadata": {**as_object(run.get("metadata")), "thread_id": thread_id, **where}}
+    run, place = read_output(state), {"thread_id": thread_id, "store": store.where}
+    return {**run, "metadata": {**as_object(run.get("metadata")), **place}}
 
 
 NO_VERDICT: Final[frozenset[FailureKind]] = frozenset({"needs_review"})

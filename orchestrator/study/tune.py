@@ -209,8 +209,7 @@ def tune(
     # All of them before anything is spent.
     escalations = [name for policy in space.values() for name in policy.escalations]
     models = {name: load(name) for name in dict.fromkeys([checked.model, *escalations])}
-    file = Path(folder) / checked.name / "replies.sqlite"
-    replies = RecordedReplies(file)
+    replies = RecordedReplies(Path(folder) / checked.name / "replies.sqlite")
     cached = {name: model.model_copy(update={"cache": replies}) for name, model in models.items()}
 
     def run_task(case: TaskCase, policy: RetryPolicy) -> OrchestratorState:

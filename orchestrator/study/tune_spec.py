@@ -141,9 +141,10 @@ def build_space(spec: TuneSpec) -> dict[str, RetryPolicy]:
     except ConfigurationError as error:
         raise ConfigurationError(f"space: {error}") from None
     space = {
-        ", ".join(f"{name}={_describe_field(each, name)}" for name in spec.space): each for each in policies
+        ", ".join(f"{name}={_describe_field(each, name)}" for name in spec.space): each
+        for each in policies
+        if each != RetryPolicy()
     }
-    space = {name: policy for name, policy in space.items() if policy != RetryPolicy()}
     if asking := [name for name, policy in space.items() if policy.asks_human]:
         raise ConfigurationError(f"{asking[0]} asks a person, and a search asks nobody; leave out ask_human")
     return space

@@ -15,6 +15,7 @@ from evaluation.statistics import pass_at_k, pass_hat_k
 from evaluation.values import group_by
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.policy import ResampleRule, RetryPolicy
+from orchestrator.state.plain_values import count_noun
 from orchestrator.study.trial_outcomes import COSTS, Guarantee, Terms, Trial, find_guarantee
 from orchestrator.study.worth_curves import SHARE, Changes, Estimate, FollowUp, Rates, Study
 
@@ -268,8 +269,7 @@ def _recommend(study: Study, points: Sequence[WorthPoint]) -> Recommendation:
         return Recommendation(1, None, f"Stop after the first: with a second, {_format_gain(later[2])}.")
     k = min(needed, key=needed.__getitem__)
     more = int(needed[k]) if needed[k] < math.inf else None
-    noun = "task" if more == 1 else "tasks"
-    told = f"{more} more {noun} would tell" if more else "more tasks alone would not tell"
+    told = f"{count_noun(more, 'more task')} would tell" if more else "more tasks alone would not tell"
     return Recommendation(
         None, more, f"Cannot be told: {told}; with up to {k} attempts, {_format_gain(later[k])}."
     )

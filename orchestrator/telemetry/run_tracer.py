@@ -78,6 +78,10 @@ def _add_result(span: trace.Span, event: JsonObject, response: str) -> None:
     span.add_event("gen_ai.evaluation.result", kept)
 
 
+def _name_attributes(**values: str | int) -> dict[str, str | int]:
+    return {f"{_PREFIX}.{name}": value for name, value in values.items()}
+
+
 class VerdictTracer:
     """Makes a span of the verdict on each recorded run, below the span that the run was read from, if any.
 
@@ -91,9 +95,8 @@ class VerdictTracer:
     def record(self, result: CaseResult) -> None:
         """Makes the span of a result."""
         span = self._tracer.start_span("evaluate", _find_parent(result.operation))
-        named = {"case": result.name, "status": result.status, "basis": result.basis}
-        span.set_attributes({f"{_PREFIX}.{name}": value for name, value in named.items()})
-        span.set_attribute(f"{_PREFIX}.attempt", result.trial + 1)
+        stated = {"case": result.name, "status": result.status, "basis": result.basis}
+        span.set_attributes(_name_attributes(**stated, attempt=result.trial + 1))
         # Nothing is known of an accepted answer that nothing verifies.
         passed = None if result.accepted and not result.verified else result.accepted
         verdict = {"name": "evaluation", "label": result.status, "passed": passed, "basis": result.basis}
@@ -165,10 +168,7 @@ class RunTracer:
 
     def _start_run(self, event: events.RunStarted | events.RunResumed) -> None:
         is_resumed = isinstance(event, events.RunResumed)
-        attributes: dict[str, str | bool] = {
-            f"{_PREFIX}.thread_id": event.thread_id,
-            f"{_PREFIX}.resumed": is_resumed,
-        }
+        attributes = _name_attributes(thread_id=event.thread_id, resumed=is_resumed)
         run = self._tracer.start_span("run", attributes=attributes)
         self._runs[event.thread_id] = _RunSpans(run)
         # The graph starts in this context, so that the spans of its calls stand below the run.
@@ -184,28 +184,24 @@ class RunTracer:
             self._end_run(spans, event)
 
     def _start_attempt(self, spans: _RunSpans, thread_id: str, place: Place) -> trace.Span:
-        values: dict[str, str | int] = {"thread_id": thread_id, "step_index": place[0], "attempt": place[1]}
+        index, attempt = place
         return self._tracer.start_span(
-            f"step {place[0] + 1}, attempt {place[1]}",
+            f"step {index + 1}, attempt {attempt}",
             trace.set_span_in_context(spans.run),
-            attributes={f"{_PREFIX}.{name}": value for name, value in values.items()},
+            attributes=_name_attributes(thread_id=thread_id, step_index=index, attempt=attempt),
         )
 
     def _end_attempt(self, spans: _RunSpans, thread_id: str, record: Attempt, verdict: VerdictRecord) -> None:
         place = record["step_index"], record["attempt"]
         # A run that is judged again after a crash has no span of the attempt yet.
         span = spans.attempts.pop(place, None) or self._start_attempt(spans, thread_id, place)
-        is_accepted = record["status"] == "validated"
+        status = record["status"]
         is_answered = record["supervision"] is not None and record["supervision"]["answer"] is not None
         basis = "approved" if is_answered else record.get("basis")
-        stated = {"name": "monitor", "label": record["status"], "passed": verdict["success"], "basis": basis}
+        stated = {"name": "monitor", "label": status, "passed": verdict["success"], "basis": basis}
         _add_results(span, {**stated, "explanation": verdict["feedback"]}, record["report"] or {})
-        _end_span(
-            span,
-            record["status"],
-            record.get("basis") if is_accepted else None,
-            is_error=not verdict["success"],
-        )
+        accepted = record.get("basis") if status == "validated" else None
+        _end_span(span, status, accepted, is_error=not verdict["success"])
 
     def _end_run(self, spans: _RunSpans, event: _End) -> None:
         for span in spans.attempts.values():
@@ -220,7 +216,7 @@ class RunTracer:
 
 
 def _end_span(span: trace.Span, status: str, basis: str | None, *, is_error: bool) -> None:
-    span.set_attributes({f"{_PREFIX}.status": status, f"{_PREFIX}.basis": basis or "none"})
+    span.set_attributes(_name_attributes(status=status, basis=basis or "none"))
     if is_error:
         span.set_status(trace.Status(trace.StatusCode.ERROR, status))
     span.end()

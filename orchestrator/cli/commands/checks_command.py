@@ -43,8 +43,7 @@ def checks(
 
 def _save(path: str, task: str, derived: DerivedChecks) -> None:
     contract = EvaluationContract(checks=list(derived.checks))
-    case = TaskCase(task=task, contract=contract, unchecked=list(derived.unchecked))
-    write_case_set(path, [case])
+    write_case_set(path, [TaskCase(task=task, contract=contract, unchecked=list(derived.unchecked))])
     command = f"orchestrator run TASK --contract {quote(path)}"
     typer.echo(consoles.one_line(f"saved in {path}; `{command}` uses it", 5000), err=True)
 

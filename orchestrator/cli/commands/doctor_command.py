@@ -18,6 +18,7 @@ from evaluation.judges import figures as trust_figures
 from evaluation.statistics import Proportion
 from orchestrator.cli import consoles, options
 from orchestrator.cli.process_exit import FAILED
+from orchestrator.state.plain_values import count_noun
 
 _OF_A_JUDGE: Final = ("total", "false_accepts", "false_rejects", "needs_review", "trusted", "distrust")
 _WRONG: Final[dict[trust_figures.Kind, str]] = {
@@ -126,12 +127,12 @@ def _list_trust(trust: JudgeTrust) -> Iterator[str]:
         counts = trust.counts[kind]
         yield f"  {name}: accepted {counts.accepted} of {counts.accepted + counts.refused}"
     yield f"It refused {_format_count(rejects, 'right output')}. False rejects: {_format_rate(rejects)}."
-    yield f"It gave no verdict on {trust.needs_review} of {consoles.count_noun(trust.total, 'output')}."
+    yield f"It gave no verdict on {trust.needs_review} of {count_noun(trust.total, 'output')}."
     yield "Trusted." if trust.distrust is None else f"Not trusted: {trust.distrust}."
 
 
 def _format_count(rate: Proportion, noun: str) -> str:
-    return f"{rate.successes} of {consoles.count_noun(rate.trials, noun)} that it gave a verdict on"
+    return f"{rate.successes} of {count_noun(rate.trials, noun)} that it gave a verdict on"
 
 
 def _format_rate(rate: Proportion) -> str:

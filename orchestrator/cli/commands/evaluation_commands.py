@@ -26,6 +26,7 @@ from evaluation.values import JsonObject, as_object
 from orchestrator.cli import consoles, options
 from orchestrator.cli.process_exit import BAD_INPUT, FAILED
 from orchestrator.errors import ConfigurationError
+from orchestrator.state.plain_values import count_noun
 from orchestrator.state.records import Requirement
 from orchestrator.study.recorded_evaluation import (
     FailOn,
@@ -45,7 +46,7 @@ class EvaluateOptions(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
-    files: options.Files = None
+    files: Annotated[list[Path], options.Argument(metavar="FILE...")] = []
     """Files of recorded runs in any known format, folders, a file of cases, or one that --out wrote."""
     contract: options.File[Path | None] = None
     """A contract that holds for every run, or cases whose names or tasks are those of the runs."""
@@ -131,13 +132,12 @@ def _evaluate(chosen: EvaluateOptions, console: Console, printed: Console) -> in
 
 
 def _check_options(chosen: EvaluateOptions) -> None:
-    files = chosen.files or []
-    if not files:
+    if not chosen.files:
         raise typer.BadParameter("give the files of recorded runs, or a file of cases")
     if chosen.target is not None and chosen.model is not None:
         raise typer.BadParameter("--target executes the cases without --model; give one of them")
     written = (chosen.save_baseline, chosen.junit, chosen.html, chosen.out)
-    consoles.check_outputs(written, [*files, *filter(None, (chosen.contract, chosen.baseline))])
+    consoles.check_outputs(written, [*chosen.files, chosen.contract, chosen.baseline])
     if chosen.save_baseline is not None and chosen.save_baseline.exists():
         case_result.read_baseline(chosen.save_baseline)  # another file is not replaced
 
@@ -197,13 +197,12 @@ def _index_contracts(cases: CaseSet, file: Path) -> dict[str, JsonObject]:
 
 def _build_source(chosen: EvaluateOptions, evaluation: RecordedEvaluation) -> Source:
     """Builds the source of the results: recorded runs, or cases to execute."""
-    files = chosen.files or []
-    if not any(map(_has_cases, files)):
+    if not any(map(_has_cases, chosen.files)):
         _refuse_unused(chosen, "these runs are recorded")
         return _read_recorded(chosen, evaluation)
-    if len(files) > 1:
+    if len(chosen.files) > 1:
         raise ConfigurationError("a file of cases is executed alone; give it without other runs")
-    return _read_cases(files[0], chosen, evaluation)
+    return _read_cases(chosen.files[0], chosen, evaluation)
 
 
 def _refuse_unused(chosen: EvaluateOptions, reason: str) -> None:
@@ -230,7 +229,7 @@ def _read_recorded(chosen: EvaluateOptions, evaluation: RecordedEvaluation) -> S
     if chosen.out is not None and chosen.out.is_file() and chosen.out.stat().st_size:
         raise ConfigurationError("--out has results, and recorded runs begin anew; give a new file")
     # A file that is refused is so before another one is written.
-    runs = chain.from_iterable([_read_file(file, evaluation) for file in chosen.files or ()])
+    runs = chain.from_iterable([_read_file(file, evaluation) for file in chosen.files])
     return Source(evaluation, lambda _: evaluation.evaluate(runs), _build_header(chosen, evaluation))
 
 
@@ -311,7 +310,7 @@ def _write_files(chosen: EvaluateOptions, results: Sequence[CaseResult]) -> None
         from evaluation.reporting.case_page import write_html  # Jinja takes a tenth of the start
         from orchestrator.study.recorded_trials import describe_results
 
-        title = ", ".join(file.name for file in chosen.files or [])
+        title = ", ".join(file.name for file in chosen.files)
         write_html(chosen.html, results, title, describe_results(results))
 
 
@@ -341,7 +340,7 @@ def draw_changes(changes: case_result.Changes) -> Text:
     named = [("worse than in the baseline", changes.worse), ("better than in the baseline", changes.better)]
     lines = []
     for words, cases in named:
-        lines.append(f"{consoles.count_noun(len(cases), 'case')} {words}")
+        lines.append(f"{count_noun(len(cases), 'case')} {words}")
         lines += [f"  {consoles.one_line(case)}" for case in cases]
     return Text("\n".join(lines))
 
@@ -357,4 +356,4 @@ def _list_counts(results: Sequence[CaseResult]) -> Iterator[str]:
         yield "look at first:"
     for each in problems:
         example = consoles.one_line(each.example, 300)
-        yield f"  {each.level} {each.kind}, {consoles.count_noun(each.runs, 'run')}: {example}"
+        yield f"  {each.level} {each.kind}, {count_noun(each.runs, 'run')}: {example}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict
 
 import typer
-from rich.console import OverflowMethod
 from rich.text import Text
 
 from orchestrator.cli import options
@@ -35,8 +34,7 @@ def runs(
         return
     console = build_console()
     # A terminal cuts a long task at its edge; a pipe gets whole lines.
-    overflow: OverflowMethod = "ignore" if console.soft_wrap else "ellipsis"
-    console.print(draw_runs(found), no_wrap=True, overflow=overflow)
+    console.print(draw_runs(found), no_wrap=True, overflow="ignore" if console.soft_wrap else "ellipsis")
 
 
 def show(
@@ -48,8 +46,7 @@ def show(
     """Show the plan, the executions and the result of the run THREAD."""
     with open_store(db) as store:
         run = store.history.show(thread)
-        can_resume = run.summary.can_resume
-        hint = f"To go on, {describe_next(store, thread)}" if can_resume else ""
+        hint = f"To go on, {describe_next(store, thread)}" if run.summary.can_resume else ""
     if json:
         print_json({**asdict(run.summary), "state": add_best_attempt(run.state)})
         return

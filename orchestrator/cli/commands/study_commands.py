@@ -22,6 +22,7 @@ from orchestrator import persistence
 from orchestrator.cli import consoles, options
 from orchestrator.cli.process_exit import BAD_INPUT, FAILED
 from orchestrator.errors import ConfigurationError
+from orchestrator.state.plain_values import count_noun
 from orchestrator.study.case_runs import CaseRunner, build_case_source
 from orchestrator.study.recorded_evaluation import RecordedEvaluation, check_cases
 from orchestrator.study.recorded_trials import describe_results, read_judge_figures, read_state, read_trials
@@ -55,10 +56,10 @@ def read_stored_arms(files: Sequence[Path]) -> list[CaseResult]:
         for file in files
         for result in read_results(file)
     ]
+    names = ", ".join(map(str, files))
     if len({result.key for result in results}) < len(results):
-        raise ConfigurationError(f"{', '.join(map(str, files))}: two files have one name; rename one of them")
+        raise ConfigurationError(f"{names}: two files have one name; rename one of them")
     if not compare_arms(results):
-        names = ", ".join(map(str, files))
         raise ConfigurationError(
             f"{names}: no case is in two evaluations; give evaluations of the same cases"
         )
@@ -85,13 +86,13 @@ def list_differences(differences: Sequence[ArmDifference]) -> Iterator[str]:
         treatment, control = consoles.one_line(each.treatment), consoles.one_line(each.control)
         yield (
             f"{treatment} against {control}: success {each.value:+.2f} ({low:+.2f} to {high:+.2f}) "
-            f"on {consoles.count_noun(each.cases, 'case')}, corrected p {each.p_value:.2g}; "
+            f"on {count_noun(each.cases, 'case')}, corrected p {each.p_value:.2g}; "
             f"{'' if each.is_shown else 'not '}told apart"
         )
         for name, (before, after) in [*each.changed.items()][:_MOST_CASES]:
             yield f"  {consoles.one_line(name)}: {before:.0%} of {control}, {after:.0%} of {treatment}"
         if (more := len(each.changed) - _MOST_CASES) > 0:
-            yield f"  and {consoles.count_noun(more, 'case')} more"
+            yield f"  and {count_noun(more, 'case')} more"
 
 
 def _describe_side(figures: JsonObject) -> Mapping[str, str]:
@@ -146,7 +147,7 @@ def compare(  # noqa: PLR0917
     with consoles.print_logs_on(console), consoles.take_stdout():
         if (tasks is None) == (not files):
             raise typer.BadParameter("give either --tasks FILE with --models, or files that --out wrote")
-        consoles.check_outputs([html, out], [*(files or ()), *([] if tasks is None else [tasks])])
+        consoles.check_outputs([html, out], [*(files or ()), tasks])
         unread: list[str] = []
         if tasks is None:
             results = read_stored_arms(files or [])
@@ -161,11 +162,8 @@ def compare(  # noqa: PLR0917
                 results = source.sort([*source.take(out, partial(consoles.show_progress, console))])
         unread += describe_unanswered(results)
         notes = describe_unanswered(results, NO_VERDICT, "no verdict")
-        notes += [
-            each
-            for arm, trials in group_trials(results).items()
-            for each in list_unsolved(trials, f"{arm}: ")
-        ]
+        for arm, trials in group_trials(results).items():
+            notes += list_unsolved(trials, f"{arm}: ")
         if html is not None:
             write_html(html, results, "Comparison", describe_results(results))
     for sentence in (*unread, *notes):
@@ -210,9 +208,8 @@ def tune(
         picture = _draw_worth(policy.with_name("worth.html"), result)
     lines = [*list_unsolved(result.outcomes), result.sentence]
     lines += [f"{each.name}, held out: success {_format_success(each)}" for each in result.held_out or ()]
-    consoles.build_console().print(
-        Text(consoles.clean("\n".join([*lines, picture, f"policy: {policy}"]))), soft_wrap=True
-    )
+    lines += [picture, f"policy: {policy}"]
+    consoles.build_console().print(Text(consoles.clean("\n".join(lines))), soft_wrap=True)
 
 
 def _draw_worth(file: Path, result: TuneResult) -> str:
@@ -278,7 +275,7 @@ def worth(  # noqa: PLR0917
     """
     if not files and db is None:
         raise typer.BadParameter("give the files of recorded runs, or --db with the store of runs")
-    consoles.check_outputs([policy, html], [*(files or ()), *([] if judge is None else [judge])])
+    consoles.check_outputs([policy, html], [*(files or ()), judge])
     terms = Terms(value=value, loss=loss, cost_per_attempt=cost_per_attempt, in_usd=cost_usd)
     trust = None if judge is None else read_judge_figures(judge)
     console = consoles.build_console(stderr=True)
@@ -326,10 +323,8 @@ def _draw_points(points: Sequence[WorthPoint]) -> Table:
     shown = {name: form for name, form in _COLUMNS.items() if getattr(points[0], name) is not None}
     table = Table(*shown, box=None, pad_edge=False)
     for point in points:
-        values = {name: getattr(point, name) for name in shown}
-        table.add_row(
-            *("-" if value is None else format(value, shown[name]) for name, value in values.items())
-        )
+        values = [(getattr(point, name), form) for name, form in shown.items()]
+        table.add_row(*("-" if value is None else format(value, form) for value, form in values))
     return table
 
 
