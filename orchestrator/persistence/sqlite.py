@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import stat
@@ -183,8 +184,8 @@ def open_sqlite(
     with _convert_open_errors(file):
         if make and private:
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # 0600: runs hold private data, such as their tasks and the output of tools.
-        os.close(os.open(file, os.O_RDWR | (os.O_CREAT if make else 0), 0o600))
+        with _MUTEX, suppress(FileExistsError):
+            _make_file(file, make=make)
         connection = sqlite3.connect(
             f"{file.absolute().as_uri()}?mode=rw",
             uri=True,
@@ -208,6 +209,19 @@ def open_sqlite(
             # A thread that a run left behind may write: SQLite crashes if its connection is closed meanwhile.
             with saver.lock:
                 connection.close()
+
+
+def _make_file(file: Path, *, make: bool) -> None:
+    """Makes a file, unless it exists. No file that exists is opened but by SQLite.
+
+    POSIX drops all locks of a process on a file when the process closes it once, by whatever handle. Another
+    process would then delete the write-ahead log of the connections that this one has open.
+    """
+    if make and not file.exists():
+        # 0600: runs hold private data, such as their tasks and the output of tools.
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    if not os.access(file, os.R_OK | os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 # Changing to WAL mode does not wait for other processes that do the same: it fails at once.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from filecmp import cmp
 from itertools import combinations
 from operator import attrgetter
@@ -31,7 +33,6 @@ from orchestrator.study.targets import NO_ANSWER
 from orchestrator.study.trial_outcomes import Trial, TriedAttempt
 from orchestrator.study.worth import estimate_worth
 
-_SQLITE: Final = b"SQLite format 3\0"
 _ACCEPTED: Final = "validated"
 
 
@@ -95,9 +96,7 @@ def _check_judge(trials: Iterable[Trial], judge: JudgeTrust) -> None:
 
 
 def _read_file(file: Path, truth: str | None) -> Iterator[Trial]:
-    with file.open("rb") as opened:
-        is_store = opened.read(len(_SQLITE)) == _SQLITE
-    if is_store:
+    if _is_database(file):
         yield from _read_store(file, truth)
     elif is_stored_evaluation(file):
         _refuse_unread(file, read_end(file).unread)
@@ -106,6 +105,15 @@ def _read_file(file: Path, truth: str | None) -> Iterator[Trial]:
         runs = [*read_runs(file)]
         _refuse_unread(file, [each.problem for each in runs if isinstance(each, UnreadableCase)])
         yield from _read_runs([each for each in runs if isinstance(each, RecordedRun)], truth)
+
+
+def _is_database(file: Path) -> bool:
+    # Only SQLite opens what may be a store: to close it by other means drops the locks of this process.
+    with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        try:
+            return bool(connection.execute("PRAGMA schema_version").fetchone()[0])
+        except sqlite3.DatabaseError:
+            return False
 
 
 def _read_store(where: str | Path, truth: str | None) -> Iterator[Trial]:

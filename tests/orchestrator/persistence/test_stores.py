@@ -1,6 +1,8 @@
 import shutil
 import sqlite3
 import stat
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 from orchestrator import BrokenRunError, StoreError, StoreLostError
 from orchestrator.persistence import open_store
 from orchestrator.state.graph_state import SCHEMA_VERSION
+from orchestrator.study.recorded_trials import read_trials
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.runs import build as build_run
 from tests.fakes.supervision import SpeakingExecutor
@@ -99,6 +102,22 @@ def test_several_that_make_a_store_at_once_make_one(tmp_path):
         assert list(pool.map(run, range(8))) == ["success"] * 8
     with open_store(tmp_path / "runs.sqlite") as store:
         assert len(store.history.runs()) == 8
+
+
+def test_a_second_connection_of_a_process_leaves_the_file_locked_for_other_processes(tmp_path):
+    path = tmp_path / "runs.sqlite"
+    script = f"import sqlite3; sqlite3.connect({str(path)!r}).execute('SELECT count(*) FROM writes').close()"
+    with open_store(path) as store:
+        build(store.saver).run("x", "thread")
+        with open_store(path):
+            pass
+        [*read_trials([path])]
+        # The last process that closes a database deletes its log.
+        subprocess.run([sys.executable, "-c", script], check=True)
+        assert path.with_name("runs.sqlite-wal").exists()
+        build(store.saver).run("y", "later")
+    with open_store(path) as store:
+        assert {each.thread_id for each in store.history.runs()} == {"thread", "later"}
 
 
 # PostgreSQL
