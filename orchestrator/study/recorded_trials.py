@@ -109,11 +109,11 @@ def _read_file(file: Path, truth: str | None) -> Iterator[Trial]:
 
 def _is_database(file: Path) -> bool:
     # Only SQLite opens what may be a store: to close it by other means drops the locks of this process.
-    with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-        try:
+    try:
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             return bool(connection.execute("PRAGMA schema_version").fetchone()[0])
-        except sqlite3.DatabaseError:
-            return False
+    except sqlite3.DatabaseError:
+        return False
 
 
 def _read_store(where: str | Path, truth: str | None) -> Iterator[Trial]:
