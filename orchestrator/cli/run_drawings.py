@@ -214,9 +214,15 @@ def _draw_execution(record: Attempt, steps: int) -> Text:
 
 
 @group()
+def draw_warnings(state: OrchestratorState) -> Iterator[RenderableType]:
+    """Draws each warning of a run."""
+    yield from (Text(f"Warning: {one_line(warning)}", style="yellow") for warning in state["warnings"])
+
+
+@group()
 def draw_outcome(state: OrchestratorState) -> Iterator[RenderableType]:
     """Draws how a run ended: the warnings, and the result, or the failure and the best attempt."""
-    yield from (Text(f"Warning: {one_line(warning)}", style="yellow") for warning in state["warnings"])
+    yield draw_warnings(state)
     if state["status"] == "failed" and (best := find_best_answer(state)) is not None:
         yield Text("\nBest attempt, which was not accepted", style="bold")
         yield Text(clean(best["result"]).strip("\n"))

@@ -37,7 +37,13 @@ from orchestrator.judging.executor_tools import ExecutorTools
 from orchestrator.runtime.bounded_call import AgentMethod, RunContext
 from orchestrator.runtime.call_recorder import read_recorder
 from orchestrator.runtime.call_records import CallJournal, plan_record, read_effects
-from orchestrator.state.graph_state import OrchestratorState, current_step, list_records, read_origin
+from orchestrator.state.graph_state import (
+    COPIED_CALL,
+    OrchestratorState,
+    current_step,
+    list_records,
+    read_origin,
+)
 from orchestrator.state.plain_values import plain_json
 from orchestrator.state.records import CallOrigin, ToolCallRecord
 from orchestrator.supervision import human
@@ -108,6 +114,8 @@ class RunGate(CallGate):
         doubt = [question.doubt] if question.doubt else []
         place = f"{read_task_id()}-{hash_call(call['name'], call['args'], str(call['id']), *doubt)}"
         earlier = [self._describe_call(each) for _, each in self._list_acting()[-_SHOWN:]]
+        copied = f"{COPIED_CALL}{call['name']} "
+        earlier += [warning for warning in self.state["warnings"] if warning.startswith(copied)]
         asked = human.build_tool_question(place, step, question, _plan_record(call), earlier)
         if self.doubtful:
             made = [self._describe_call(call) for call in self.doubtful]

@@ -39,6 +39,7 @@ from orchestrator.runtime.bounded_call import Reporter, RunContext
 from orchestrator.runtime.call_records import CHANNEL
 from orchestrator.settings import Settings, check_config, check_task, check_thread_id
 from orchestrator.state.graph_state import (
+    COPIED_CALL,
     ENDED,
     EXECUTOR,
     NOTHING_UNDERWAY,
@@ -348,7 +349,7 @@ def _refuse_lost_effects(thread_id: str, effects: Sequence[EffectRecord]) -> Non
 def _warn_of_effects(effects: Sequence[EffectRecord], step: int) -> list[str]:
     """Returns a warning for each call of the copied run that the new run may make again."""
     return [
-        f"the run that was copied called {each['name']} in step {each['step_index'] + 1} "
+        f"{COPIED_CALL}{each['name']} in step {each['step_index'] + 1} "
         f"({each['outcome']}); this run may call it again"
         for each in effects
         if each["outcome"] in LASTING and each["step_index"] >= step

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Annotated, Any, Final, Literal, get_args
 from uuid import NAMESPACE_OID, uuid5
 
-from fastapi import APIRouter, Body, Depends, Form, Header, Query
+from fastapi import APIRouter, Depends, Form, Header, Query
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from starlette.concurrency import run_in_threadpool
@@ -183,6 +183,23 @@ def _go_to(request: Request, address: str) -> Response:
 programs = APIRouter(prefix="/api", tags=["runs"], responses=RESPONSES)
 
 
+class Fork(BaseModel):
+    """Where to copy a run, and the name of the copy; left out, it gets one."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    step: Annotated[int, Field(ge=1, lt=2**31)]
+    new_thread_id: Name | None = None
+
+
+class Cancellation(BaseModel):
+    """Who ends a run."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    cancelled_by: Annotated[str, Field(max_length=200)] = ""
+
+
 class StartedRun(BaseModel):
     """A run that goes on in the background; ``page`` is the address of its page."""
 
@@ -250,24 +267,17 @@ async def resume_run(service: Service, thread_id: str) -> StartedRun:
 
 
 @programs.post("/runs/{thread_id:path}/fork", status_code=201)
-async def fork_run(
-    service: Service,
-    thread_id: str,
-    step: Annotated[int, Body(ge=1, lt=2**31)],
-    new_thread_id: Annotated[Name | None, Body()] = None,
-) -> StartedRun:
+async def fork_run(service: Service, thread_id: str, fork: Fork) -> StartedRun:
     """Copy a run up to a step, counted from 1, to a new run, and continue there."""
-    return _describe_started(await service.fork(thread_id, step, new_thread_id))
+    return _describe_started(await service.fork(thread_id, fork.step, fork.new_thread_id))
 
 
 @programs.post("/runs/{thread_id:path}/cancel", status_code=202)
 async def cancel_run(
-    service: Service,
-    thread_id: str,
-    cancelled_by: Annotated[str, Body(embed=True, max_length=200)] = "",
+    service: Service, thread_id: str, cancellation: Cancellation | None = None
 ) -> StartedRun:
     """End a run for good, as failed."""
-    await service.cancel(thread_id, cancelled_by)
+    await service.cancel(thread_id, cancellation.cancelled_by if cancellation else "")
     return _describe_started(thread_id)
 
 

@@ -67,6 +67,8 @@ def replace_value(_: T, writes: Sequence[T]) -> T:
     return writes[-1]
 
 
+COPIED_CALL: Final = "the run that was copied called "
+"""How a warning of a forked run begins, before the name of the tool that acted in the run before."""
 EXECUTOR: Final = "executor_node"
 MONITOR: Final = "monitor_node"
 RunStatus = Literal["planning", "executing", "success", "failed"]

@@ -28,6 +28,7 @@ from orchestrator.cli.run_drawings import (
     describe_event,
     draw_outcome,
     draw_question,
+    draw_warnings,
     get_output,
 )
 from orchestrator.cli.run_options import OptionRuns, RunOptions, format_command, format_resume, open_store
@@ -234,6 +235,8 @@ class RunSession:
             build_console().print(Text(get_output(state)))
         elif status == process_exit.FAILED:
             console.print(draw_outcome(state))
+        if not self.json and status != process_exit.FAILED:
+            console.print(draw_warnings(state))
         if question is not None and not is_terminal():  # a terminal has shown it
             console.print(draw_question(question))
         if status in (process_exit.WAITING, process_exit.INTERRUPTED) or find_rejudging(state) is not None:

@@ -51,6 +51,15 @@ def test_a_forbidden_tool_does_not_run_and_the_executor_goes_on_without_it(subte
 # ------------------------------------------------------------------------------------------ a person approves
 
 
+def test_the_person_who_approves_a_call_of_a_forked_run_is_told_of_that_of_the_copied_run():
+    orchestrator, _, _ = start(Office(), SEND, "sent", SEND)
+    orchestrator.resume("thread", APPROVE)
+    forked = orchestrator.fork("thread", 0, "new")
+
+    told = "the run that was copied called send in step 1 (acted); this run may call it again"
+    assert (forked["warnings"], forked["question"]["findings"]) == ([told], [told])
+
+
 def test_a_tool_runs_after_a_person_has_approved_the_call_and_no_other_call_before():
     office = Office()
     orchestrator, model, waiting = start(office, READ_AND_SEND, "sent")

@@ -196,8 +196,9 @@ async def test_a_run_is_forked_from_a_step(build, serve):
     answer = await client.post("/api/runs/old/fork", json={"step": 1, "new_thread_id": "new"})
     run = await wait_until(client, "success", "new")
     unknown = await client.post("/api/runs/old/fork", json={"step": 7})
+    misspelt = await client.post("/api/runs/old/fork", json={"step": 1, "thread_id": "new"})
 
-    assert (answer.status_code, unknown.status_code) == (201, 409)
+    assert [each.status_code for each in (answer, unknown, misspelt)] == [201, 409, 422]
     assert run["state"]["output"] == "Hello again"
 
 
