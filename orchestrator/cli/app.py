@@ -74,7 +74,9 @@ class CommandGroup(TyperGroup):
             _exit("interrupted", INTERRUPTED)
         except typer.TyperException as error:
             command = getattr(getattr(error, "ctx", None), "command_path", "orchestrator")
-            _exit(f"{error.format_message().rstrip('.')}; see `{command} --help`", BAD_INPUT)
+            # The prefix is pydantic's, by which Typer reads values.
+            problem = error.format_message().rstrip(".").replace("Value error, ", "", 1)
+            _exit(f"{problem}; see `{command} --help`", BAD_INPUT)
         except (errors.OrchestratorError, AgentError, EvaluationError, OSError) as error:
             _exit_on_error(error)
         sys.exit(status or 0)

@@ -25,6 +25,7 @@ TABLE = {
     "run x --model nonsense": "the model specification 'nonsense' names no model; give \"local\"",
     "run x --model gguf:/nowhere.gguf": "cannot be read",
     "resume t --max-retries 3": "No such option: --max-retries",
+    "run ' '": "Invalid value for 'TASK': task is ' '; give a text",
     "fork t --step 0": "Invalid value for '--step'",
     "fork t": "Missing option '--step'",
     "rum": "No such command 'rum'; see `orchestrator --help`",
