@@ -133,8 +133,8 @@ class RunSettings(TypedDict, total=False):
     fact that a tool gave otherwise, goes back to the executor, and fails the attempt if it stays. "off"
     compares nothing."""
     require: Annotated[Requirement | None, Field(default=None)]
-    """"checked" or "judged": a run whose output rests on less fails with the kind "unverified". A person's
-    approval satisfies both. Default: any success is accepted."""
+    """"checked", "judged" or "approved" by a person: a run whose output rests on less fails with the kind
+    "unverified". A person's approval satisfies all. Default: any success is accepted."""
     supervision: Annotated[SkipValidation[SupervisionMode | ModeFunction], Field(default="none")]
     """"none", "llm" or "human", or a function of a step's text and index that returns it."""
     supervision_policy: Annotated[InstanceOf[SupervisionPolicy], Field(default_factory=SupervisionPolicy)]
