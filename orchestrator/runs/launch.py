@@ -164,7 +164,7 @@ class Launcher:
         """
         if self.graph.checkpointer is None or thread_id is None:
             raise ConfigurationError(
-                "resume needs a thread_id and the checkpointer that the run was kept in; "
+                "resume and fork need a thread_id and the checkpointer that the run is kept in; "
                 "give LangGraphOrchestrator one"
             )
         passed = check_config(config, thread_id)
