@@ -14,7 +14,6 @@ from langgraph.graph import START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import get_runtime
 
-from agents import sync
 from evaluation.contract.intake import select_fields
 from evaluation.contract.requirements import Contract
 from evaluation.findings import Finding
@@ -113,12 +112,18 @@ def build_evaluation_graph(
 
 
 def _bind(name: str, node: Node, default: Plugins) -> DirectCall[PreparedState, EvaluationState]:
-    read = _read_case if name == FIRST else _restore
+    read, arun = _read_case if name == FIRST else _restore, node.arun
 
-    def run(state: PreparedState) -> sync.Conversation[EvaluationState]:
-        return _store((yield from node.converse(read(state), _choose_plugins(default))))
+    def run(state: PreparedState) -> EvaluationState:
+        return _store(node.run(read(state), _choose_plugins(default)))
 
-    return DirectCall(sync.blocking(run), sync.awaited(run))
+    if arun is None:
+        return DirectCall(run)
+
+    async def run_async(state: PreparedState) -> EvaluationState:
+        return _store(await arun(read(state), _choose_plugins(default)))
+
+    return DirectCall(run, run_async)
 
 
 def _read_case(state: PreparedState) -> PreparedState:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, Unpack
 
-from agents.sync import Conversation, awaited, blocking
+from agents.sync import Call, Conversation, awaited, blocking
 from evaluation.contract.intake import with_baseline, with_contract
 from evaluation.errors import ContractError
 from evaluation.nodes.audit_requirements import audit_requirements
@@ -34,15 +34,16 @@ from evaluation.values import as_object
 class Node:
     """One row of the table."""
 
-    run: Callable[[PreparedState, Plugins], EvaluationState | Conversation[EvaluationState]]
-    """Reads the state and returns its update; a conversation does, if the node may wait for a service."""
+    run: Callable[[PreparedState, Plugins], EvaluationState]
+    """Reads the state and returns its update."""
     then: str | Callable[[PreparedState], str]
     """The next node, or a function from the state to the next node."""
+    arun: Callable[[PreparedState, Plugins], Awaitable[EvaluationState]] | None = None
+    """The same as ``run`` for a node that may wait for a service; None if the node only computes."""
 
-    def converse(self, state: PreparedState, plugins: Plugins) -> Conversation[EvaluationState]:
-        """Return the update of a state, whether or not the node may wait."""
-        answer = self.run(state, plugins)
-        return (yield from answer) if isinstance(answer, Generator) else answer
+
+def _converse(node: Callable[[PreparedState, Plugins], Conversation[EvaluationState]], then: str) -> Node:
+    return Node(blocking(node), then, awaited(node))
 
 
 _BATCH: Final = 8
@@ -53,12 +54,12 @@ END: Final = "__end__"
 
 NODES: Final[Mapping[str, Node]] = {
     "prepare_evaluation": Node(prepare_evaluation, after_preparation),
-    "score_response_quality": Node(score_response_quality, "score_operational_metrics"),
+    "score_response_quality": _converse(score_response_quality, "score_operational_metrics"),
     "score_operational_metrics": Node(score_operational_metrics, "evaluate_trajectory"),
     "evaluate_trajectory": Node(evaluate_trajectory, "audit_requirements"),
     "audit_requirements": Node(audit_requirements, "decide_judge_need"),
     "decide_judge_need": Node(decide_judge_need, after_decision),
-    "run_rubric_judge": Node(run_rubric_judge, "validate_judge_result"),
+    "run_rubric_judge": _converse(run_rubric_judge, "validate_judge_result"),
     "validate_judge_result": Node(validate_judge_result, "detect_regressions_and_anomalies"),
     "detect_regressions_and_anomalies": Node(detect_regressions_and_anomalies, "decide_evaluation_status"),
     "decide_evaluation_status": Node(decide_evaluation_status, "finalize_report"),
@@ -72,7 +73,8 @@ def _run_nodes(case: object, plugins: Plugins) -> Conversation[EvaluationReport]
     state, then = prepare_evaluation(case, plugins), NODES[FIRST].then
     while (name := then if isinstance(then, str) else then(state)) != END:
         node = NODES[name]
-        update = yield from node.converse(state, plugins)
+        asked = partial(node.run, state, plugins)
+        update = asked() if node.arun is None else (yield Call(asked, partial(node.arun, state, plugins)))
         state, then = {**state, **update}, node.then
     return EvaluationReport.of(as_object(state["evaluation_report"]))
 
