@@ -95,3 +95,8 @@ def format_numbers(*values: float) -> tuple[str, ...]:
 def _format_number(value: float, digits: int) -> str:
     """Format a number without an exponent if it is a whole one of usual size."""
     return f"{value:.0f}" if float(value).is_integer() and abs(value) < _LARGE else f"{value:.{digits}g}"
+
+
+def count_noun(count: int, noun: str) -> str:
+    """Format a number with its noun: "1 step", "2 steps"."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -12,6 +12,7 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult, 
 from rich.text import Text
 
 from agents.reply_types import HumanAnswer
+from evaluation.values import count_noun
 from orchestrator import events
 from orchestrator.cli.consoles import clean, format_usage, one_line
 from orchestrator.persistence import RunSummary, StoredRun
@@ -24,7 +25,6 @@ from orchestrator.state.graph_state import (
     read_basis_reason,
     sum_usage,
 )
-from orchestrator.state.plain_values import count_noun
 from orchestrator.state.records import (
     NO_USAGE,
     Attempt,

@@ -18,6 +18,7 @@ from evaluation.contract.requirements import Contract, join_contracts
 from evaluation.nodes.evaluate_trajectory import count_unexpected_writes
 from evaluation.nodes.prepare_evaluation import choose_mode
 from evaluation.texts.normal import remove_unseen
+from evaluation.values import count_noun
 from orchestrator.errors import ContractFunctionError
 from orchestrator.judging.evidence import OBJECTIVE, find_unknown_check, list_outcomes
 from orchestrator.state.graph_state import (
@@ -26,7 +27,7 @@ from orchestrator.state.graph_state import (
     find_derived_output,
     is_answer_due,
 )
-from orchestrator.state.plain_values import count_noun, format_text
+from orchestrator.state.plain_values import format_text
 from orchestrator.state.records import DerivedContract, Report, ToolCallRecord
 
 if TYPE_CHECKING:

@@ -34,11 +34,10 @@ from orchestrator.state.graph_state import (
     current_records,
     list_corrections,
     list_records,
-    read_origin,
     read_place,
     records_field,
 )
-from orchestrator.state.records import Attempt, Grounding, Report
+from orchestrator.state.records import Attempt, CallOrigin, Grounding, Report
 
 MAX_CONTEXT: Final = 4000
 """Most characters of the context in a run: the last ones, which are the newest results."""
@@ -59,7 +58,8 @@ def build_agent_run(record: Attempt, context: str) -> dict[str, object]:
     """
     output = record["result"] if record["error"] is None else None
     # Not those answered from a call of this execution; one of another execution need not be made again.
-    calls = [call for call in record["tool_calls"] if call.get("made_in") != read_origin(record)]
+    own = CallOrigin(step_index=record["step_index"], attempt=record["attempt"])
+    calls = [call for call in record["tool_calls"] if call.get("made_in") != own]
     known = {"final_output": output, "error": record["error"], "model": record["model"]}
     return {
         "input": record["step"],
@@ -73,7 +73,11 @@ def build_agent_run(record: Attempt, context: str) -> dict[str, object]:
 
 
 def _label_execution(record: Attempt) -> dict[str, object]:
-    return {**read_origin(record), "timestamp": record["started_at"]}
+    return {
+        "step_index": record["step_index"],
+        "attempt": record["attempt"],
+        "timestamp": record["started_at"],
+    }
 
 
 def build_whole_run(state: OrchestratorState, record: Attempt) -> dict[str, object]:
@@ -185,8 +189,8 @@ class Evaluator:
 
     async def _run(self, judging: Judging, case: Mapping[str, object]) -> Mapping[str, object]:
         record = judging.record
-        name = f"evaluate step {record['step_index'] + 1}"
-        named = RunnableConfig(run_name=name, metadata={**read_origin(record)})
+        place = {"step_index": record["step_index"], "attempt": record["attempt"]}
+        named = RunnableConfig(run_name=f"evaluate step {record['step_index'] + 1}", metadata=place)
         config = RunnableConfig(**{**build_nested_config(read_config(), RunContext), **named})
         # One compiled graph serves all runs, each evaluation with its own judge as the context.
         plugins = replace(self._plugins, judge=judging, call_check=judging.run_check)

@@ -18,7 +18,6 @@ from evaluation.contract.requirements import Contract
 from evaluation.findings import Covers
 from evaluation.measures.metric_table import LENGTHS
 from evaluation.sensitive.scanner import quote_text, shorten
-from orchestrator.state.plain_values import count_noun
 from orchestrator.state.records import (
     Attempt,
     Basis,
@@ -223,7 +222,11 @@ _SHOWN: Final = 2
 
 
 def _count_passed(names: Sequence[str]) -> str:
-    return f"{count_noun(len(names), 'check')} passed" if names else ""
+    return f"{_count_checks(len(names))} passed" if names else ""
+
+
+def _count_checks(number: int) -> str:
+    return f"{number} check{'' if number == 1 else 's'}"
 
 
 def is_enough(basis: Basis, required: Requirement | None) -> bool:
@@ -236,10 +239,10 @@ def _describe_gap(evidence: Evidence) -> str:
     if evidence.failed:
         passed = sum(map(len, (evidence.form, evidence.content, evidence.actions)))
         total = passed + evidence.failed + evidence.undecided
-        return f"{evidence.failed} of {count_noun(total, 'check')} failed"
+        return f"{evidence.failed} of {_count_checks(total)} failed"
     if not evidence.accepted:
         return "refused by the judge" if evidence.judge is False else "refused by the evaluation"
-    gaps = [f"{count_noun(evidence.undecided, 'check')} could not be decided"] if evidence.undecided else []
+    gaps = [f"{_count_checks(evidence.undecided)} could not be decided"] if evidence.undecided else []
     if evidence.unchecked:
         gaps.append(f"{_quote(evidence.unchecked)} not checked")
     return " and ".join(gaps) or _describe_judge(evidence)

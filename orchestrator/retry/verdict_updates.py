@@ -35,7 +35,6 @@ from orchestrator.state.graph_state import (
     OrchestratorState,
     StateUpdate,
     add_usage,
-    format_entry,
     is_answer_due,
     list_corrections,
     list_executions,
@@ -134,7 +133,7 @@ def accept(state: OrchestratorState, record: Attempt) -> StateUpdate:
     index = record["step_index"]
     return {
         "results": [{**record, "status": "validated"}],
-        "context": format_entry(record),
+        "context": _format_entry(record),
         "current_step_index": index + 1,
         "attempts": 0,
         "warnings": [
@@ -144,6 +143,11 @@ def accept(state: OrchestratorState, record: Attempt) -> StateUpdate:
         "question": None,
         "status": "success" if index + 1 >= len(state["plan"]) else "executing",
     }
+
+
+def _format_entry(record: Attempt) -> str:
+    """Formats an accepted step for the context of the next ones."""
+    return f"Step {record['step_index'] + 1}: {record['step']}\nResult: {record['result']}"
 
 
 def accept_output(

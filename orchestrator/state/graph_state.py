@@ -25,6 +25,8 @@ from orchestrator.state.records import (
     Usage,
 )
 
+read_place: Final = itemgetter("step_index", "attempt")
+"""Returns the step and the attempt of an execution, or of the execution that an effect belongs to."""
 T = TypeVar("T")
 N = TypeVar("N", int, float)
 
@@ -40,11 +42,6 @@ def merge_records(current: Sequence[Attempt], writes: Sequence[Sequence[Attempt]
         first, last = (find(records, place, key=read_place) for find in (bisect_left, bisect_right))
         records[first:last] = [record]
     return records
-
-
-def read_place(record: Attempt | EffectRecord) -> tuple[int, int]:
-    """Returns the step and the attempt of an execution, or of the execution that an effect belongs to."""
-    return record["step_index"], record["attempt"]
 
 
 def read_origin(record: Attempt) -> CallOrigin:
@@ -375,11 +372,6 @@ def read_correction(record: Attempt) -> str | None:
     if answer is not None:
         return answer["text"] if answer["answer"] == "correct" else None
     return verdict["correction"] if verdict is not None and verdict["verdict"] == "reorient" else None
-
-
-def format_entry(record: Attempt) -> str:
-    """Formats an accepted step for the context of the next ones."""
-    return f"Step {record['step_index'] + 1}: {record['step']}\nResult: {record['result']}"
 
 
 def find_derived_output(state: OrchestratorState) -> DerivedContract | None:

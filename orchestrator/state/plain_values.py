@@ -52,11 +52,6 @@ def name_thread(thread_id: str) -> str:
     return f"thread {format_repr(thread_id, 80)}"
 
 
-def count_noun(count: int, noun: str) -> str:
-    """Formats a number with its noun: "1 step", "2 steps"."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
 def format_one_line(error: Exception) -> str:
     """Formats an error as one line of bounded length; messages of databases have several lines."""
     return shorten(" ".join(format_text(error).split()), _MAX_LINE) or type(error).__name__

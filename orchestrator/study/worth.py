@@ -12,10 +12,9 @@ from typing import Any, Final
 
 from evaluation.judges.figures import JudgeTrust
 from evaluation.statistics import pass_at_k, pass_hat_k
-from evaluation.values import group_by
+from evaluation.values import count_noun, group_by
 from orchestrator.errors import ConfigurationError
 from orchestrator.retry.policy import ResampleRule, RetryPolicy
-from orchestrator.state.plain_values import count_noun
 from orchestrator.study.trial_outcomes import COSTS, Guarantee, Terms, Trial, find_guarantee
 from orchestrator.study.worth_curves import SHARE, Changes, Estimate, FollowUp, Rates, Study
 

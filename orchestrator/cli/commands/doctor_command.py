@@ -16,9 +16,9 @@ from agents.models.ollama import format_address, installed_models
 from evaluation import JudgeTrust, measure_judge, save_trust
 from evaluation.judges import figures as trust_figures
 from evaluation.statistics import Proportion
+from evaluation.values import count_noun
 from orchestrator.cli import consoles, options
 from orchestrator.cli.process_exit import FAILED
-from orchestrator.state.plain_values import count_noun
 
 _OF_A_JUDGE: Final = ("total", "false_accepts", "false_rejects", "needs_review", "trusted", "distrust")
 _WRONG: Final[dict[trust_figures.Kind, str]] = {

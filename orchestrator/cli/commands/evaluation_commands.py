@@ -22,11 +22,10 @@ from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.recordings.run_files import ReadRun, UnknownFormat, read_folder, read_runs
 from evaluation.reporting.junit import write_junit
 from evaluation.reporting.summaries import describe_counts, describe_pass_rates, rank_problems
-from evaluation.values import JsonObject, as_object
+from evaluation.values import JsonObject, as_object, count_noun
 from orchestrator.cli import consoles, options
 from orchestrator.cli.process_exit import BAD_INPUT, FAILED
 from orchestrator.errors import ConfigurationError
-from orchestrator.state.plain_values import count_noun
 from orchestrator.state.records import Requirement
 from orchestrator.study.recorded_evaluation import (
     FailOn,

@@ -17,12 +17,11 @@ from evaluation import read_case_set
 from evaluation.cases.case_result import CaseResult, group_trials, read_end, read_results
 from evaluation.reporting.case_page import write_html
 from evaluation.reporting.summaries import ArmDifference, compare_arms, list_unsolved, summarize_arms
-from evaluation.values import JsonObject, as_list, as_object
+from evaluation.values import JsonObject, as_list, as_object, count_noun
 from orchestrator import persistence
 from orchestrator.cli import consoles, options
 from orchestrator.cli.process_exit import BAD_INPUT, FAILED
 from orchestrator.errors import ConfigurationError
-from orchestrator.state.plain_values import count_noun
 from orchestrator.study.case_runs import CaseRunner, build_case_source
 from orchestrator.study.recorded_evaluation import RecordedEvaluation, check_cases
 from orchestrator.study.recorded_trials import describe_results, read_judge_figures, read_state, read_trials
