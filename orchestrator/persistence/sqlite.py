@@ -212,10 +212,10 @@ def open_sqlite(
 
 
 def _make_file(file: Path, *, make: bool) -> None:
-    """Makes a file, unless it exists. No file that exists is opened but by SQLite.
+    """Makes a missing file. Only SQLite opens a file that exists.
 
-    POSIX drops all locks of a process on a file when the process closes it once, by whatever handle. Another
-    process would then delete the write-ahead log of the connections that this one has open.
+    POSIX drops all locks of a process on a file as soon as the process closes any handle on it. Another
+    process could then delete the write-ahead log that the connections of this one use.
     """
     if make and not file.exists():
         # 0600: runs hold private data, such as their tasks and the output of tools.

@@ -184,7 +184,7 @@ programs = APIRouter(prefix="/api", tags=["runs"], responses=RESPONSES)
 
 
 class Fork(BaseModel):
-    """Where to copy a run, and the name of the copy; left out, it gets one."""
+    """The first step that the copy of a run executes, from 1, and its name; without one, it gets a name."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -372,7 +372,7 @@ def test_untold_failures_are_suspected_unless_the_answer_repeats_what_went_wrong
             assert {(each.rule, each.level) for each in findings} == found
 
 
-def test_what_an_untold_or_bare_word_says_against_a_call_depends_on_what_is_known_of_its_outcome(subtests):
+def test_a_failed_call_that_the_answer_does_not_tell_counts_by_its_outcome(subtests):
     for outcome, answer, found in [
         ("refused", "All done.", {"defect"}),
         # A person stopped it, and knows that it was not done.
