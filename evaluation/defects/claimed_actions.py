@@ -88,10 +88,15 @@ def _read_bare_claims(
         yield Claim(left, sentence, sentence, sentence, is_hard=True)
 
 
-@cache_by_text
 def _list_demanded(asked: str) -> frozenset[str]:
     """Return the families of the actions that are asked for; a question about a thing asks for none."""
-    plain = read_pattern("tell", ACTING_VERBS).sub("", remove_code(asked))
+    # The context of a step grows by a few lines, and no sentence goes on in the next line.
+    return frozenset[str]().union(*map(_list_demanded_in_line, remove_code(asked).split("\n")))
+
+
+@cache_by_text
+def _list_demanded_in_line(line: str) -> frozenset[str]:
+    plain = read_pattern("tell", ACTING_VERBS).sub("", line)
     parts = (part for part in split_sentences(plain) if not part.endswith("?") or _POLITE.search(part))
     return list_families(tuple(word.lower() for part in parts for word in _WORD.findall(part)))
 

@@ -218,7 +218,8 @@ def read_visible(text: str) -> str:
     text = wrapped[1] if (wrapped := _WRAPPED.fullmatch(text)) else text
     plain = read_stated(remove_thoughts(text) if "<" in text else text)
     plain = _LINK.sub(r"\1 (\2)", plain) if "](" in plain else plain
-    return read_source(_MARKS.sub("", _TAG.sub(" ", plain) if "<" in plain else plain)).strip()
+    plain = _TAG.sub(" ", plain) if "<" in plain else plain
+    return read_source(_MARKS.sub("", plain) if any(map(plain.__contains__, "*`~#>")) else plain).strip()
 
 
 @cache_by_text

@@ -219,7 +219,8 @@ def list_evidence(state: OrchestratorState, record: Attempt, *, is_run: bool) ->
     """
     if is_run:
         return {"earlier_calls": []}
-    made = [(read_place(each), call) for each in list_records(state) for call in each["tool_calls"]]
+    acted = [each for each in list_records(state) if each["tool_calls"]]
+    made = [(read_place(each), call) for each in acted for call in each["tool_calls"]]
     calls = [call for place, call in made if place != read_place(record)]
     return {"sources": _list_sources(state), "earlier_calls": convert_calls(calls)["tool_calls"]}
 

@@ -131,7 +131,9 @@ def _build_outline(state: OrchestratorState, index: int) -> str:
     Steps that a re-plan removed are left out. Numbers are the ones that the context uses.
     """
     replaced = {*state["replaced"]}
-    steps = [number for number in range(len(state["plan"])) if number not in replaced]
+    numbers = range(len(state["plan"]))
+    # A range is searched at once, however long the plan.
+    steps = [number for number in numbers if number not in replaced] if replaced else numbers
     if len(steps) < 2 or index not in steps:  # noqa: PLR2004 - two steps make a plan
         return ""
     place = steps.index(index)
