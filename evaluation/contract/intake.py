@@ -152,7 +152,8 @@ _FIELDS: Final = tuple(dict.fromkeys((*list_field_paths(EvaluationCase), *FIELD_
 class AcceptedCase:
     """A valid case: its contract, its run and further fields, also as plain JSON and as JSON text."""
 
-    contract: Contract
+    contract: Contract | None
+    """None if it states none, and no earlier run to compare with."""
     case: EvaluationCase
     plain: dict[str, Any]
     text: str
@@ -203,7 +204,11 @@ def with_contract(case: object, contract: object) -> object:
         )
     if not isinstance(plain, Mapping):
         return plain
-    return {**{name: value for name, value in plain.items() if name not in _CONTRACT}, **stated}
+    # One that is empty is stated, too, and demands nothing.
+    return {
+        **{name: value for name, value in plain.items() if name not in _CONTRACT},
+        **(stated or {"contract": Contract()}),
+    }
 
 
 def read_case(data: object) -> AcceptedCase | RefusedCase:
@@ -258,14 +263,23 @@ def _validate(
         case = EvaluationCase.model_validate(fields)
     except ValidationError as error:
         return refuse_case(describe_errors(error, value, _FIELDS), value)
-    return _import_messages(case, contract or Contract.of(case), value, text, read)
+    return _import_messages(case, contract or _read_contract(case), value, text, read)
+
+
+def _read_contract(case: EvaluationCase) -> Contract | None:
+    is_compared = case.baseline_metrics is not None
+    return Contract.of(case) if is_compared or not _CONTRACT.isdisjoint(case.model_fields_set) else None
 
 
 def _import_messages(
-    case: EvaluationCase, contract: Contract, plain: dict[str, Any], text: str, read: Conversation | None
+    case: EvaluationCase,
+    contract: Contract | None,
+    plain: dict[str, Any],
+    text: str,
+    read: Conversation | None,
 ) -> AcceptedCase | RefusedCase:
     """Read the messages of a run: its output, and its calls, if ``tool_calls`` is absent."""
-    run, stated = case.agent_run, plain["agent_run"]
+    run, stated, rules = case.agent_run, plain["agent_run"], (contract or Contract()).rules
     if "user_input" in stated:
         rest = {name: value for name, value in stated.items() if name != "user_input"}
         stated = {"input": stated["user_input"], **rest}
@@ -276,7 +290,7 @@ def _import_messages(
         conversation = read or read_conversation(run.messages)
     except ContractError as error:
         return refuse_case([f"agent_run.{error}"], plain)
-    ends = [] if run.error is not None else list(_check_end(conversation, run, contract.rules))
+    ends = [] if run.error is not None else list(_check_end(conversation, run, rules))
     calls = convert_calls(conversation)
     recorded = [ToolCall.model_validate(call) for call in calls]
     models, lost = _complete_calls(run.tool_calls, recorded)
@@ -284,7 +298,7 @@ def _import_messages(
         models, lost, stated = recorded, [], {**stated, "tool_calls": calls}
     # A record that states the calls before it, such as a session of a coding agent, has all answers.
     whole = [call.name for call in models if "earlier_calls" in run.model_fields_set]
-    writing = {*(contract.rules.trajectory.acting_tools or ()), *run.acting_tools, *whole}
+    writing = {*(rules.trajectory.acting_tools or ()), *run.acting_tools, *whole}
     doubts = [*map(_doubt, _find_gaps(conversation, models, lost, writing)), *ends]
     stated = {**stated, "messages": [each.plain for each in conversation.messages]}
     case = case.model_copy(update={"agent_run": run.model_copy(update={"tool_calls": models})})
@@ -324,12 +338,11 @@ def refuse_case(problems: Sequence[str], value: object, quoted: object = None) -
 
 
 def _to_plain(data: object) -> object:
-    """Write a case that is a model as an object, and messages alone as a case without a contract."""
+    """Write a case that is a model as an object, and messages alone as a case."""
     if isinstance(data, Mapping) and "agent_run" not in data and isinstance(data.get("messages"), list):
         data = data["messages"]  # the state of an agent of LangChain
     if isinstance(data, list | tuple) and data:
-        messages = [dump_message(message) for message in data]
-        return {"agent_run": {"messages": messages}, "audit": {"defects": "fail"}}
+        return {"agent_run": {"messages": [dump_message(message) for message in data]}}
     # Only fields that are set: a default that is written out would count as a demand of the contract.
     return data.model_dump(exclude_unset=True, warnings=False) if isinstance(data, BaseModel) else data
 

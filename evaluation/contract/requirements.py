@@ -311,3 +311,7 @@ def _list_texts(requirement: Requirement, context: CheckContext) -> Iterator[str
         # A reader may see several parts of a message joined, and a forbidden text across them.
         if requirement.forbids and is_read and len(parts) > 1:
             yield from ("".join(parts), " ".join(parts))
+
+
+DEFAULT_CONTRACT: Final = Contract.read({"audit": {"defects": "fail"}})
+"""The contract of a recorded run that has none: what the run says is compared with what it did."""

@@ -15,7 +15,7 @@ from evaluation.contract.intake import (
     read_case,
     refuse_case,
 )
-from evaluation.contract.requirements import Contract
+from evaluation.contract.requirements import DEFAULT_CONTRACT, Contract
 from evaluation.contract.run import MEASURES, AgentRun, CallOutcome, ToolCall
 from evaluation.findings import Finding
 from evaluation.measures.metric_table import METRICS, find_threshold_problems
@@ -98,9 +98,10 @@ def prepare_evaluation(state: object, plugins: Plugins) -> PreparedState:
     case_read = read_case(state)
     if isinstance(case_read, RefusedCase):
         return _reject(case_read, plugins)
-    if problems := [*find_threshold_problems(case_read.contract.rules)]:
+    contract = _complete_contract(case_read, plugins)
+    if problems := [*find_threshold_problems(contract.rules)]:
         return _reject(refuse_case(problems, case_read.plain), plugins)
-    return _fill_state(case_read, _add_checks(case_read.contract, plugins))
+    return _fill_state(case_read, contract)
 
 
 def after_preparation(state: EvaluationState) -> Literal["score_response_quality", "finalize_report"]:
@@ -108,11 +109,14 @@ def after_preparation(state: EvaluationState) -> Literal["score_response_quality
     return "finalize_report" if state["evaluation_status"] == "invalid" else "score_response_quality"
 
 
-def _add_checks(contract: Contract, plugins: Plugins) -> Contract:
-    """Name the checks of the plug-ins in the contract, unless it names them already."""
-    known = {check.name for check in contract.rules.checks if isinstance(check, NamedCheck)}
+def _complete_contract(case_read: AcceptedCase, plugins: Plugins) -> Contract:
+    """Name the checks of the plug-ins, unless it does; a run without a demand has the default contract."""
+    stated = case_read.contract or Contract()
+    known = {check.name for check in stated.rules.checks if isinstance(check, NamedCheck)}
     added = [NamedCheck(name=check.name) for check in plugins.checks if check.name not in known]
-    return contract.join(Contract.of(EvaluationContract(checks=[*added]))) if added else contract
+    if added:
+        return stated.join(Contract.of(EvaluationContract(checks=[*added])))
+    return case_read.contract or DEFAULT_CONTRACT
 
 
 def _reject(refused: RefusedCase, plugins: Plugins) -> PreparedState:

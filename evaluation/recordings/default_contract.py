@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from evaluation.contract.requirements import DEFAULT_CONTRACT
 from evaluation.values import JsonObject, as_object
 
 _OF_FILE: Final = ("fake_judge_response",)
@@ -14,7 +15,7 @@ _WEAKENING: Final = ("credentials", "personal_data", "defects")
 
 def build_default_contract(_run: JsonObject, /) -> dict[str, object]:
     """Builds the contract of a run that has none: the audit of every recorded run."""
-    return hold_own_audit({})[0]
+    return dict(DEFAULT_CONTRACT.plain)
 
 
 def hold_own_audit(case: JsonObject) -> tuple[dict[str, object], list[str]]:

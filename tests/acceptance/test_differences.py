@@ -8,7 +8,7 @@ RUBRIC = {"rubric": {"criteria": ["clarity"]}, "fake_judge_response": {"score": 
 
 def test_the_status_of_a_recorded_run(subtests):
     for case, status in [
-        ({"agent_run": RUN}, "needs_review"),
+        ({"agent_run": RUN, "keywords": []}, "needs_review"),
         (
             {
                 "agent_run": RUN,

@@ -1,4 +1,6 @@
-from evaluation import evaluate
+import json
+
+from evaluation import EvaluationCase, evaluate, read_cases
 
 RUN = {"final_output": "Done.", "tool_calls": ["a", "a", "a"], "latency_ms": 5}
 ASKING = [
@@ -14,7 +16,6 @@ ASKING = [
     {"baseline_metrics": {"latency_ms": 5}},
 ]
 SILENT = [
-    {},
     {"keywords": []},
     {"thresholds": {}},
     {"trajectory": {"arguments": {"match": "ignore"}}},
@@ -40,6 +41,22 @@ def test_a_run_of_which_nothing_was_asked_needs_review(subtests):
 
             assert report.status == "needs_review"
             assert "the contract contains no check" in report.summary
+
+
+def test_a_run_without_a_contract_has_one_verdict_in_every_form(subtests, tmp_path):
+    asked = {"role": "user", "content": "Refund order 884."}
+    for said, statuses in [
+        ("I have refunded it.", {"failed"}),
+        ("It cannot be refunded.", {"passed"}),
+    ]:
+        messages = [asked, {"role": "assistant", "content": said, "tool_calls": []}]
+        run = {"agent_run": {"messages": messages}}
+        file = tmp_path / "runs.json"
+        file.write_text(json.dumps([run]))
+        forms = (messages, {"messages": messages}, run, EvaluationCase(**run), *read_cases(file))
+        with subtests.test(said=said):
+            assert {evaluate(form).status for form in forms} == statuses
+            assert evaluate(run, contract={}).status != "passed"
 
 
 def test_nothing_passes_by_actions_that_nobody_recorded(subtests):

@@ -38,13 +38,14 @@ def test_a_recogniser_that_fails_is_a_finding_that_quotes_nothing(subtests):
         (None, "TypeError"),
     ]:
         with subtests.test(answer=answer):
-            (one,) = audited({"agent_run": {"final_output": "hunter2"}}, recognizers=(Recogniser(answer),))
+            (one,) = audited({"agent_run": HUNTER}, recognizers=(Recogniser(answer),))
 
             assert (one["kind"], one["severity"]) == ("metric_error", "warning")
             assert cause in one["reason"]
             assert "hunter2" not in str(one)
 
 
+HUNTER = {"final_output": "hunter2", "tool_calls": []}
 SECRET = "password=hunter2-Tr0ub4dor"
 INFORMED = {"credentials": "info"}
 DISCLAIMER = {"id": "disclaimer", "category": "compliance", "required": {"text": "no liability"}}

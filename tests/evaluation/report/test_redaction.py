@@ -166,7 +166,7 @@ def test_names_that_become_the_same_are_told_apart():
 def test_a_run_whose_password_is_a_word_of_the_report_leaves_it_readable(subtests):
     for word in ["passed", "critical", "alerts", "in_order", "run_rubric_judge"]:
         with subtests.test(word=word):
-            calls = [{"name": "t", "args": {"password": word}}]
+            calls = [{"name": "t", "args": {"password": word}, "result": "ok"}]
             report = evaluate({"agent_run": {"final_output": "x", "tool_calls": calls}})
 
             assert report.status == "failed"

@@ -99,7 +99,7 @@ def test_where_nothing_failed_it_is_told_what_could_not_be_decided(subtests):
         (FailingJudge(), {"rubric": CLARITY}, "- judge: provider_failure: this judge always fails."),
         (None, {"thresholds": {"cost_usd": 1}}, "- cost_usd has a threshold and no value: the run"),
         (None, {"reference_output": "Else"}, "- The output is not the reference (rouge_1: 0)"),
-        (None, {}, "- the contract contains no check."),
+        (None, {"keywords": []}, "- the contract contains no check."),
     ]:
         with subtests.test(judge=judge, contract=contract):
             head, first = feedback_of(report(judge=judge, **contract)).splitlines()[:2]
