@@ -215,7 +215,9 @@ def _refuse_unused(chosen: EvaluateOptions, reason: str) -> None:
 
 
 def _has_cases(file: Path) -> bool:
-    if file.suffix.lower() != ".json" or file.is_dir() or file.stat().st_size > MAX_BYTES:
+    if file.is_dir():
+        return False
+    if file.suffix.lower() != ".json" or file.stat().st_size > MAX_BYTES:
         return file.suffix.lower() in YAML_SUFFIXES
     try:
         data = as_object(read_values(file))

@@ -274,7 +274,7 @@ def test_losses_of_many_runs_are_one_line():
 
 
 def test_a_folder_is_all_runs_in_it_and_names_the_other_files(cli, runs, tmp_path):
-    job = tmp_path / "job"
+    job = tmp_path / "job.yaml"
     job.mkdir()
     Path(runs(SOURCED, UNSOURCED)).rename(job / "runs.jsonl")
     (job / "config.json").write_text("{}")
