@@ -69,7 +69,8 @@ class Runner:
     async def wait_for_end(self, launch: Launch) -> OrchestratorState:
         """Runs until the run ends or waits for a person, and returns its state."""
         state: OrchestratorState | None = None
-        async with aclosing(self._run_launch(launch)) as events:
+        modes = _list_modes(launch, is_read=bool(self.hooks))
+        async with aclosing(self._run_launch(launch, modes)) as events:
             async for event in events:
                 if isinstance(event, RunFinished | RunPaused | RunInterrupted):
                     state = event.state
@@ -77,7 +78,7 @@ class Runner:
 
     async def read_events(self, launch: Launch) -> AsyncGenerator[Event, None]:
         """Runs, and yields the events as they happen."""
-        async with aclosing(self._run_launch(launch)) as events:
+        async with aclosing(self._run_launch(launch, _list_modes(launch, is_read=True))) as events:
             async for event in events:
                 # A copy: the states in it are the graph's own, and the caller may change what it reads.
                 yield copy.deepcopy(event)
@@ -143,7 +144,7 @@ class Runner:
         # A copy, because runs in other threads begin and end meanwhile.
         return [run for name, run in dict(self._running).items() if thread_id in (None, name)]
 
-    async def _run_launch(self, launch: Launch) -> AsyncGenerator[Event, None]:
+    async def _run_launch(self, launch: Launch, modes: list[StreamMode]) -> AsyncGenerator[Event, None]:
         """Yields the events after the hooks received them."""
         # Without a checkpointer, an agent's own interrupt could never be answered.
         resumable = self.launcher.graph.checkpointer is not None
@@ -162,7 +163,7 @@ class Runner:
                     run.spent = start.state["usage"]
                 run.changed = start.changed
                 run.began = start.began or datetime.now(UTC).isoformat()
-                async with aclosing(self._follow_graph(start, run, launch)) as events:
+                async with aclosing(self._follow_graph(start, run, launch, modes)) as events:
                     async for event in events:
                         await self._notify_hooks(event)
                         yield event
@@ -217,14 +218,12 @@ class Runner:
                 _log.error("a hook failed on %s; the run continues\n%s", type(event).__name__, shown)
 
     async def _follow_graph(
-        self, start: Start, run: RunContext, launch: Launch
+        self, start: Start, run: RunContext, launch: Launch, modes: list[StreamMode]
     ) -> AsyncGenerator[Event, None]:
         yield start.event
         state, outage = start.state, None
         try:
             config = self.launcher.build_config(run.thread_id, run.began, launch.config)
-            # LangGraph makes models stream if "messages" are read. The events come from our own recorder.
-            modes: list[StreamMode] = ["custom", "values", *(("messages",) if launch.tokens else ())]
             async with aclosing(self._read_chunks(start.input, run, config, modes)) as chunks:
                 async for chunk in chunks:
                     if isinstance(chunk, TextStreamed) and not launch.tokens:
@@ -297,6 +296,13 @@ class Runner:
             async for _, chunk in chunks:
                 if isinstance(chunk, Event | dict):
                     yield chunk
+
+
+def _list_modes(launch: Launch, *, is_read: bool) -> list[StreamMode]:
+    """Returns what the graph streams; events only if they are read, since they take a task in each node."""
+    # LangGraph makes models stream if "messages" are read. The events come from our own recorder.
+    tokens: tuple[StreamMode, ...] = ("messages",) if launch.tokens else ()
+    return ["values", *(("custom", *tokens) if is_read else ())]
 
 
 def _update_state(state: OrchestratorState, values: dict[str, object]) -> OrchestratorState:
