@@ -205,7 +205,7 @@ _SENTENCE_END: Final = re.compile(
 """Matches after a sentence, but not within "18. November"."""
 
 
-_UNMARKED: Final = re.compile(r"[\w\t\n !\"$%'()+,\-./:;=?@\]^{|}]*", re.ASCII)
+_UNMARKED: Final = re.compile(r"(?:[\w\t\n !\"$%'()+,\-./:;=?@\[^{|}]++|\](?![(:]))*+", re.ASCII)
 """Matches a text without marks, tags, links, escapes and other signs than those of ASCII."""
 
 
