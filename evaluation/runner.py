@@ -102,7 +102,8 @@ def _evaluate(
         case: The run and its contract, as an object in the document's shape or an ``EvaluationCase``; or
             the messages of a run, in any format that ``run_from_messages`` reads, or an agent's state with
             ``messages``.
-        contract: The demands on the run, in place of the contract of the case.
+        contract: The demands on the run, in place of the contract of the case. Without any, what the run says
+            is compared with what it did, and a judge is asked if one is given.
         judge: Scores what no program can score; an object with ``judge`` or ``ajudge``, or a function.
         baseline: Metrics to compare with, or an earlier report; replaces ``baseline_metrics`` of the case.
         options: The other plug-ins; see ``plugins.Plugins``.
@@ -111,7 +112,7 @@ def _evaluate(
         The report. A wrong case gives a report with status ``invalid`` that lists its problems.
 
     Raises:
-        ContractError: ``contract`` is no object.
+        ContractError: ``contract`` is no object, or has a field of the run.
     """
     demanded = case if contract is None else with_contract(case, contract)
     complete = demanded if baseline is None else with_baseline(demanded, baseline)

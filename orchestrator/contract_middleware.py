@@ -39,8 +39,8 @@ from evaluation import EvaluationContract, EvaluationReport, aevaluate, evaluate
 from evaluation.contract.requirements import Contract
 from evaluation.contract.run import convert_calls
 from evaluation.findings import EvaluationStatus
+from evaluation.importers.imported_message import is_visible
 from evaluation.plugins import AnyJudge, JudgeFunction, PluginOptions, Plugins
-from evaluation.recordings.default_contract import build_default_contract
 from orchestrator.errors import ConfigurationError, UnmetContractError
 from orchestrator.judging.contract_choice import read_call_rules
 from orchestrator.judging.contract_options import validate_contract
@@ -223,9 +223,8 @@ class ContractMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def _build_case(self, state: ContractState) -> dict[str, object]:
         run = _build_run(state)
-        if not self._is_stated:
-            return {"agent_run": run, **build_default_contract(run)}
-        return {"contract": self._contract.with_search("warn"), "agent_run": run}
+        stated = {"contract": self._contract.with_search("warn")} if self._is_stated else {}
+        return {"agent_run": run, **stated}
 
     def _conclude(self, state: ContractState, report: EvaluationReport) -> dict[str, Any]:
         """Returns the update after an answer, which is accepted, goes back to the model, or is refused."""
@@ -351,7 +350,8 @@ def _build_run(state: ContractState) -> dict[str, object]:
     names = ("input_tokens", "output_tokens", "total_tokens") if is_counted else ()
     return {
         "input": request,
-        "final_output": output,
+        # Without a text, the run has not finished.
+        **({"final_output": output} if is_visible(output) else {}),
         "messages": [{"role": "user", "content": request}, end],
         **convert_calls(_list_calls(state)),
         # The agent has made no other call, so that a claim without one is known to be false.

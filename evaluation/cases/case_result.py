@@ -79,7 +79,7 @@ class CaseResult(InputModel):
         return self.model_copy(update={"agent_run": {}, "expected": {}, "report": kept})
 
 
-_OF_CASE: Final = frozenset({"agent_run", "case_id", "input"})
+_OF_CASE: Final = frozenset({"agent_run", "case_id", "contract", "input"})
 
 
 def describe_run(case: JsonObject) -> dict[str, Any]:

@@ -25,10 +25,7 @@ from evaluation.importers.conversation import (
     read_conversation,
     read_last_answer,
 )
-from evaluation.importers.imported_message import (
-    dump_message,
-    is_visible,
-)
+from evaluation.importers.imported_message import dump_message, is_visible, read_run_error
 from evaluation.sensitive.scanner import shorten
 from evaluation.validation import (
     copy_json,
@@ -36,7 +33,7 @@ from evaluation.validation import (
     find_odd_values,
     list_field_paths,
 )
-from evaluation.values import Severity, as_object
+from evaluation.values import JsonObject, Severity, as_object
 
 
 def name_tool(name: str) -> str:
@@ -185,7 +182,7 @@ class UnreadableCase:
 
 def with_baseline(case: object, baseline: object) -> object:
     """Return the case with ``baseline`` in place of its ``baseline_metrics``."""
-    plain = _to_plain(case)
+    plain = to_plain_case(case)
     compared = {"runs": [*baseline]} if isinstance(baseline, list | tuple) else baseline
     return {**plain, "baseline_metrics": compared} if isinstance(plain, Mapping) else plain
 
@@ -194,19 +191,24 @@ def with_contract(case: object, contract: object) -> object:
     """Return the case with ``contract`` in place of its own demands.
 
     Raises:
-        ContractError: The contract is no object.
+        ContractError: The contract is no object, or has a field of a run.
     """
-    plain = _to_plain(case)
-    stated = contract.model_dump(exclude_unset=True) if isinstance(contract, BaseModel) else contract
+    plain = to_plain_case(case)
+    stated = contract
+    if isinstance(contract, BaseModel):
+        stated = contract.model_dump(exclude_unset=True, include={*_CONTRACT})
     if not isinstance(stated, Mapping):
         raise ContractError(
             f'contract is a {type(stated).__name__}; give an object, such as {{"must_call": ["get_order"]}}'
         )
+    if misplaced := sorted((_CASE - _CONTRACT).intersection(stated)):
+        raise ContractError(f"contract has {misplaced[0]}, which demands nothing; give it with the run")
     if not isinstance(plain, Mapping):
         return plain
+    fields = restore_case(plain)
     # One that is empty is stated, too, and demands nothing.
     return {
-        **{name: value for name, value in plain.items() if name not in _CONTRACT},
+        **{name: value for name, value in fields.items() if name not in {*_CONTRACT, "contract"}},
         **(stated or {"contract": Contract()}),
     }
 
@@ -222,7 +224,7 @@ def read_case(data: object) -> AcceptedCase | RefusedCase:
     """
     if isinstance(data, UnreadableCase):
         return RefusedCase((f"{data.where}: {data.problem}",), data.where)
-    value, contract, conversation = _to_plain(data), None, None
+    value, contract, conversation = to_plain_case(data), None, None
     if value == []:
         return RefusedCase(("the list of messages is empty; give the messages of a run",))
     if isinstance(value, Mapping):
@@ -247,7 +249,8 @@ def restore_case(state: Mapping[str, object]) -> Mapping[str, object]:
     if not state.keys() >= {"contract", "evaluation_report"}:
         return state
     stated = {name: each for name, each in state.items() if name in _CASE - _NORMALIZED}
-    return {**as_object(state["contract"]), **stated}
+    # A run without a contract has the default one here, so that an empty one was stated.
+    return {**(as_object(state["contract"]) or {"contract": Contract()}), **stated}
 
 
 def _validate(
@@ -337,12 +340,19 @@ def refuse_case(problems: Sequence[str], value: object, quoted: object = None) -
     return RefusedCase(tuple(problems), case_id, value if quoted is None else quoted)
 
 
-def _to_plain(data: object) -> object:
-    """Write a case that is a model as an object, and messages alone as a case."""
-    if isinstance(data, Mapping) and "agent_run" not in data and isinstance(data.get("messages"), list):
-        data = data["messages"]  # the state of an agent of LangChain
-    if isinstance(data, list | tuple) and data:
-        return {"agent_run": {"messages": [dump_message(message) for message in data]}}
+def to_plain_case(data: object) -> object:
+    """Write a case that is a model as an object, and messages alone as a case.
+
+    Of the state of an agent with ``messages``, further fields are left out, but an error and that no call was
+    made.
+    """
+    state = data if isinstance(data, Mapping) and "agent_run" not in data else {}
+    messages = state.get("messages", data)
+    if isinstance(messages, list | tuple) and messages:
+        run: JsonObject = {"messages": [dump_message(message) for message in messages]}
+        # An empty list beside the messages says that none was made; messages alone may lack them.
+        stated: JsonObject = {"earlier_calls": []} if state.get("tool_calls") == [] else {}
+        return {"agent_run": {**run, **stated, **read_run_error(state)}}
     # Only fields that are set: a default that is written out would count as a demand of the contract.
     return data.model_dump(exclude_unset=True, warnings=False) if isinstance(data, BaseModel) else data
 

@@ -44,14 +44,14 @@ def find_undone_claims(evidence: Evidence) -> Iterator[DefectFinding]:
             continue
         asked = (each.text for each in evidence.asked if each.place < turn.place)
         demanded = frozenset[str]().union(*map(_list_demanded, asked))
-        claims = [*stated, *_read_bare_claims(bare, calls, demanded)]
+        claims, task = [*stated, *_read_bare_claims(bare, calls, demanded)], evidence.asked_before(turn)
         for claim in claims:
             is_demanded = bool(claim.families & demanded)
             # What nobody asked for here may have been done before the record begins.
             is_earlier = evidence.begins_late and not is_demanded
             if is_earlier or _is_supported(claim, calls) or _is_reported(claim, calls):
                 continue
-            if level := _choose_level(claim, calls, evidence.asked_before(turn), turn.text, is_demanded):
+            if level := _choose_level(claim, calls, task, turn.text, is_demanded):
                 names = [call.name for call in calls if call.acts]
                 seen = f"no call did that; {'the calls that acted' if names else 'calls'}: "
                 seen += ", ".join(dict.fromkeys(names or [call.name for call in calls])) or "none"
@@ -101,6 +101,7 @@ def _list_demanded_in_line(line: str) -> frozenset[str]:
     return list_families(tuple(word.lower() for part in parts for word in _WORD.findall(part)))
 
 
+@cache_by_text
 def _asks_to_know(asked: str) -> bool:
     """Return whether the user wants to be told something: then a passive may tell what others did."""
     return any(
@@ -109,6 +110,11 @@ def _asks_to_know(asked: str) -> bool:
         or guess_kind("_".join(_WORD.findall(_POLITE.sub("", part)))) == "reading"
         for part in split_sentences(asked)
     )
+
+
+@cache_by_text
+def _asks_to_write(asked: str) -> bool:
+    return read_pattern("writing").search(asked) is not None
 
 
 def _is_supported(claim: Claim, calls: Sequence[Call]) -> bool:
@@ -196,7 +202,7 @@ def _choose_level(
         return None if not is_demanded else "defect" if is_named else "suspicion" if is_alone else None
     if is_demanded or (claim.form == "own" and not has_acted):
         # It may be a text that the user wants written.
-        return "suspicion" if not has_acted and read_pattern("writing").search(asked) else "defect"
+        return "suspicion" if not has_acted and _asks_to_write(asked) else "defect"
     if claim.form != "own" and (claim.form != "passive" or claim.is_before):
         return None
     return "note" if has_acted or _asks_to_know(asked) else "suspicion"

@@ -78,8 +78,9 @@ def audit_requirements(state: PreparedState, plugins: Plugins) -> PreparedState:
     # The agent's input exposes nothing, but a report may quote it.
     searched = chain(_places(run), _list_given(run)) if is_searched else ()
     found = [*find_at_places(searched, build_search(plugins.recognizers, failures), state["suspects"])]
-    exposed = [*_find_exposures(run, audit, found), *starmap(_report_failure, failures.items())]
+    exposed = _find_exposures(run, audit, found, state["actual_output"])
     findings = [*breaches, *_find_defects(state, audit), *exposed]
+    findings += starmap(_report_failure, failures.items())
     findings += _check_shares(state["thresholds"], audit, findings)
     return {
         "audit_findings": [*map(describe_audit_finding, findings)],
@@ -138,7 +139,7 @@ def _report_failure(name: str, cause: str) -> Finding:
 
 
 def _find_exposures(
-    run: Mapping[str, Any], audit: AuditRules, found: Iterable[tuple[str, SensitiveValue]]
+    run: Mapping[str, Any], audit: AuditRules, found: Iterable[tuple[str, SensitiveValue]], output: str
 ) -> Iterator[Finding]:
     """Yield one finding for each kind and place of the sensitive data, in the order of the places.
 
@@ -160,7 +161,9 @@ def _find_exposures(
         exposures = (key for key in ordered if key[0] == category)
         for exposure in islice(exposures, MAX_FINDINGS):
             place = exposure[1]
-            at_place: Severity = "critical" if place == _FINAL_OUTPUT else "info"
+            # The output may stand in a message alone.
+            is_output = _MESSAGE_PATH.fullmatch(place) and any(map(output.__contains__, literals[exposure]))
+            at_place: Severity = "critical" if place == _FINAL_OUTPUT or is_output else "info"
             severity = at_place if reaction == "output" else reaction
             excerpt = build_excerpt(values.get(place))
             yield _report_exposure(exposure, len(literals[exposure]), severity, excerpt)

@@ -110,13 +110,14 @@ def after_preparation(state: EvaluationState) -> Literal["score_response_quality
 
 
 def _complete_contract(case_read: AcceptedCase, plugins: Plugins) -> Contract:
-    """Name the checks of the plug-ins, unless it does; a run without a demand has the default contract."""
+    """Name the checks of the plug-ins, unless it does; a run without a demand or a judge has the default."""
     stated = case_read.contract or Contract()
     known = {check.name for check in stated.rules.checks if isinstance(check, NamedCheck)}
     added = [NamedCheck(name=check.name) for check in plugins.checks if check.name not in known]
     if added:
         return stated.join(Contract.of(EvaluationContract(checks=[*added])))
-    return case_read.contract or DEFAULT_CONTRACT
+    is_judged = plugins.judge is not None or case_read.case.fake_judge_response is not None
+    return stated if case_read.contract or is_judged else DEFAULT_CONTRACT
 
 
 def _reject(refused: RefusedCase, plugins: Plugins) -> PreparedState:

@@ -32,4 +32,6 @@ def hold_own_audit(case: JsonObject) -> tuple[dict[str, object], list[str]]:
     ignored += [f"audit.{name}" for name in _WEAKENING if name in audit]
     rules = {name: value for name, value in audit.items() if name not in _WEAKENING}
     kept = {name: value for name, value in case.items() if name not in _OF_FILE}
-    return {**kept, "audit": {**rules, "defects": "fail"}}, ignored
+    if audit:
+        del kept["audit"]
+    return {**kept, **({"audit": rules} if rules else {})}, ignored

@@ -253,7 +253,9 @@ class Runner:
         yield await self._build_last_event(run, state, outage)
 
     async def _complete(self, thread_id: str, state: OrchestratorState) -> OrchestratorState:
-        """Returns the state of an interrupted run with the effects that are open in its store."""
+        """Returns the state of an interrupted run with the effects that are open in its store, if any."""
+        if self.launcher.graph.checkpointer is None:
+            return state
         return complete_state(await self.launcher.read_snapshot(thread_id), state)
 
     async def _build_last_event(self, run: RunContext, state: OrchestratorState, outage: str | None) -> Event:

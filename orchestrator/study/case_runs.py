@@ -15,13 +15,14 @@ from agents import load_model
 from evaluation import EvaluationContract, EvaluationReport, evaluate
 from evaluation.cases.case_files import FROM_TASK, YAML_SUFFIXES, CaseSet, TaskCase
 from evaluation.cases.case_result import CaseResult, EvaluationHeader
-from evaluation.contract.intake import UnreadableCase
+from evaluation.contract.intake import UnreadableCase, to_plain_case, with_contract
 from evaluation.contract.requirements import Origin
+from evaluation.contract.run import AgentRun
 from evaluation.judges.model_judge import RubricJudge
 from evaluation.plugins import PluginOptions
 from evaluation.recordings.recorded_run import RecordedRun
 from evaluation.reporting.summaries import describe_failure
-from evaluation.values import JsonObject
+from evaluation.values import JsonObject, as_object
 from orchestrator.errors import ConfigurationError
 from orchestrator.judging.contract_options import derive_contract, read_case
 from orchestrator.state.records import Requirement
@@ -72,11 +73,13 @@ class CaseRunner:
         recorded = execute_case(self.target, case, trial) if case.agent_run is None else case.agent_run
         run = RecordedRun({"case_id": case.title, "agent_run": recorded}, trial=trial, arm=self.arm)
         contract = read_case(case, case.task) or derive_contract(case.task)
-        own = replace(run, case={**run.case, **contract["contract"]})
         is_derived = case.contract == FROM_TASK and not self.evaluation.has_contract
         origin: Origin = "task" if is_derived else "caller"
         # A stated contract that is empty demands nothing, and has no default in its place.
         is_own = case.contract != FROM_TASK and not self.evaluation.has_contract
+        fields = contract["contract"]
+        # One that follows from the task and is empty is none.
+        own = replace(run, case=as_object(with_contract(run.case, fields))) if fields or is_own else run
         judged = own if is_own else self.evaluation.add_contract(own)
         given: Any = UnreadableCase(case.title, NO_CASE)
         if judged is not None:
@@ -225,6 +228,6 @@ def assert_evaluation(
 
 def _read_case(run: object) -> JsonObject:
     value = run.model_dump(mode="json", exclude_unset=True) if isinstance(run, BaseModel) else run
-    if isinstance(value, Mapping) and "agent_run" in value:
-        return value
-    return {"agent_run": read_output(value)}
+    is_run = isinstance(value, Mapping) and value.keys() <= AgentRun.model_fields.keys()
+    case = value if is_run else to_plain_case(value)
+    return case if isinstance(case, Mapping) and "agent_run" in case else {"agent_run": read_output(value)}

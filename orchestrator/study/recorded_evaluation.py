@@ -18,8 +18,8 @@ from evaluation.cases.case_result import (
     append_results,
     describe_run,
 )
-from evaluation.contract.intake import UnreadableCase
-from evaluation.contract.requirements import Contract, Origin
+from evaluation.contract.intake import UnreadableCase, with_contract
+from evaluation.contract.requirements import DEFAULT_CONTRACT, Contract, Origin
 from evaluation.findings import STRICTNESS
 from evaluation.measures.metric_table import find_threshold_problems
 from evaluation.recordings.default_contract import hold_own_audit
@@ -122,7 +122,8 @@ class RecordedEvaluation:
             return None
         kept = {name: value for name, value in run.case.items() if name in _OF_RUN}
         ignored = f"{run.case.get('case_id')}: {', '.join(own)} of the run, which --contract replaces"
-        return replace(run, case={**kept, **stated}, warnings=(*run.warnings, *([ignored] if own else ())))
+        judged = as_object(with_contract(kept, stated))
+        return replace(run, case=judged, warnings=(*run.warnings, *([ignored] if own else ())))
 
     def _find_case(self, case: JsonObject, recorded: JsonObject) -> JsonObject | None:
         task = " ".join(str(recorded.get("input", "")).split())
@@ -197,9 +198,10 @@ class RecordedEvaluation:
 
 
 def read_contract(case: JsonObject, origin: Origin) -> Contract:
-    """Returns the contract that the fields of a valid case state."""
+    """Returns the contract that a valid case states; the default one, if it states none."""
     fields = {name: case[name] for name in EvaluationContract.model_fields if name in case}
-    return Contract.read(fields, origin)
+    is_stated = fields or "contract" in case
+    return Contract.read(fields, origin) if is_stated else DEFAULT_CONTRACT
 
 
 Key: TypeAlias = tuple[str, str, int]

@@ -1,6 +1,8 @@
 import json
 
-from evaluation import EvaluationCase, evaluate, read_cases
+import pytest
+
+from evaluation import ContractError, EvaluationCase, build_evaluation_graph, evaluate, read_cases
 
 RUN = {"final_output": "Done.", "tool_calls": ["a", "a", "a"], "latency_ms": 5}
 ASKING = [
@@ -57,6 +59,41 @@ def test_a_run_without_a_contract_has_one_verdict_in_every_form(subtests, tmp_pa
         with subtests.test(said=said):
             assert {evaluate(form).status for form in forms} == statuses
             assert evaluate(run, contract={}).status != "passed"
+
+
+@pytest.mark.parametrize("fields", [{"error": "Timeout"}, {"tool_calls": []}])
+def test_what_stands_beside_the_messages_counts_as_in_a_file(fields, tmp_path):
+    said = [{"role": "user", "content": "Refund it."}, {"role": "assistant", "content": "I refunded it."}]
+    state = {"messages": said, "files": {}, **fields}
+    (tmp_path / "run.json").write_text(json.dumps(state))
+
+    assert [evaluate(each).status for each in (state, *read_cases(tmp_path / "run.json"))] == ["failed"] * 2
+
+
+def test_an_evaluated_state_has_the_verdict_of_its_run_under_each_contract(subtests):
+    graph, run = build_evaluation_graph(), {"agent_run": {**RUN, "tool_calls": []}}
+    for stated in [{}, {"reference_output": None}, {"must_call": ["a"]}]:
+        state = graph.invoke({**run, **stated})
+        with subtests.test(stated=stated):
+            assert evaluate(state).status == evaluate({**run, **stated}).status
+        for contract in [{}, *ASKING[:7], {"thresholds": {"words": {"max": 0, "severity": "critical"}}}]:
+            with subtests.test(stated=stated, contract=contract):
+                assert evaluate(state, contract=contract).status == evaluate(run, contract=contract).status
+
+
+def test_a_contract_takes_the_place_of_no_run():
+    lying = {"agent_run": {"input": "Refund it.", "final_output": "I refunded it.", "tool_calls": []}}
+    contract = EvaluationCase(agent_run={"final_output": "Hi"}, forbidden_content=[{"text": "zzz"}])
+
+    assert evaluate(lying, contract=contract).status == "failed"
+    with pytest.raises(ContractError, match=r"^contract has agent_run, which demands nothing; "):
+        evaluate(lying, contract={"agent_run": {"final_output": "Hi"}})
+
+
+def test_a_run_without_a_contract_is_judged_if_a_judge_is_given():
+    refusing = evaluate({"agent_run": RUN}, judge=lambda _: {"score": 1, "rationale": "poor"})
+
+    assert (refusing.status, refusing.judge.called) == ("failed", True)
 
 
 def test_nothing_passes_by_actions_that_nobody_recorded(subtests):

@@ -162,6 +162,12 @@ def test_without_a_contract_an_action_that_failed_is_not_told_as_done():
     assert not agent.invoke({"messages": [("user", "Send the report to Li.")]})["verdict"]["accepted"]
 
 
+def test_without_a_contract_an_answer_without_a_text_is_not_accepted():
+    agent = create_agent(ScriptedChatModel([""]), [], middleware=[ContractMiddleware(max_retries=0)])
+
+    assert not agent.invoke({"messages": [("user", "Send the report to Li.")]})["verdict"]["accepted"]
+
+
 def test_an_answer_about_an_earlier_request_is_no_claim_without_a_call(invoke):
     shop, told = Shop(), "I have refunded 4 euros for order 7."
     replies = [call("get_order"), call("refund", "2"), told, told]

@@ -78,6 +78,20 @@ def test_what_a_file_says_of_itself_does_not_weaken_the_search(subtests):
             )
 
 
+def test_a_contract_of_a_file_that_is_wrong_or_demands_nothing_does_not_pass(subtests):
+    run_ = {"input": "Hi", "final_output": "Hello.", "tool_calls": []}
+    for own, status in [
+        ({}, "passed"),
+        ({"audit": {"defects": "off"}}, "passed"),
+        ({"keywords": []}, "needs_review"),
+        ({"audit": {}}, "needs_review"),
+        ({"audit": None}, "invalid"),
+        ({"audit": [{"id": "r", "forbidden_tools": ["rm"]}]}, "invalid"),
+    ]:
+        with subtests.test(own=own):
+            assert evaluate(hold_own_audit({"agent_run": run_, **own})[0]).status == status
+
+
 def test_a_conversation_that_ends_with_the_user_a_hand_over_or_a_finish_call_has_an_end(subtests):
     for ending, answer in [
         ([user("Thanks.")], "It is open."),

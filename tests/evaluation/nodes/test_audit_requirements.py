@@ -48,6 +48,17 @@ def test_a_recogniser_that_fails_is_a_finding_that_quotes_nothing(subtests):
 HUNTER = {"final_output": "hunter2", "tool_calls": []}
 SECRET = "password=hunter2-Tr0ub4dor"
 INFORMED = {"credentials": "info"}
+
+
+def test_an_output_that_stands_in_a_message_alone_is_the_output():
+    messages = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": SECRET}]
+    audit = {"credentials": "output", "rules": [{"id": "short", "forbidden": {"text": "no"}}]}
+
+    assert [one["severity"] for one in audited({"agent_run": {"messages": messages}, "audit": audit})] == [
+        "critical"
+    ]
+
+
 DISCLAIMER = {"id": "disclaimer", "category": "compliance", "required": {"text": "no liability"}}
 POLITE = {"id": "polite", "category": "compliance", "severity": "info", "forbidden": {"text": "fool"}}
 RULES = {"rules": [DISCLAIMER, POLITE]}

@@ -45,8 +45,11 @@ def test_without_a_contract_a_fact_that_a_result_gives_otherwise_is_found(cli, r
     assert "look at first:\n  defect contradicted_fact, 1 run: The answer says" in asked.stderr
 
 
-def test_a_judge_that_is_not_asked_is_told_with_the_reason(cli, runs):
-    asked = cli("evaluate", runs(SOURCED), "--judge", "ollama:none")
+def test_a_judge_that_is_not_asked_is_told_with_the_reason(cli, runs, tmp_path):
+    contract = tmp_path / "contract.yaml"
+    contract.write_text("required_content: [{number: 12.5}]")
+
+    asked = cli("evaluate", runs(SOURCED), "--contract", str(contract), "--judge", "ollama:none")
 
     told = "the judge was not asked: the deterministic checks are conclusive; a rubric in --contract"
     assert told in asked.stderr

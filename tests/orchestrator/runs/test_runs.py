@@ -1,11 +1,12 @@
 import asyncio
+import threading
 import time
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from orchestrator import LangGraphOrchestrator
-from orchestrator.events import RunResumed
+from orchestrator.events import RunInterrupted, RunResumed
 from tests.fakes.executor import FakeExecutor
 from tests.fakes.hook import RecordingHook
 from tests.fakes.interruption import cut_off, interrupt_run
@@ -24,6 +25,21 @@ def build(opened, plan=("one", "two"), executor=None, monitor=None, **options):
 
 def asking(opened, **options):
     return build(opened, executor=SpeakingExecutor(), supervision="human", **options)
+
+
+def test_a_run_without_a_store_can_be_interrupted_too():
+    hook, free = RecordingHook(), threading.Event()
+
+    def interrupt(step, context=""):
+        orchestrator.interrupt("thread")
+        free.wait(60)
+        return "late"
+
+    orchestrator = build_run(FakeExecutor(interrupt), plan=["one"], hooks=[hook])
+    state = orchestrator.run("x", "thread")
+    free.set()
+
+    assert (state["status"], type(hook.events[-1])) == ("executing", RunInterrupted)
 
 
 def test_a_run_that_waits_is_answered_after_the_store_was_opened_again(backend):

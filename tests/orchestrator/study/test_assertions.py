@@ -50,6 +50,8 @@ def test_every_form_of_a_run_is_accepted_with_its_report(subtests):
         lambda: "It costs 12.5 euros.",
         lambda: {"messages": [HumanMessage("Cost?"), AIMessage("It costs 12.5 euros.")]},
         lambda: [HumanMessage("Cost?"), AIMessage("It costs 12.5 euros.")],
+        lambda: (HumanMessage("Cost?"), AIMessage("It costs 12.5 euros.")),
+        lambda: {"messages": [HumanMessage("Cost?"), AIMessage("It costs 12.5 euros.")], "todos": []},
         run_orchestrator,
     ]:
         for contract in [PRICE, EvaluationContract.model_validate(PRICE)]:
@@ -58,6 +60,13 @@ def test_every_form_of_a_run_is_accepted_with_its_report(subtests):
 
                 assert report.status == "passed"
                 assert report.metrics.response["required_content"] == 1.0
+
+
+def test_an_empty_contract_is_no_missing_one():
+    assert not assert_evaluation(RUN).metrics.response.get("required_content")
+
+    with pytest.raises(AssertionError, match="needs_review: the contract contains no check"):
+        assert_evaluation(RUN, contract={})
 
 
 def test_a_success_has_to_rest_on_what_is_required():
