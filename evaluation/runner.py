@@ -102,8 +102,8 @@ def _evaluate(
         case: The run and its contract, as an object in the document's shape or an ``EvaluationCase``; or
             the messages of a run, in any format that ``run_from_messages`` reads, or an agent's state with
             ``messages``.
-        contract: The demands on the run, in place of the contract of the case. Without any, what the run says
-            is compared with what it did, and a judge is asked if one is given.
+        contract: The demands on the run, in place of the contract of the case. A run without a contract
+            is searched for contradictions between its words and its calls, and judged if a judge is given.
         judge: Scores what no program can score; an object with ``judge`` or ``ajudge``, or a function.
         baseline: Metrics to compare with, or an earlier report; replaces ``baseline_metrics`` of the case.
         options: The other plug-ins; see ``plugins.Plugins``.

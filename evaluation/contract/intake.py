@@ -343,8 +343,7 @@ def refuse_case(problems: Sequence[str], value: object, quoted: object = None) -
 def to_plain_case(data: object) -> object:
     """Write a case that is a model as an object, and messages alone as a case.
 
-    Of the state of an agent with ``messages``, further fields are left out, but an error and that no call was
-    made.
+    Of the other fields of an agent's state, only ``error`` and an empty list ``tool_calls`` count.
     """
     state = data if isinstance(data, Mapping) and "agent_run" not in data else {}
     messages = state.get("messages", data)

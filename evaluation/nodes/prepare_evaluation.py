@@ -110,7 +110,7 @@ def after_preparation(state: EvaluationState) -> Literal["score_response_quality
 
 
 def _complete_contract(case_read: AcceptedCase, plugins: Plugins) -> Contract:
-    """Name the checks of the plug-ins, unless it does; a run without a demand or a judge has the default."""
+    """Return the contract with the checks of the plug-ins; the default contract if nothing is demanded."""
     stated = case_read.contract or Contract()
     known = {check.name for check in stated.rules.checks if isinstance(check, NamedCheck)}
     added = [NamedCheck(name=check.name) for check in plugins.checks if check.name not in known]

@@ -1,4 +1,4 @@
-"""The audit of a recorded run, which holds beside any contract that the file states of itself."""
+"""The audit of a recorded run, which the file of the run cannot weaken."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ _WEAKENING: Final = ("credentials", "personal_data", "defects")
 
 
 def build_default_contract(_run: JsonObject, /) -> dict[str, object]:
-    """Builds the contract of a run that has none: the audit of every recorded run."""
+    """Builds the contract of a run that has none, for a case that has to state its contract."""
     return dict(DEFAULT_CONTRACT.plain)
 
 
 def hold_own_audit(case: JsonObject) -> tuple[dict[str, object], list[str]]:
-    """Returns a case of a file under the audit that every recorded run has.
+    """Returns a case of a file without the fields that would weaken its audit or answer for a judge.
 
     Args:
         case: The run, and the contract that its file states, if any.
 
     Returns:
-        The case, and the names of the fields of the file that do not count.
+        The case, and the names of the fields that were removed.
     """
     audit = as_object(case.get("audit"))
     ignored = [name for name in _OF_FILE if name in case]
